@@ -1,0 +1,388 @@
+"""What a name may look like, and how one is made up.
+
+The rules are DNS's and Kubernetes' own. Each check takes a value and returns what is wrong
+with it in Kubernetes' words, so a field error can be made of every sentence; an empty list
+means the value is fine. Nothing here knows which field a name stands in.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from random import Random
+from typing import Final
+
+LABEL_MAX: Final = 63
+SUBDOMAIN_MAX: Final = 253
+PORT_NAME_MAX: Final = 15
+ID_MAX: Final = 2**31 - 1
+
+# So far beyond every limit that the form no longer matters; spares the expressions the work.
+_HOPELESS: Final = 8192
+
+_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LABEL_1035: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_LABEL_UNDERSCORE: Final = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN: Final = re.compile(rf"{_LABEL.pattern}(\.{_LABEL.pattern})*")
+_SUBDOMAIN_CASELESS: Final = re.compile(_SUBDOMAIN.pattern, re.IGNORECASE | re.ASCII)
+_SUBDOMAIN_UNDERSCORE: Final = re.compile(rf"{_LABEL_UNDERSCORE}(\.{_LABEL_UNDERSCORE})*")
+_WILDCARD: Final = re.compile(rf"\*\.{_SUBDOMAIN.pattern}")
+_QUALIFIED: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_LABEL_VALUE: Final = re.compile(rf"({_QUALIFIED.pattern})?")
+_C_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HTTP_HEADER: Final = re.compile(r"[-A-Za-z0-9]+")
+_HTTP_PATH: Final = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+_ENV_VAR: Final = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
+_CONFIG_MAP_KEY: Final = re.compile(r"[-._a-zA-Z0-9]+")
+_PERCENT: Final = re.compile(r"[0-9]+%")
+_PORT_NAME: Final = re.compile(r"[-a-z0-9]+")
+_DECIMAL: Final = re.compile(r"[0-9]+")
+
+_ENDS: Final = "must start and end with an alphanumeric character"
+_QUALIFIED_RULE: Final = f"must consist of alphanumeric characters, '-', '_' or '.', and {_ENDS}"
+
+
+def is_dns1123_label(value: str) -> list[str]:
+    """Check a lower-case DNS label: most names that end up in host names."""
+    errors = _longer_than(LABEL_MAX, value)
+    if len(value) > _HOPELESS or _LABEL.fullmatch(value):
+        return errors
+    if _SUBDOMAIN.fullmatch(value):
+        return [*errors, "must not contain dots"]
+    rule = (
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+        f"and {_ENDS}"
+    )
+    return [*errors, regex_error(rule, _LABEL, "my-name", "123-abc")]
+
+
+def is_dns1123_subdomain(value: str) -> list[str]:
+    """Check lower-case DNS labels joined by dots: the names of most objects."""
+    return _subdomain(value, "characters")
+
+
+def is_dns1123_subdomain_caseless(value: str) -> list[str]:
+    """Check DNS labels of either case joined by dots."""
+    errors = _longer_than(SUBDOMAIN_MAX, value)
+    if len(value) > _HOPELESS or _SUBDOMAIN_CASELESS.fullmatch(value):
+        return errors
+    rule = f"an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and {_ENDS}"
+    return [*errors, regex_error(rule, _SUBDOMAIN, "Example.com")]
+
+
+def is_dns1123_subdomain_with_underscore(value: str) -> list[str]:
+    """Check a DNS subdomain in which labels may contain underscores."""
+    rule = (
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+        f"'_', '-' or '.', and {_ENDS}"
+    )
+    return _limited(SUBDOMAIN_MAX, _SUBDOMAIN_UNDERSCORE, value, rule, "example.com")
+
+
+def is_dns1035_label(value: str) -> list[str]:
+    """Check a DNS label that must start with a letter: the names of services."""
+    rule = (
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
+        "start with an alphabetic character, and end with an alphanumeric character"
+    )
+    return _limited(LABEL_MAX, _LABEL_1035, value, rule, "my-name", "abc-123")
+
+
+def is_wildcard_dns1123_subdomain(value: str) -> list[str]:
+    """Check a DNS subdomain behind `*.`."""
+    rule = (
+        "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, "
+        "which must consist of lower case alphanumeric characters, '-' or '.' "
+        "and end with an alphanumeric character"
+    )
+    return _limited(SUBDOMAIN_MAX, _WILDCARD, value, rule, "*.example.com")
+
+
+def is_fully_qualified_name(value: str) -> list[str]:
+    """Check a subdomain of at least three labels; an empty one the caller calls required."""
+    if errors := is_dns1123_subdomain(value):
+        return [",".join(errors)]
+    if value.count(".") < 2:
+        return ["should be a domain with at least three segments separated by dots"]
+    return []
+
+
+def is_fully_qualified_domain_name(value: str) -> list[str]:
+    """Check a subdomain of at least two labels of DNS length, with or without a final dot."""
+    value = value.removesuffix(".")
+    if errors := is_dns1123_subdomain(value):
+        return [",".join(errors)]
+    labels = value.split(".")
+    if len(labels) < 2:
+        return ["should be a domain with at least two segments separated by dots"]
+    wrong = (",".join(errors) for errors in map(is_dns1123_label, labels) if errors)
+    return list(wrong)[:1]
+
+
+def is_domain_prefixed_path(value: str) -> list[str]:
+    """Check a subdomain, a slash and a path, such as `acme.io/foo`."""
+    host, _, path = value.partition("/")
+    if not host or not path:
+        return ['must be a domain-prefixed path (such as "acme.io/foo")']
+    return is_dns1123_subdomain(host) + _unlike(_HTTP_PATH, path, "Invalid path")
+
+
+def is_domain_prefixed_key(value: str) -> list[str]:
+    """Check a qualified name that has a prefix, such as `acme.io/foo`."""
+    if errors := is_qualified_name(value):
+        return errors
+    return [] if "/" in value else ['must be a domain-prefixed key (such as "acme.io/foo")']
+
+
+def is_qualified_name(value: str) -> list[str]:
+    """Check the key of a label: a name, or a DNS subdomain, a slash and a name."""
+    *prefixes, name = value.split("/")
+    if len(prefixes) > 1:
+        form = regex_error(_QUALIFIED_RULE, _QUALIFIED, "MyName", "my.name", "123-abc")
+        return [
+            f"a valid label key {form} with an optional DNS subdomain prefix and '/' "
+            "(e.g. 'example.com/MyName')"
+        ]
+    errors = [f"prefix part {error}" for prefix in prefixes for error in _key_prefix(prefix)]
+    return errors + [f"name part {error}" for error in _key_name(name)]
+
+
+def is_label_value(value: str) -> list[str]:
+    """Check the value of a label, which may be empty."""
+    rule = (
+        "a valid label must be an empty string or consist of alphanumeric characters, "
+        f"'-', '_' or '.', and {_ENDS}"
+    )
+    examples = "MyValue", "my_value", "12345"
+    return _limited(LABEL_MAX, _LABEL_VALUE, value, rule, *examples, unit="bytes")
+
+
+def is_path_segment_name(value: str) -> list[str]:
+    """Check that a name can be one segment of a URL."""
+    if value in (".", ".."):
+        return [f"may not be '{value}'"]
+    return is_path_segment_prefix(value)
+
+
+def is_path_segment_prefix(value: str) -> list[str]:
+    """Check that a text can be the start of one segment of a URL."""
+    return [f"may not contain '{character}'" for character in "/%" if character in value]
+
+
+def is_c_identifier(value: str) -> list[str]:
+    """Check an identifier of the language C."""
+    rule = (
+        "a valid C identifier must start with alphabetic character or '_', "
+        "followed by a string of alphanumeric characters or '_'"
+    )
+    return _unlike(_C_IDENTIFIER, value, rule, "my_name", "MY_NAME", "MyName")
+
+
+def is_config_map_key(value: str) -> list[str]:
+    """Check a key of a ConfigMap or a Secret, which can become the name of a file."""
+    rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
+    examples = "key.name", "KEY_NAME", "key-name"
+    errors = _limited(SUBDOMAIN_MAX, _CONFIG_MAP_KEY, value, rule, *examples)
+    return errors + _leaving_directory(value)
+
+
+def is_env_var_name(value: str) -> list[str]:
+    """Check the name of an environment variable by the strict rule."""
+    rule = (
+        "a valid environment variable name must consist of alphabetic characters, digits, "
+        "'_', '-', or '.', and must not start with a digit"
+    )
+    errors = _unlike(_ENV_VAR, value, rule, "my.env-name", "MY_ENV.NAME", "MyEnvName1")
+    return errors + _leaving_directory(value)
+
+
+def is_relaxed_env_var_name(value: str) -> list[str]:
+    """Check the name of an environment variable by the rule of current servers."""
+    if not value:
+        return ["environment variable name must be non-empty"]
+    if value.isascii() and value.isprintable() and "=" not in value:
+        return []
+    return [
+        "a valid environment variable name must consist only of printable ASCII characters "
+        "other than '='"
+    ]
+
+
+def is_http_header_name(value: str) -> list[str]:
+    """Check the name of an HTTP header."""
+    rule = "a valid HTTP header must consist of alphanumeric characters or '-'"
+    return _unlike(_HTTP_HEADER, value, rule, "X-Header-Name")
+
+
+def is_percent(value: str) -> list[str]:
+    """Check a whole percentage such as `25%`."""
+    rule = "a valid percent string must be a numeric string followed by an ending '%'"
+    return _unlike(_PERCENT, value, rule, "1%", "93%")
+
+
+def is_port_name(value: str) -> list[str]:
+    """Check the name of a service port (RFC 6335, lower case only)."""
+    errors = _longer_than(PORT_NAME_MAX, value)
+    if not _PORT_NAME.fullmatch(value):
+        errors.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not any("a" <= character <= "z" for character in value):
+        errors.append("must contain at least one letter (a-z)")
+    if "--" in value:
+        errors.append("must not contain consecutive hyphens")
+    if value.startswith("-") or value.endswith("-"):
+        errors.append("must not begin or end with a hyphen")
+    return errors
+
+
+def is_in_range(value: int, low: int, high: int) -> list[str]:
+    """Check that a number lies between two others, both included."""
+    return [] if low <= value <= high else [f"must be between {low} and {high}, inclusive"]
+
+
+def is_port_number(value: int) -> list[str]:
+    """Check a port that can be connected to."""
+    return is_in_range(value, 1, 65535)
+
+
+def is_user_id(value: int) -> list[str]:
+    """Check a numeric user of Unix."""
+    return is_in_range(value, 0, ID_MAX)
+
+
+def is_group_id(value: int) -> list[str]:
+    """Check a numeric group of Unix."""
+    return is_in_range(value, 0, ID_MAX)
+
+
+def is_ip(value: str) -> list[str]:
+    """Check an IP address of either family; zeros before decimal numbers are tolerated."""
+    if _address(value) is not None:
+        return []
+    return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
+
+
+def is_ipv4(value: str) -> list[str]:
+    """Check an IPv4 address, also one mapped into IPv6."""
+    return [] if _is_version_4(_address(value)) else ["must be a valid IPv4 address"]
+
+
+def is_ipv6(value: str) -> list[str]:
+    """Check an IPv6 address that is not a mapped IPv4 one."""
+    address = _address(value)
+    if address is None or _is_version_4(address):
+        return ["must be a valid IPv6 address"]
+    return []
+
+
+def is_cidr(value: str) -> list[str]:
+    """Check a network: an address, a slash and the length of its prefix."""
+    text, _, length = value.partition("/")
+    address = _address(text)
+    if address is not None and _DECIMAL.fullmatch(length):
+        digits = length.lstrip("0") or "0"
+        if len(digits) <= 3 and int(digits) <= address.max_prefixlen:
+            return []
+    return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]
+
+
+GENERATED_LENGTH: Final = 5
+_GENERATED_BASE_MAX: Final = LABEL_MAX - GENERATED_LENGTH
+# No vowels and nothing that looks like one, so that no word appears by chance.
+_GENERATED_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+
+
+def generate_name(base: str, *, random: Random) -> str:
+    """Append five random characters to *base*, cut so that the result fits a DNS label.
+
+    Nothing is promised about uniqueness: whoever stores the object tries again.
+    """
+    suffix = "".join(random.choice(_GENERATED_ALPHABET) for _ in range(GENERATED_LENGTH))
+    return base[:_GENERATED_BASE_MAX] + suffix
+
+
+def mask_trailing_dash(prefix: str) -> str:
+    """Make the prefix of a generated name checkable by the rule for whole names."""
+    return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+
+
+def regex_error(rule: str, pattern: re.Pattern[str], *examples: str) -> str:
+    """Say that a value breaks *rule*, with examples and the expression that decided."""
+    shown = "e.g. " + " or ".join(f"'{example}', " for example in examples) if examples else ""
+    return f"{rule} ({shown}regex used for validation is '{pattern.pattern}')"
+
+
+def _limited(
+    limit: int,
+    pattern: re.Pattern[str],
+    value: str,
+    rule: str,
+    *examples: str,
+    unit: str = "characters",
+) -> list[str]:
+    errors = _longer_than(limit, value, unit)
+    return errors if len(value) > _HOPELESS else errors + _unlike(pattern, value, rule, *examples)
+
+
+def _unlike(pattern: re.Pattern[str], value: str, rule: str, *examples: str) -> list[str]:
+    return [] if pattern.fullmatch(value) else [regex_error(rule, pattern, *examples)]
+
+
+def _longer_than(limit: int, value: str, unit: str = "characters") -> list[str]:
+    # Kubernetes counts bytes even where its message says characters.
+    if len(value) <= limit and (value.isascii() or _byte_length(value) <= limit):
+        return []
+    return [f"must be no more than {limit} {unit}"]
+
+
+def _byte_length(value: str) -> int:
+    return len(value.encode("utf-8", "surrogatepass"))
+
+
+def _subdomain(value: str, unit: str) -> list[str]:
+    rule = (
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+        f"'-' or '.', and {_ENDS}"
+    )
+    return _limited(SUBDOMAIN_MAX, _SUBDOMAIN, value, rule, "example.com", unit=unit)
+
+
+def _key_prefix(prefix: str) -> list[str]:
+    return _subdomain(prefix, "bytes") if prefix else ["must be non-empty"]
+
+
+def _key_name(name: str) -> list[str]:
+    empty = [] if name else ["must be non-empty"]
+    examples = "MyName", "my.name", "123-abc"
+    return empty + _limited(LABEL_MAX, _QUALIFIED, name, _QUALIFIED_RULE, *examples, unit="bytes")
+
+
+def _leaving_directory(value: str) -> list[str]:
+    if value in (".", ".."):
+        return [f"must not be '{value}'"]
+    return ["must not start with '..'"] if value.startswith("..") else []
+
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def _address(value: str) -> _Address | None:
+    if "%" in value:
+        return None
+    head, colon, tail = value.rpartition(":")
+    if "." in tail:
+        tail = ".".join(_without_zeros(number) for number in tail.split("."))
+    try:
+        return ipaddress.ip_address(f"{head}{colon}{tail}")
+    except ValueError:
+        return None
+
+
+def _without_zeros(number: str) -> str:
+    # Python refuses 010.0.0.1; Kubernetes has stored such addresses for years and reads them.
+    return number.lstrip("0") or "0" if _DECIMAL.fullmatch(number) else number
+
+
+def _is_version_4(address: _Address | None) -> bool:
+    return isinstance(address, ipaddress.IPv4Address) or (
+        isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None
+    )
