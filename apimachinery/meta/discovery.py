@@ -1,0 +1,110 @@
+"""Discovery: which groups, versions and resources a server has, in both forms clients ask for.
+
+The first half is the older form, one document per group and version; the second the aggregated
+form (`apidiscovery.k8s.io/v2`), everything in one document.
+"""
+
+from apimachinery.meta.model import Model, field
+from apimachinery.meta.types import ListMeta, ObjectMeta, TypeMeta
+
+
+class ServerAddressByClientCIDR(Model):
+    client_cidr: str = field(wire="clientCIDR", proto=1)
+    server_address: str = field(proto=2)
+
+
+class APIVersions(TypeMeta):
+    """The versions of the core group."""
+
+    versions: list[str] = field(proto=1)
+    server_address_by_client_cidrs: list[ServerAddressByClientCIDR] = field(
+        default_factory=list, wire="serverAddressByClientCIDRs", proto=2, omit_empty=False
+    )
+
+
+class GroupVersionForDiscovery(Model):
+    group_version: str = field(proto=1)
+    version: str = field(proto=2)
+
+
+class APIGroup(TypeMeta):
+    """One group, its versions in order, and the one to use."""
+
+    name: str = field(proto=1)
+    versions: list[GroupVersionForDiscovery] = field(proto=2)
+    preferred_version: GroupVersionForDiscovery | None = field(None, proto=3)
+    server_address_by_client_cidrs: list[ServerAddressByClientCIDR] = field(
+        default_factory=list, wire="serverAddressByClientCIDRs", proto=4
+    )
+
+
+class APIGroupList(TypeMeta):
+    groups: list[APIGroup] = field(proto=1)
+
+
+class APIResource(Model):
+    """One resource or subresource (`deployments/scale`) in one version."""
+
+    name: str = field(proto=1)
+    singular_name: str = field(proto=6)
+    namespaced: bool = field(proto=2)
+    group: str = field("", proto=8)
+    version: str = field("", proto=9)
+    kind: str = field(proto=3)
+    verbs: list[str] = field(proto=(4, 1))
+    short_names: list[str] = field(default_factory=list, proto=5, list_type="atomic")
+    categories: list[str] = field(default_factory=list, proto=7, list_type="atomic")
+    storage_version_hash: str = field("", proto=10)
+
+
+class APIResourceList(TypeMeta):
+    group_version: str = field(proto=1)
+    resources: list[APIResource] = field(proto=2)
+
+
+class DiscoveredKind(Model):
+    """A kind as the aggregated form names it."""
+
+    group: str = field(proto=1)
+    version: str = field(proto=2)
+    kind: str = field(proto=3)
+
+
+class APISubresourceDiscovery(Model):
+    subresource: str = field(proto=1)
+    response_kind: DiscoveredKind | None = field(None, proto=2)
+    accepted_types: list[DiscoveredKind] = field(default_factory=list, proto=3)
+    verbs: list[str] = field(proto=4)
+
+
+class APIResourceDiscovery(Model):
+    resource: str = field(proto=1)
+    response_kind: DiscoveredKind | None = field(None, proto=2)
+    scope: str = field(proto=3, enum=("Cluster", "Namespaced"))
+    singular_resource: str = field(proto=4)
+    verbs: list[str] = field(proto=5)
+    short_names: list[str] = field(default_factory=list, proto=6)
+    categories: list[str] = field(default_factory=list, proto=7)
+    subresources: list[APISubresourceDiscovery] = field(
+        default_factory=list, proto=8, list_map_keys=("subresource",)
+    )
+
+
+class APIVersionDiscovery(Model):
+    version: str = field(proto=1)
+    resources: list[APIResourceDiscovery] = field(
+        default_factory=list, proto=2, list_map_keys=("resource",)
+    )
+    freshness: str = field("", proto=3, enum=("Current", "Stale"))
+
+
+class APIGroupDiscovery(TypeMeta):
+    metadata: ObjectMeta = field(default_factory=ObjectMeta, proto=1)
+    versions: list[APIVersionDiscovery] = field(
+        default_factory=list, proto=2, list_map_keys=("version",)
+    )
+
+
+class APIGroupDiscoveryList(TypeMeta):
+    metadata: ListMeta = field(default_factory=ListMeta, proto=1)
+    items: list[APIGroupDiscovery] = field(proto=2)

@@ -1,0 +1,45 @@
+"""Table: rows of cells, as `kubectl get` prints them."""
+
+from typing import Any
+
+from apimachinery.meta.model import Model, field
+from apimachinery.meta.scalars import Int32, RawExtension
+from apimachinery.meta.types import ListMeta, TypeMeta
+
+
+class TableColumnDefinition(Model):
+    """What a column holds. A *priority* above 0 is only shown when asked for (`-o wide`)."""
+
+    name: str
+    type: str
+    format: str
+    description: str
+    priority: Int32
+
+
+class TableRowCondition(Model):
+    """A remark on a whole row, such as that the object is finished."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
+class TableRow(Model):
+    """The cells of one object, in the order of the columns, and the object as far as asked for."""
+
+    cells: list[Any]
+    conditions: list[TableRowCondition] = field(default_factory=list)
+    object: RawExtension | None = None
+
+
+class Table(TypeMeta):
+    """A list of objects turned into rows.
+
+    In a watch only the first event defines the columns; in the others they are null.
+    """
+
+    metadata: ListMeta = field(default_factory=ListMeta)
+    column_definitions: list[TableColumnDefinition] | None = field(None, omit_empty=False)
+    rows: list[TableRow] = field(default_factory=list, omit_empty=False)

@@ -1,0 +1,67 @@
+"""Unstructured: an object of a kind no class was written for.
+
+Its metadata is the ordinary typed one, so everything generic (names, labels, owners) works on it;
+the rest is plain JSON, reached by key: `gadget["spec"]["replicas"]`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ConfigDict
+
+from apimachinery.meta.model import field
+from apimachinery.meta.types import ListMeta, Object, TypeMeta
+from apimachinery.meta.wire import sorted_deep
+
+
+class Unstructured(Object):
+    """One object of any kind."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """Everything but kind, apiVersion and metadata; changing it changes the object."""
+        if self.__pydantic_extra__ is None:
+            object.__setattr__(self, "__pydantic_extra__", {})
+        return self.__pydantic_extra__  # type: ignore[return-value]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.content[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.content[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.content[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.content
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self.content.get(key, default)
+
+    def nested(self, *path: str | int, default: Any = None) -> Any:
+        """The value at *path* in the content, or *default* when something on the way is missing."""
+        value: Any = self.content
+        for step in path:
+            try:
+                value = value[step]
+            except (KeyError, IndexError, TypeError):
+                return default
+        return value
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole document, in the canonical order of its keys."""
+        document = self.model_dump(mode="json")
+        return {key: sorted_deep(value) for key, value in document.items()}
+
+
+class UnstructuredList(TypeMeta):
+    """A list of objects of any kind."""
+
+    metadata: ListMeta = field(default_factory=ListMeta)
+    items: list[Unstructured] = field(default_factory=list, omit_empty=False)
+
+    def __iter__(self) -> Iterator[Unstructured]:  # type: ignore[override]  # as a list is
+        return iter(self.items)
