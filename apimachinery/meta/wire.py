@@ -7,7 +7,8 @@ pydantic when it is defined.
 import operator
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -48,6 +49,41 @@ def omission(info: FieldInfo) -> Callable[[Any], bool] | None:
 def _may_be_collection(annotation: Any) -> bool:
     """Whether a plain list or map is among the types; a raw document is neither."""
     return any(get_origin(arm) in (list, dict) for arm in get_args(annotation))
+
+
+FLAT, MODEL, MODEL_LIST, DEEP = range(1, 5)
+"""How a field is copied: a collection of values, a Model, a list of Models, or whatever it is."""
+
+
+def copy_plan(cls: type[BaseModel]) -> tuple[tuple[str, int], ...]:
+    """The fields that a deep copy must enter, and how; the others hold what cannot change."""
+    found = ((name, _depth(info.annotation)) for name, info in cls.__pydantic_fields__.items())
+    return tuple((name, depth) for name, depth in found if depth)
+
+
+def _depth(annotation: Any) -> int:
+    """0 for what cannot change."""
+    arguments = [arm for arm in get_args(annotation) if arm is not NoneType]
+    origin = get_origin(annotation)
+    if origin is Annotated or (origin in (Union, UnionType) and len(arguments) == 1):
+        return _depth(arguments[0])
+    if origin in (list, dict):
+        inner = _depth(arguments[-1])
+        return FLAT if inner == 0 else MODEL_LIST if (origin, inner) == (list, MODEL) else DEEP
+    if origin in (Union, UnionType):
+        return DEEP if any(_depth(arm) for arm in arguments) else 0
+    if origin is Literal:
+        return 0
+    return _depth_of_class(annotation)
+
+
+def _depth_of_class(cls: Any) -> int:
+    if cls in (Any, object, list, dict) or not isinstance(cls, type):
+        return DEEP
+    if issubclass(cls, BaseModel):
+        return MODEL
+    # What can be hashed is a value: a number, a text, a time, a Quantity.
+    return 0 if cls.__hash__ is not None else DEEP
 
 
 def refine(schema: Any) -> None:

@@ -1,0 +1,135 @@
+"""What a request can ask for beside the object itself: the options of every verb.
+
+They are kinds like any other, because a DeleteOptions may come as a body and any of them can be
+sent as protobuf; most often they come as a query string, which `apimachinery.meta.parameters`
+reads and writes. What makes them wrong is in `apimachinery.meta.options_validation`.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from apimachinery.meta.model import field
+from apimachinery.meta.types import Preconditions, TypeMeta
+from apimachinery.selectors import fields, labels
+
+EXACT: Final = "Exact"
+NOT_OLDER_THAN: Final = "NotOlderThan"
+DRY_RUN_ALL: Final = "All"
+
+FOREGROUND: Final = "Foreground"
+BACKGROUND: Final = "Background"
+ORPHAN: Final = "Orphan"
+
+_DRY_RUN_DOC: Final = "What is only tried: `All` runs every step and stores nothing."
+_MANAGER_DOC: Final = "The name under which the changed fields are owned."
+_VALIDATION_DOC: Final = "What happens to unknown and duplicate fields of the body."
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The selectors of a list, ready to match."""
+
+    labels: labels.Selector
+    fields: fields.Selector
+
+    @property
+    def empty(self) -> bool:
+        """Whether every object is selected."""
+        return self.labels.empty and self.fields.empty
+
+
+class ListOptions(TypeMeta):
+    """Which objects of a collection, in which state, and whether to stay for their changes."""
+
+    label_selector: str = field("", proto=1)
+    field_selector: str = field("", proto=2)
+    watch: bool = field(False, proto=3)
+    allow_watch_bookmarks: bool = field(False, proto=9)
+    resource_version: str = field("", proto=4)
+    resource_version_match: str = field("", proto=10, enum=(EXACT, NOT_OLDER_THAN))
+    timeout_seconds: int | None = field(None, proto=5)
+    limit: int = field(0, proto=7, doc="The most items of a page; without one, all of them.")
+    continue_: str = field("", proto=8, doc="The token with which the last page ended.")
+    send_initial_events: bool | None = field(
+        None, proto=11, doc="Whether a watch starts with the objects that exist."
+    )
+
+    def selection(self) -> Selection:
+        """Parse both selectors, or raise InvalidSelector."""
+        # Most requests select everything, and asking the parsers for that costs ten times as much.
+        return Selection(
+            labels.parse(self.label_selector) if self.label_selector else labels.everything(),
+            fields.parse(self.field_selector) if self.field_selector else fields.everything(),
+        )
+
+
+class GetOptions(TypeMeta):
+    """In which state one object is read."""
+
+    resource_version: str = field("", proto=1)
+
+
+class CreateOptions(TypeMeta):
+    """How an object is created."""
+
+    dry_run: list[str] = field(default_factory=list, proto=1, list_type="atomic", doc=_DRY_RUN_DOC)
+    field_manager: str = field("", proto=3, doc=_MANAGER_DOC)
+    field_validation: str = field(
+        "", proto=4, doc=_VALIDATION_DOC, enum=("Ignore", "Warn", "Strict")
+    )
+
+
+class UpdateOptions(TypeMeta):
+    """How an object is replaced."""
+
+    dry_run: list[str] = field(default_factory=list, proto=1, list_type="atomic", doc=_DRY_RUN_DOC)
+    field_manager: str = field("", proto=2, doc=_MANAGER_DOC)
+    field_validation: str = field(
+        "", proto=3, doc=_VALIDATION_DOC, enum=("Ignore", "Warn", "Strict")
+    )
+
+
+class PatchOptions(TypeMeta):
+    """How an object is patched."""
+
+    dry_run: list[str] = field(default_factory=list, proto=1, list_type="atomic", doc=_DRY_RUN_DOC)
+    force: bool | None = field(
+        None, proto=2, doc="Whether an apply takes fields that other managers own."
+    )
+    field_manager: str = field("", proto=3, doc=_MANAGER_DOC)
+    field_validation: str = field(
+        "", proto=4, doc=_VALIDATION_DOC, enum=("Ignore", "Warn", "Strict")
+    )
+
+
+class DeleteOptions(TypeMeta):
+    """How an object is deleted, and what becomes of those it owns."""
+
+    grace_period_seconds: int | None = field(None, proto=1)
+    preconditions: Preconditions | None = field(None, proto=2)
+    orphan_dependents: bool | None = field(
+        None, proto=3, doc="Deprecated: a propagation policy says the same."
+    )
+    propagation_policy: str | None = field(None, proto=4, enum=(FOREGROUND, BACKGROUND, ORPHAN))
+    dry_run: list[str] = field(default_factory=list, proto=5, list_type="atomic", doc=_DRY_RUN_DOC)
+    ignore_store_read_error_with_cluster_breaking_potential: bool | None = field(
+        None, proto=6, doc="Whether an object that cannot be read is removed all the same."
+    )
+
+
+class TableOptions(TypeMeta):
+    """How much of an object goes into its row of a table."""
+
+    include_object: str = field("", proto=1, enum=("None", "Metadata", "Object"))
+
+
+def default_list_options(options: ListOptions) -> None:
+    """Let a watch from anywhere begin with the objects that exist, as clients have always expected.
+
+    Only a watch that says nothing about it and starts at no resourceVersion, or at 0, is changed.
+    """
+    if options.send_initial_events is not None or options.resource_version_match:
+        return
+    if options.watch and options.resource_version in ("", "0"):
+        options.send_initial_events = True
+        options.resource_version_match = NOT_OLDER_THAN

@@ -1,0 +1,93 @@
+"""The order of a merged list: what the patch says first, what the server has second.
+
+Elements of the patch keep the order of the patch, elements only the server has keep the server's
+order, and the two are interleaved where the server's order tells how. Where it does not, because
+the element is new, the element of the patch comes first.
+"""
+
+from collections.abc import Sequence
+
+from apimachinery.patch.errors import MalformedPatch
+from apimachinery.patch.strategic_schema import (
+    PATCH,
+    SET_ELEMENT_ORDER,
+    Identity,
+    describe,
+    has_directive,
+    identity,
+)
+from apimachinery.patch.values import JSONList, JSONValue
+
+
+def arranged(
+    elements: Sequence[JSONValue],
+    *,
+    wanted: Sequence[JSONValue],
+    server: Sequence[JSONValue],
+    merge_key: str,
+    path: str,
+) -> JSONList:
+    """Return *elements* in the order of *wanted*, and the others in the order of *server*."""
+    wanted_ranks = _ranks(wanted, merge_key, path)
+    server_ranks = _ranks(server, merge_key, path)
+    named = [(identity(element, merge_key, path), element) for element in elements]
+    patched = [pair for pair in named if pair[0] in wanted_ranks]
+    patched.sort(key=lambda pair: wanted_ranks[pair[0]])
+    others = [pair for pair in named if pair[0] not in wanted_ranks]
+    others.sort(key=lambda pair: server_ranks.get(pair[0], len(server)))
+
+    result: JSONList = []
+    taken = 0
+    for name, element in patched:
+        rank = server_ranks.get(name, -1)
+        while taken < len(others) and server_ranks.get(others[taken][0], len(server)) < rank:
+            result.append(others[taken][1])
+            taken += 1
+        result.append(element)
+    return result + [element for _, element in others[taken:]]
+
+
+def _ranks(elements: Sequence[JSONValue], merge_key: str, path: str) -> dict[Identity, int]:
+    ranks: dict[Identity, int] = {}
+    for rank, element in enumerate(elements):
+        ranks.setdefault(identity(element, merge_key, path), rank)
+    return ranks
+
+
+def require_order(patch: JSONList, order: JSONList, merge_key: str, path: str) -> None:
+    """Refuse a patch whose elements are not in its own `$setElementOrder`, in that order."""
+    if not patch or not order:
+        return
+    remaining = iter([identity(element, merge_key, path) for element in order])
+    for element in patch:
+        if not has_directive(element) and identity(element, merge_key, path) not in remaining:
+            raise MalformedPatch(
+                f"the order in patch list:\n{describe(patch)}\n"
+                f" doesn't match {SET_ELEMENT_ORDER} list:\n{describe(order)}",
+                path,
+            )
+
+
+def server_order(current: JSONList, patch: JSONList, merge_key: str, path: str) -> JSONList:
+    """Return the order of the server's list as `$setElementOrder` sees it.
+
+    Kubernetes deletes from that list in place and appends new elements to it, so a new element
+    takes the room that a deleted one left and then counts as known, behind all that were kept.
+    Clients see it: elements that only the server has come before such a new one.
+    """
+    deleted = {
+        identity(element, merge_key, path)
+        for element in patch
+        if isinstance(element, dict) and element.get(PATCH) == "delete"
+    }
+    if not deleted:
+        return current
+    kept = [element for element in current if identity(element, merge_key, path) not in deleted]
+    changes = [element for element in patch if not has_directive(element)]
+    known = _ranks(kept, merge_key, path)
+    added = [
+        changes[rank]
+        for name, rank in _ranks(changes, merge_key, path).items()
+        if name not in known
+    ]
+    return kept + added[: len(current) - len(kept)]

@@ -1,0 +1,215 @@
+"""What strategic merge patch knows of a type, and how it names what it finds.
+
+The algorithms ask one question of a `Shape`: how is the field *key* patched? The answer, a
+`FieldRule`, is the same whether the field is declared, the value of a map, or not typed at all.
+Directives (the members of a patch that start with `$`) and messages live here too, because both
+applying and creating need them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apimachinery.meta.shape import ListShape, MapShape, Scalar, Shape, StructShape, Untyped
+from apimachinery.patch.errors import MalformedPatch, PatchFailed
+from apimachinery.patch.values import JSONList, JSONObject, JSONValue
+
+PATCH = "$patch"
+RETAIN_KEYS = "$retainKeys"
+DELETE_FROM_LIST = "$deleteFromPrimitiveList"
+SET_ELEMENT_ORDER = "$setElementOrder"
+
+BAD_ORDER = "invalid patch format of setElementOrder list"
+BAD_DELETION = "invalid patch format of primitive list"
+BAD_RETAIN_KEYS = "invalid patch format of retainKeys"
+
+Identity = tuple[type, str | int | float | bool | None]
+"""What makes an element of a list that one and no other; 1, 1.0 and true are three elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRule:
+    """How one field is patched."""
+
+    shape: Shape
+    """Of the value or, for a list, of its elements."""
+    strategy: str = ""
+    """"merge" or "replace"; maps merge and lists are replaced when it is empty."""
+    merge_key: str = ""
+    retain_keys: bool = False
+
+
+def object_rule(shape: Shape, key: str, path: str) -> FieldRule:
+    """How the field *key* of a value of *shape* is patched, when it holds an object."""
+    declared = _field(shape, key, path)
+    match declared:
+        case Scalar():
+            return FieldRule(declared, "replace")
+        case ListShape():
+            raise PatchFailed(
+                "merging an object in json but data type is not struct, instead is: slice",
+                child_path(path, key),
+            )
+        case Untyped():
+            return FieldRule(declared)
+        case MapShape() | StructShape():
+            return _rule(shape, declared, declared.patch_strategy)
+
+
+def list_rule(shape: Shape, key: str, path: str) -> FieldRule:
+    """How the field *key* of a value of *shape* is patched, when it holds a list."""
+    declared = _field(shape, key, path)
+    match declared:
+        case ListShape():
+            return _rule(shape, declared.items, declared.patch_strategy, declared.patch_merge_key)
+        case Scalar() | Untyped():
+            return FieldRule(Untyped(), "replace")
+        case MapShape() | StructShape():
+            kind = "map" if isinstance(declared, MapShape) else "struct"
+            raise PatchFailed(
+                f"expected slice or array type, but got: {kind}", child_path(path, key)
+            )
+
+
+def _rule(parent: Shape, shape: Shape, strategy: frozenset[str], merge_key: str = "") -> FieldRule:
+    # The strategies belong to the field of a struct; the values of a map have none.
+    if not isinstance(parent, StructShape):
+        return FieldRule(shape)
+    others = sorted(strategy - {"retainKeys"})
+    return FieldRule(shape, others[0] if others else "", merge_key, "retainKeys" in strategy)
+
+
+def _field(shape: Shape, key: str, path: str) -> Shape:
+    match shape:
+        case StructShape():
+            if key in shape.fields:
+                return shape.fields[key]
+            if shape.preserves_unknown:
+                return Untyped()
+            raise PatchFailed(
+                f'unable to find api field in struct {shape.name} for the json field "{key}"', path
+            )
+        case MapShape():
+            return shape.values
+        case Untyped() | Scalar():
+            return Untyped()
+        case ListShape():
+            raise PatchFailed(
+                "merging an object in json but data type is not struct, instead is: slice", path
+            )
+
+
+def is_directive(key: str) -> bool:
+    """Whether a member of a patch tells how to patch and is not part of the document."""
+    return key.startswith("$") and (
+        key in (PATCH, RETAIN_KEYS) or key.startswith((DELETE_FROM_LIST, SET_ELEMENT_ORDER))
+    )
+
+
+def has_directive(value: JSONValue) -> bool:
+    """Whether *value* is an object that says itself how it is patched."""
+    return isinstance(value, dict) and PATCH in value
+
+
+def directive_target(directive: str, prefix: str, path: str) -> str:
+    """The list that `<prefix>/<list>` is about."""
+    found, slash, target = directive.partition("/")
+    if found != prefix or not slash:
+        raise MalformedPatch(BAD_ORDER if prefix == SET_ELEMENT_ORDER else BAD_DELETION, path)
+    return target
+
+
+def element_kind(path: str, *lists: JSONList) -> type | None:
+    """The one type all elements of *lists* have; None if there are no elements."""
+    kinds = {type(element) for elements in lists for element in elements}
+    if list in kinds:
+        raise PatchFailed("lists of lists are not supported", path)
+    if type(None) in kinds or len(kinds) > 1:
+        raise PatchFailed(f"list element types are not identical: {describe(list(lists))}", path)
+    return kinds.pop() if kinds else None
+
+
+def identity(element: JSONValue, merge_key: str, path: str) -> Identity:
+    """What identifies *element* in its list: the value of *merge_key*, or else itself."""
+    value = element
+    if merge_key:
+        if not isinstance(element, dict):
+            raise wrong_type("map[string]interface {}", element, path)
+        if merge_key not in element:
+            message = f"map: {describe(element)} does not contain declared merge key: {merge_key}"
+            raise PatchFailed(message, path)
+        value = element[merge_key]
+    if isinstance(value, dict | list):
+        raise PatchFailed(f"{describe(value)} cannot identify an element of a list", path)
+    return type(value), value
+
+
+def wrong_type(expected: str, value: JSONValue, path: str) -> PatchFailed:
+    """The error for a value of another type than its field has."""
+    names: dict[type, str] = {
+        dict: "map[string]interface {}",
+        list: "[]interface {}",
+        str: "string",
+        bool: "bool",
+        int: "int64",
+        float: "float64",
+    }
+    actual = names.get(type(value), "<nil>")
+    return PatchFailed(f"expected a {expected}, but received a {actual}", path)
+
+
+def child_path(path: str, key: str) -> str:
+    """The path of the field *key* below *path*."""
+    return f"{path}.{key}" if path else key
+
+
+def describe(value: JSONValue, levels: int = 20) -> str:
+    """Print *value* as Kubernetes' messages do, `map[image:nginx name:web]`."""
+    match value:
+        case dict() | list() if levels == 0:
+            return "..."
+        case dict():
+            members = (f"{key}:{describe(value[key], levels - 1)}" for key in sorted(value))
+            return f"map[{' '.join(members)}]"
+        case list():
+            return f"[{' '.join(describe(element, levels - 1) for element in value)}]"
+        case None:
+            return "<nil>"
+        case bool():
+            return "true" if value else "false"
+        case _:
+            return str(value)
+
+
+def without_directives(value: JSONValue, *, keep_nulls: bool = False) -> JSONValue:
+    """Return a value of a patch as it belongs into a document that had none there.
+
+    Objects that carry `$patch` are left out wherever they stand: there is nothing to replace or to
+    delete. Null members say "absent", unless a list is being replaced as it is.
+    """
+    if isinstance(value, list):
+        return elements_without_directives(value, keep_nulls=keep_nulls)
+    if isinstance(value, dict):
+        return members_without_directives(value, keep_nulls=keep_nulls)
+    return value
+
+
+# Both are loops and not comprehensions: in Python 3.11 those would double the depth of the stack.
+def elements_without_directives(
+    elements: Sequence[JSONValue], *, keep_nulls: bool = False
+) -> JSONList:
+    """Return the elements of a list of a patch that belong into a document."""
+    kept: JSONList = []
+    for element in elements:
+        if not has_directive(element):
+            kept.append(without_directives(element, keep_nulls=keep_nulls))
+    return kept
+
+
+def members_without_directives(value: JSONObject, *, keep_nulls: bool = False) -> JSONObject:
+    """Return the members of an object of a patch that belong into a document."""
+    kept: JSONObject = {}
+    for key, member in value.items():
+        absent = member is None and not keep_nulls
+        if not absent and not is_directive(key) and not has_directive(member):
+            kept[key] = without_directives(member, keep_nulls=keep_nulls)
+    return kept
