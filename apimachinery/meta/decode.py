@@ -33,7 +33,7 @@ class DecodeError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded(Generic[ModelT]):
+class DecodedModel(Generic[ModelT]):
     """An object, and the paths of what the document had beyond it."""
 
     object: ModelT
@@ -42,7 +42,7 @@ class Decoded(Generic[ModelT]):
 
 def decode_json(
     cls: type[ModelT], data: bytes | str, *, find_unknown: bool = True
-) -> Decoded[ModelT]:
+) -> DecodedModel[ModelT]:
     """Decode, or raise DecodeError. A null means that the field is absent."""
     try:
         return _validate(cls, data, find_unknown)
@@ -55,8 +55,8 @@ def decode_json(
     try:
         made = cls.model_validate_json(json.dumps(document), by_alias=True, by_name=False)
     except ValidationError as error:
-        raise _complaint(cls, error.errors(include_url=False)) from None
-    return Decoded(made, unknown)
+        raise complaint(cls, error.errors(include_url=False)) from None
+    return DecodedModel(made, unknown)
 
 
 def unknown_fields(document: Any, cls: type[BaseModel]) -> Iterator[str]:
@@ -80,11 +80,11 @@ def _loads(data: bytes | str) -> Any:
         raise DecodeError(str(error)) from None
 
 
-def _validate(cls: type[ModelT], data: bytes | str, find_unknown: bool) -> Decoded[ModelT]:
+def _validate(cls: type[ModelT], data: bytes | str, find_unknown: bool) -> DecodedModel[ModelT]:
     if not find_unknown or is_open(cls):
         made = cls.model_validate_json(data, by_alias=True, by_name=False)
-        return Decoded(made, tuple(unknown_fields(_loads(data), cls)) if find_unknown else ())
-    return Decoded(cls.model_validate_json(data, by_alias=True, by_name=False, extra="forbid"))
+        return DecodedModel(made, tuple(unknown_fields(_loads(data), cls)) if find_unknown else ())
+    return DecodedModel(cls.model_validate_json(data, by_alias=True, by_name=False, extra="forbid"))
 
 
 def _reachable(cls: type[BaseModel]) -> set[type[BaseModel]]:
@@ -138,7 +138,8 @@ def _unknown_in_collection(value: Any, item: TypeInfo, path: str) -> Iterator[st
             yield from _unknown(element, item, f"{path}.{key}")
 
 
-def _complaint(cls: type[BaseModel], problems: list[ErrorDetails]) -> DecodeError:
+def complaint(cls: type[BaseModel], problems: list[ErrorDetails]) -> DecodeError:
+    """What pydantic found wrong with a document of *cls*, in the words of the wire."""
     mistyped = [problem for problem in problems if _is_mistyped(problem)]
     if mistyped:
         return DecodeError("; ".join(_mistyped(cls, problem) for problem in mistyped))

@@ -56,7 +56,7 @@ class ListOptions(TypeMeta):
 
     def selection(self) -> Selection:
         """Parse both selectors, or raise InvalidSelector."""
-        # Most requests select everything, and asking the parsers for that costs ten times as much.
+        # Most requests select everything, and that needs no parser.
         return Selection(
             labels.parse(self.label_selector) if self.label_selector else labels.everything(),
             fields.parse(self.field_selector) if self.field_selector else fields.everything(),

@@ -1,0 +1,8 @@
+"""What a v1beta1 document means by leaving something out."""
+
+from apis.gadgets import v1beta1
+
+
+def set_spec_defaults(spec: v1beta1.GadgetSpec) -> None:
+    if not spec.model:
+        spec.model = "standard"

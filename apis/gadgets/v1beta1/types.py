@@ -1,0 +1,26 @@
+"""The wire contract of gadgets.example.io/v1beta1: older, and without parts."""
+
+from datetime import timedelta
+
+from apimachinery.duration import Duration
+from apimachinery.meta.model import Model, field
+from apimachinery.meta.types import Object
+from apis.gadgets.types import GadgetStatus
+
+
+class GadgetSpec(Model):
+    """How the gadget should run."""
+
+    model: str = field("", doc='Which gadget it is; "standard" unless given.')
+    count: int = field(1, ge=0, le=100, doc="How many to keep running.")
+    timeout: Duration = field(
+        timedelta(minutes=1), ge=timedelta(seconds=1), doc="How long one may take to start."
+    )
+    color: str = field("", doc="Had no effect, and has gone since.")
+
+
+class Gadget(Object):
+    """A Gadget does one thing."""
+
+    spec: GadgetSpec = field(default_factory=GadgetSpec, doc="The desired state.")
+    status: GadgetStatus = field(default_factory=GadgetStatus, doc="The observed state.")
