@@ -1,0 +1,251 @@
+"""OpenAPI v2 as protobuf: what kubectl up to 1.28 reads from `/openapi/v2`, and nothing else.
+
+A JSON document becomes an `openapi.v2.Document`. Where JSON tells types apart by their content
+(a reference, a body parameter, a list of types) the message says which one it is, so each such
+place has its own rule here; everything else follows the table of messages.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import EncodeError, Message
+
+from apimachinery.openapi.errors import InvalidDocument
+from apimachinery.openapi.gnostic_messages import EXTENSIONS, MAPS, message_class
+
+_MAX_DEPTH: Final = 150
+# What JSON may hold as it is and YAML may not, line breaks of its own among them.
+_NOT_YAML: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+_PARAMETER_PLACES: Final = {
+    "formData": "form_data_parameter_sub_schema",
+    "header": "header_parameter_sub_schema",
+    "path": "path_parameter_sub_schema",
+    "query": "query_parameter_sub_schema",
+}
+_FLOWS: Final = {
+    "accessCode": "oauth2_access_code_security",
+    "application": "oauth2_application_security",
+    "implicit": "oauth2_implicit_security",
+    "password": "oauth2_password_security",
+}
+
+
+class GnosticEncoder:
+    """Writes documents of OpenAPI v2 as protobuf; made once, since it describes all messages."""
+
+    def __init__(self) -> None:
+        self._document = message_class()
+
+    @property
+    def message_class(self) -> type[Message]:
+        """The class of `openapi.v2.Document`, for who wants to read what was written."""
+        return self._document
+
+    def encode(self, document: Mapping[str, Any]) -> bytes:
+        """The document as protobuf; the same document always gives the same bytes."""
+        message = self._document()
+        _fill(message, document, ())
+        try:
+            return message.SerializeToString(deterministic=True)
+        except (EncodeError, ValueError) as error:
+            raise InvalidDocument("$", f"cannot be written as protobuf: {error}") from None
+
+
+Place = tuple[str, ...]
+
+
+def _fill(message: Any, value: Any, place: Place) -> None:
+    """Put a JSON value into a message by the rule of its type."""
+    if len(place) > _MAX_DEPTH:
+        raise _invalid(place[:3], f"must not be nested deeper than {_MAX_DEPTH} levels")
+    name = message.DESCRIPTOR.name
+    rule = _RULES.get(name)
+    if rule is not None:
+        rule(message, value, place)
+    elif name in MAPS:
+        for key, held in _object(value, place).items():
+            _add_pair(message.additional_properties, key, held, place)
+    else:
+        _fill_object(message, value, place)
+
+
+def _fill_object(message: Any, value: Any, place: Place) -> None:
+    fields = message.DESCRIPTOR.fields_by_name
+    for key, held in _object(value, place).items():
+        if key.startswith("x-") and EXTENSIONS in fields:
+            _add_pair(getattr(message, EXTENSIONS), key, held, place)
+            continue
+        field = fields.get(_field_name(key))
+        if field is None or field.name == EXTENSIONS:
+            raise _invalid((*place, key), f"there is no such field in {message.DESCRIPTOR.name}")
+        _set(message, field, held, (*place, key))
+
+
+def _set(message: Any, field: Any, value: Any, place: Place) -> None:
+    if field.is_repeated:
+        if not isinstance(value, list):
+            raise _invalid(place, "must be a list")
+        values = getattr(message, field.name)
+        for at, item in enumerate(value):
+            if field.message_type is None:
+                values.append(_scalar(field, item, (*place, str(at))))
+            else:
+                _fill(values.add(), item, (*place, str(at)))
+    elif field.message_type is None:
+        setattr(message, field.name, _scalar(field, value, place))
+    else:
+        _fill(_member(message, field.name), value, place)
+
+
+def _member(message: Any, name: str) -> Any:
+    """A message inside *message*, there from now on even if it stays empty."""
+    member = getattr(message, name)
+    member.SetInParent()
+    return member
+
+
+def _add_pair(pairs: Any, key: str, value: Any, place: Place) -> None:
+    pair, at = pairs.add(), (*place, key)
+    fields = pair.DESCRIPTOR.fields_by_name
+    pair.name = _scalar(fields["name"], key, at)
+    _set(pair, fields["value"], value, at)
+
+
+def _scalar(field: Any, value: Any, place: Place) -> Any:
+    expected, name = _SCALARS[field.type]
+    if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
+        raise _invalid(place, f"must be {name}")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise _invalid(place, "must be valid Unicode") from None
+    elif field.type == FieldDescriptor.TYPE_INT64 and not -(2**63) <= value < 2**63:
+        raise _invalid(place, "must be an integer of 64 bits")
+    return value
+
+
+_SCALARS: Final[Mapping[int, tuple[Any, str]]] = {
+    FieldDescriptor.TYPE_STRING: (str, "a string"),
+    FieldDescriptor.TYPE_BOOL: (bool, "true or false"),
+    FieldDescriptor.TYPE_DOUBLE: (int | float, "a number"),
+    FieldDescriptor.TYPE_INT64: (int, "an integer"),
+}
+
+
+def _any(message: Any, value: Any, place: Place) -> None:
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _invalid(place, f"is not JSON: {error}") from None
+    escaped = _NOT_YAML.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    message.yaml = f"{escaped}\n"
+
+
+def _type_item(message: Any, value: Any, place: Place) -> None:
+    types = value if isinstance(value, list) else [value]
+    _set(message, message.DESCRIPTOR.fields_by_name["value"], types, place)
+
+
+def _items_item(message: Any, value: Any, place: Place) -> None:
+    schemas = value if isinstance(value, list) else [value]
+    _set(message, message.DESCRIPTOR.fields_by_name["schema"], schemas, place)
+
+
+def _string_array(message: Any, value: Any, place: Place) -> None:
+    _set(message, message.DESCRIPTOR.fields_by_name["value"], value, place)
+
+
+def _additional_properties(message: Any, value: Any, place: Place) -> None:
+    if isinstance(value, bool):
+        message.boolean = value
+    else:
+        _fill(_member(message, "schema"), value, place)
+
+
+def _schema_item(message: Any, value: Any, place: Place) -> None:
+    is_file = _object(value, place).get("type") == "file"
+    _fill(_member(message, "file_schema" if is_file else "schema"), value, place)
+
+
+def _parameters_item(message: Any, value: Any, place: Place) -> None:
+    is_reference = "$ref" in _object(value, place)
+    _fill(_member(message, "json_reference" if is_reference else "parameter"), value, place)
+
+
+def _parameter(message: Any, value: Any, place: Place) -> None:
+    found = _object(value, place).get("in")
+    if found == "body":
+        _fill(_member(message, "body_parameter"), value, place)
+        return
+    name = _PARAMETER_PLACES.get(found) if isinstance(found, str) else None
+    if name is None:
+        raise _invalid((*place, "in"), "must be body, formData, header, path or query")
+    _fill(_member(_member(message, "non_body_parameter"), name), value, place)
+
+
+def _response_value(message: Any, value: Any, place: Place) -> None:
+    is_reference = "$ref" in _object(value, place)
+    _fill(_member(message, "json_reference" if is_reference else "response"), value, place)
+
+
+def _security_item(message: Any, value: Any, place: Place) -> None:
+    found = _object(value, place)
+    names = {"basic": "basic_authentication_security", "apiKey": "api_key_security"}
+    kind, flow = found.get("type"), found.get("flow")
+    name = _FLOWS.get(str(flow)) if kind == "oauth2" else names.get(str(kind))
+    if name is None:
+        raise _invalid((*place, "type"), "must be basic, apiKey, or oauth2 with a known flow")
+    _fill(_member(message, name), value, place)
+
+
+def _paths(message: Any, value: Any, place: Place) -> None:
+    for key, held in _object(value, place).items():
+        name = EXTENSIONS if key.startswith("x-") else "path"
+        _add_pair(getattr(message, name), key, held, place)
+
+
+def _responses(message: Any, value: Any, place: Place) -> None:
+    for key, held in _object(value, place).items():
+        name = EXTENSIONS if key.startswith("x-") else "response_code"
+        _add_pair(getattr(message, name), key, held, place)
+
+
+_RULES: Final[Mapping[str, Callable[[Any, Any, Place], None]]] = {
+    "AdditionalPropertiesItem": _additional_properties,
+    "Any": _any,
+    "ItemsItem": _items_item,
+    "Parameter": _parameter,
+    "ParametersItem": _parameters_item,
+    "Paths": _paths,
+    "ResponseValue": _response_value,
+    "Responses": _responses,
+    "SchemaItem": _schema_item,
+    "SecurityDefinitionsItem": _security_item,
+    "StringArray": _string_array,
+    "TypeItem": _type_item,
+}
+
+
+def _field_name(key: str) -> str:
+    """`operationId` is `operation_id`, and `$ref` is `_ref`."""
+    return "_ref" if key == "$ref" else _WORD_START.sub("_", key).lower()
+
+
+def _object(value: Any, place: Place) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _invalid(place, "must be an object")
+    for key in value:
+        if not isinstance(key, str):
+            raise _invalid(place, f"has the key {key!r}, which is not a string")
+    return value
+
+
+def _invalid(place: Place, rule: str) -> InvalidDocument:
+    return InvalidDocument(".".join(("$", *place)), rule)

@@ -1,0 +1,166 @@
+"""The messages of `openapi.v2.Document`: OpenAPI v2 in protobuf, as gnostic numbers it.
+
+The numbers of every message are consecutive, so a message is written as its fields in order:
+`name:type`, a string where no type is given, `*` before the type of a repeated one, `-` for a
+number that nobody uses. The messages are described at run time and filled by `gnostic`.
+"""
+
+from typing import Final
+
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    FieldDescriptorProto,
+    FileDescriptorProto,
+)
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+PACKAGE: Final = "openapi.v2"
+EXTENSIONS: Final = "vendor_extension"
+
+_X: Final = f" {EXTENSIONS}:*NamedAny"
+_ITEMS: Final = (
+    "type format items:PrimitivesItems collection_format default:Any maximum:double"
+    " exclusive_maximum:bool minimum:double exclusive_minimum:bool max_length:int64"
+    " min_length:int64 pattern max_items:int64 min_items:int64 unique_items:bool enum:*Any"
+    " multiple_of:double"
+)
+_FLOW: Final = "type flow scopes:Oauth2Scopes"
+
+MESSAGES: Final = {
+    "Any": "- yaml",
+    "ApiKeySecurity": "type name in description" + _X,
+    "BasicAuthenticationSecurity": "type description" + _X,
+    "BodyParameter": "description name in required:bool schema:Schema" + _X,
+    "Contact": "name url email" + _X,
+    "Document": "swagger info:Info host base_path schemes:*string consumes:*string produces:*string"
+    " paths:Paths definitions:Definitions parameters:ParameterDefinitions"
+    " responses:ResponseDefinitions security:*SecurityRequirement"
+    " security_definitions:SecurityDefinitions tags:*Tag external_docs:ExternalDocs" + _X,
+    "ExternalDocs": "description url" + _X,
+    "FileSchema": "format title description default:Any required:*string type read_only:bool"
+    " external_docs:ExternalDocs example:Any" + _X,
+    "FormDataParameterSubSchema": "required:bool in description name allow_empty_value:bool "
+    + _ITEMS
+    + _X,
+    "Header": _ITEMS + " description" + _X,
+    "HeaderParameterSubSchema": "required:bool in description name " + _ITEMS + _X,
+    "Info": "title version description terms_of_service contact:Contact license:License" + _X,
+    "ItemsItem": "schema:*Schema",
+    "JsonReference": "_ref description",
+    "License": "name url" + _X,
+    "Oauth2AccessCodeSecurity": _FLOW + " authorization_url token_url description" + _X,
+    "Oauth2ApplicationSecurity": _FLOW + " token_url description" + _X,
+    "Oauth2ImplicitSecurity": _FLOW + " authorization_url description" + _X,
+    "Oauth2PasswordSecurity": _FLOW + " token_url description" + _X,
+    "Operation": "tags:*string summary description external_docs:ExternalDocs operation_id"
+    " produces:*string consumes:*string parameters:*ParametersItem responses:Responses"
+    " schemes:*string deprecated:bool security:*SecurityRequirement" + _X,
+    "PathItem": "_ref get:Operation put:Operation post:Operation delete:Operation"
+    " options:Operation head:Operation patch:Operation parameters:*ParametersItem" + _X,
+    "PathParameterSubSchema": "required:bool in description name " + _ITEMS + _X,
+    "Paths": f"{EXTENSIONS}:*NamedAny path:*NamedPathItem",
+    "PrimitivesItems": _ITEMS + _X,
+    "QueryParameterSubSchema": "required:bool in description name allow_empty_value:bool "
+    + _ITEMS
+    + _X,
+    "Response": "description schema:SchemaItem headers:Headers examples:Examples" + _X,
+    "Responses": "response_code:*NamedResponseValue" + _X,
+    "Schema": "_ref format title description default:Any multiple_of:double maximum:double"
+    " exclusive_maximum:bool minimum:double exclusive_minimum:bool max_length:int64"
+    " min_length:int64 pattern max_items:int64 min_items:int64 unique_items:bool"
+    " max_properties:int64 min_properties:int64 required:*string enum:*Any"
+    " additional_properties:AdditionalPropertiesItem type:TypeItem items:ItemsItem all_of:*Schema"
+    " properties:Properties discriminator read_only:bool xml:Xml external_docs:ExternalDocs"
+    " example:Any" + _X,
+    "StringArray": "value:*string",
+    "Tag": "name description external_docs:ExternalDocs" + _X,
+    "TypeItem": "value:*string",
+    "Xml": "name namespace prefix attribute:bool wrapped:bool" + _X,
+}
+
+ONE_OF: Final = {
+    "AdditionalPropertiesItem": "schema:Schema boolean:bool",
+    "NonBodyParameter": "header_parameter_sub_schema:HeaderParameterSubSchema"
+    " form_data_parameter_sub_schema:FormDataParameterSubSchema"
+    " query_parameter_sub_schema:QueryParameterSubSchema"
+    " path_parameter_sub_schema:PathParameterSubSchema",
+    "Parameter": "body_parameter:BodyParameter non_body_parameter:NonBodyParameter",
+    "ParametersItem": "parameter:Parameter json_reference:JsonReference",
+    "ResponseValue": "response:Response json_reference:JsonReference",
+    "SchemaItem": "schema:Schema file_schema:FileSchema",
+    "SecurityDefinitionsItem": "basic_authentication_security:BasicAuthenticationSecurity"
+    " api_key_security:ApiKeySecurity oauth2_implicit_security:Oauth2ImplicitSecurity"
+    " oauth2_password_security:Oauth2PasswordSecurity"
+    " oauth2_application_security:Oauth2ApplicationSecurity"
+    " oauth2_access_code_security:Oauth2AccessCodeSecurity",
+}
+"""Messages that hold exactly one of their fields."""
+
+MAPS: Final = {
+    "Definitions": "Schema",
+    "Examples": "Any",
+    "Headers": "Header",
+    "Oauth2Scopes": "string",
+    "ParameterDefinitions": "Parameter",
+    "Properties": "Schema",
+    "ResponseDefinitions": "Response",
+    "SecurityDefinitions": "SecurityDefinitionsItem",
+    "SecurityRequirement": "StringArray",
+}
+"""Messages that are a map; what they hold comes as pairs in order, in messages `Named...`."""
+
+_SCALARS: Final = {
+    "string": FieldDescriptorProto.TYPE_STRING,
+    "bool": FieldDescriptorProto.TYPE_BOOL,
+    "double": FieldDescriptorProto.TYPE_DOUBLE,
+    "int64": FieldDescriptorProto.TYPE_INT64,
+}
+
+
+def named(held: str) -> str:
+    """The message of a pair of a name and a value."""
+    return f"Named{held[:1].upper()}{held[1:]}"
+
+
+def message_class() -> type[Message]:
+    """The class of `openapi.v2.Document`, with all it refers to, in a pool of its own."""
+    pool = DescriptorPool()
+    pool.Add(_file())
+    return GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.Document"))
+
+
+def _file() -> FileDescriptorProto:
+    file = FileDescriptorProto(name="openapiv2.proto", package=PACKAGE, syntax="proto3")
+    for name, fields in MESSAGES.items():
+        _describe(file.message_type.add(name=name), fields)
+    for name, fields in ONE_OF.items():
+        message = file.message_type.add(name=name)
+        message.oneof_decl.add(name="oneof")
+        _describe(message, fields)
+        for field in message.field:
+            field.oneof_index = 0
+    for name, held in MAPS.items():
+        _describe(file.message_type.add(name=name), f"additional_properties:*{named(held)}")
+    for held in {*MAPS.values(), "PathItem", "ResponseValue", "Any"}:
+        _describe(file.message_type.add(name=named(held)), f"name value:{held}")
+    return file
+
+
+def _describe(message: DescriptorProto, fields: str) -> None:
+    for number, written in enumerate(fields.split(), start=1):
+        if written == "-":
+            continue
+        name, _, kind = written.partition(":")
+        field = message.field.add(name=name, number=number)
+        repeated = kind.startswith("*")
+        kind = kind.removeprefix("*") or "string"
+        field.label = (
+            FieldDescriptorProto.LABEL_REPEATED if repeated else FieldDescriptorProto.LABEL_OPTIONAL
+        )
+        if kind in _SCALARS:
+            field.type = _SCALARS[kind]
+        else:
+            field.type = FieldDescriptorProto.TYPE_MESSAGE
+            field.type_name = f".{PACKAGE}.{kind}"

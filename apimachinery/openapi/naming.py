@@ -1,0 +1,149 @@
+"""Names of published definitions: `io.example.gadgets.v1.GadgetSpec`.
+
+Clients find a kind by its marker and not by its name, but generated clients, documentation and
+diffs show the names, so they are a contract of their own. Kubernetes names a definition after the
+Go package it comes from; a group that is not Kubernetes' own is written backwards, as custom
+resources are.
+"""
+
+import re
+from collections.abc import Container, Iterable
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from apimachinery.meta.types import Object, ObjectList
+from apimachinery.schema import GroupVersion
+
+META_PACKAGE: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
+
+_META_MODULES: Final = ("apimachinery.meta.", "apimachinery.openapi.")
+_NOT_ALLOWED: Final = re.compile(r"[^A-Za-z0-9_]+")
+
+# Packages that are not `io.k8s.api.` and the first word of the group.
+_PACKAGES: Final = {
+    "": "io.k8s.api.core",
+    "apiextensions.k8s.io": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
+    "apiregistration.k8s.io": "io.k8s.kube-aggregator.pkg.apis.apiregistration",
+    "internal.apiserver.k8s.io": "io.k8s.api.apiserverinternal",
+    "metrics.k8s.io": "io.k8s.metrics.pkg.apis.metrics",
+}
+_KUBERNETES_GROUPS: Final = frozenset(
+    (
+        "admission.k8s.io",
+        "admissionregistration.k8s.io",
+        "apidiscovery.k8s.io",
+        "apps",
+        "authentication.k8s.io",
+        "authorization.k8s.io",
+        "autoscaling",
+        "batch",
+        "certificates.k8s.io",
+        "coordination.k8s.io",
+        "discovery.k8s.io",
+        "events.k8s.io",
+        "extensions",
+        "flowcontrol.apiserver.k8s.io",
+        "imagepolicy.k8s.io",
+        "networking.k8s.io",
+        "node.k8s.io",
+        "policy",
+        "rbac.authorization.k8s.io",
+        "resource.k8s.io",
+        "scheduling.k8s.io",
+        "storage.k8s.io",
+        "storagemigration.k8s.io",
+    )
+)
+
+
+def package_name(version: GroupVersion) -> str:
+    """The common beginning of the names of a version's definitions."""
+    group = version.group
+    if group in _KUBERNETES_GROUPS:
+        package = f"io.k8s.api.{group.split('.')[0]}"
+    else:
+        package = _PACKAGES.get(group) or ".".join(reversed(group.split(".")))
+    return f"{package}.{version.version}"
+
+
+def schema_name(cls: type[BaseModel], version: GroupVersion, kind: str = "") -> str:
+    """The name under which *cls* is published, before names that collide are told apart.
+
+    *kind* is what a class is registered as, if it is; one of our own that is not a kind of
+    *version* is named alike in every version.
+    """
+    if not kind and is_meta(cls):
+        return f"{META_PACKAGE}.{base_name(cls)}"
+    return f"{package_name(version)}.{kind or base_name(cls)}"
+
+
+def is_meta(cls: type[BaseModel]) -> bool:
+    """Whether *cls* belongs to no group: ObjectMeta, Status, Condition and the like."""
+    return not _arguments(cls) and cls.__module__.startswith(_META_MODULES)
+
+
+def item_of(cls: type[BaseModel]) -> Any:
+    """What the lists of class *cls* hold, or None if it is not `ObjectList[...]`."""
+    generic = cls.__pydantic_generic_metadata__
+    return generic["args"][0] if generic["origin"] is ObjectList and generic["args"] else None
+
+
+def base_name(cls: type[BaseModel]) -> str:
+    """The last part of the name: `Gadget`, `GadgetList` of lists, `PageGadget` of Page[Gadget]."""
+    arguments = _arguments(cls)
+    if not arguments:
+        own = cls.__kind__ if issubclass(cls, Object) else cls.__name__
+        return _NOT_ALLOWED.sub("_", own)
+    names = "".join(_argument_name(argument) for argument in arguments)
+    origin = cls.__pydantic_generic_metadata__["origin"] or BaseModel
+    return f"{names}List" if origin is ObjectList else f"{base_name(origin)}{names}"
+
+
+def _arguments(cls: type[BaseModel]) -> tuple[Any, ...]:
+    return tuple(cls.__pydantic_generic_metadata__["args"])
+
+
+def _argument_name(argument: Any) -> str:
+    if isinstance(argument, type) and issubclass(argument, BaseModel):
+        return base_name(argument)
+    text = argument.__name__ if isinstance(argument, type) else str(argument)
+    return "".join(part[:1].upper() + part[1:] for part in _NOT_ALLOWED.split(text))
+
+
+class Owners:
+    """Which version a class belongs to that is no kind itself, found by where it is defined.
+
+    The modules of the kinds show it: `apis.core.v1.types.volume` has no kind, but of all packages
+    above it `apis.core.v1` holds kinds of core/v1 and of nothing else.
+    """
+
+    def __init__(self, kinds: Iterable[tuple[GroupVersion, type[BaseModel]]]) -> None:
+        self._versions: dict[str, set[GroupVersion]] = {}
+        for version, cls in kinds:
+            if is_meta(cls):
+                continue
+            for module in _above(cls.__module__):
+                self._versions.setdefault(module, set()).add(version)
+
+    def owner(self, cls: type[BaseModel], default: GroupVersion) -> GroupVersion:
+        """The version of *cls*, or *default* where the modules do not tell."""
+        for module in _above(cls.__module__):
+            versions = self._versions.get(module)
+            if versions:
+                return next(iter(versions)) if len(versions) == 1 else default
+        return default
+
+
+def _above(module: str) -> Iterable[str]:
+    while module:
+        yield module
+        module = module.rpartition(".")[0]
+
+
+def unique(name: str, taken: Container[str]) -> str:
+    """*name*, or with the first free number behind it as Kubernetes writes them: `Gadget_v2`."""
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name}_v{number}", number + 1
+    return candidate
