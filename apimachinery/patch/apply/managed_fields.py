@@ -1,0 +1,212 @@
+"""`metadata.managedFields`: managers and what they own, as the API shows it.
+
+Reading and writing the entries, the order they stand in, and the limit on how many there are.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from apimachinery.fieldpath import FieldError, Path, invalid, quote, too_long
+from apimachinery.meta.time import InvalidTime, format_time, parse_time
+from apimachinery.patch.apply.conflicts import Manager, Operation
+from apimachinery.patch.apply.errors import InvalidFieldSet, InvalidManagedFields
+from apimachinery.patch.apply.fieldset import FieldSet
+from apimachinery.patch.apply.managers import Managers, Owned
+
+MAX_UPDATE_MANAGERS: Final = 10
+ANCIENT_CHANGES: Final = "ancient-changes"
+_MAX_MANAGER_BYTES: Final = 128
+_MAX_SUBRESOURCE_BYTES: Final = 256
+
+Entry = dict[str, Any]
+
+
+def decode(entries: Any, *, stored: bool = True) -> dict[Manager, Owned]:
+    """The managers in a list of entries (None: there are none), or InvalidManagedFields.
+
+    What is *stored* has been encoded here, and is written back as it is if it does not change.
+    """
+    managers: dict[Manager, Owned] = {}
+    if entries is None:
+        return managers
+    if not isinstance(entries, list):
+        raise InvalidManagedFields(f"managedFields: expected a list, got {_kind(entries)}")
+    for position, entry in enumerate(entries):
+        manager, owned = _decode_entry(entry, position)
+        managers[manager] = owned if stored else replace(owned, encoded=None)
+    return managers
+
+
+def encode(managers: Managers) -> list[Entry]:
+    """The entries: appliers first, then by time, name, version and subresource."""
+    return [_encode_entry(manager, managers[manager]) for manager in sorted_managers(managers)]
+
+
+def sorted_managers(managers: Managers) -> list[Manager]:
+    """The managers in the order their entries stand in."""
+
+    def place(manager: Manager) -> tuple[str, str, str, str, str]:
+        owned = managers[manager]
+        time = owned.time or ""
+        return (manager.operation, time, manager.name, owned.version, manager.subresource)
+
+    return sorted(managers, key=place)
+
+
+def is_reset(entries: Any) -> bool:
+    """Whether a client asks for all ownership to be forgotten: by `[]` or `[{}]`."""
+    return isinstance(entries, list) and entries in ([], [{}])
+
+
+def cap(managers: Managers, limit: int = MAX_UPDATE_MANAGERS) -> dict[Manager, Owned]:
+    """The managers, the oldest of those that update merged so that there are at most *limit*.
+
+    There is one bucket for each version, and nothing goes into it alone: where every version has
+    one old manager only, there are more than the limit.
+    """
+    capped = dict(managers)
+    updaters = [manager for manager in managers if manager.operation == "Update"]
+    updaters.sort(key=lambda manager: (managers[manager].time or "", manager.identifier))
+    excess = len(updaters) - limit
+    first: dict[str, Manager] = {}
+    for manager in updaters:
+        if excess <= 0:
+            break
+        version = managers[manager].version
+        if version not in first:
+            first[version] = manager
+            continue
+        _merge_into_bucket(capped, first[version], manager)
+        excess -= 1
+    return capped
+
+
+def validate_entries(entries: Iterable[Mapping[str, Any]], path: Path) -> list[FieldError]:
+    """The rules each entry of an object's managed fields must keep."""
+    errors = []
+    for position, entry in enumerate(entries):
+        errors.extend(_validate_entry(entry, path.index(position)))
+    return errors
+
+
+def validate_manager_name(name: str, path: Path) -> list[FieldError]:
+    """A field manager has at most 128 bytes, and all of them can be printed."""
+    errors = []
+    if len(name.encode("utf-8", "surrogatepass")) > _MAX_MANAGER_BYTES:
+        errors.append(too_long(path, _MAX_MANAGER_BYTES))
+    position = 0
+    for character in name:
+        if not character.isprintable():
+            shown = f"U+{ord(character):04X} (at position {position})"
+            errors.append(invalid(path, name, f"invalid character {shown}"))
+        position += len(character.encode("utf-8", "surrogatepass"))
+    return errors
+
+
+def _decode_entry(entry: Any, position: int) -> tuple[Manager, Owned]:
+    if not isinstance(entry, dict):
+        raise InvalidManagedFields(
+            f"managed fields entry {position}: expected an object, got {_kind(entry)}"
+        )
+    operation = _operation(entry)
+    version = _text(entry, "apiVersion", position)
+    if not version:
+        raise InvalidManagedFields("apiVersion must not be empty")
+    fields_type = _text(entry, "fieldsType", position)
+    if not fields_type:
+        raise InvalidManagedFields(f"missing fieldsType in managed fields entry {position}")
+    if fields_type != "FieldsV1":
+        raise InvalidManagedFields(
+            f"invalid fieldsType {quote(fields_type)} in managed fields entry {position}"
+        )
+    manager = Manager(
+        _text(entry, "manager", position),
+        operation,
+        version if operation == "Update" else "",
+        _text(entry, "subresource", position),
+    )
+    fields, time = _fields(entry, position), _time(entry, position)
+    return manager, Owned(fields, version, time, encoded=entry.get("fieldsV1"))
+
+
+def _operation(entry: Entry) -> Operation:
+    operation = entry.get("operation")
+    if operation == "Apply":
+        return "Apply"
+    if operation == "Update":
+        return "Update"
+    raise InvalidManagedFields("operation must be `Apply` or `Update`")
+
+
+def _text(entry: Entry, name: str, position: int) -> str:
+    text = entry.get(name)
+    if text is None:
+        return ""
+    if not isinstance(text, str):
+        raise InvalidManagedFields(
+            f"managed fields entry {position}: {name}: expected a string, got {_kind(text)}"
+        )
+    return text
+
+
+def _fields(entry: Entry, position: int) -> FieldSet:
+    try:
+        return FieldSet.interned(entry.get("fieldsV1"))
+    except InvalidFieldSet as error:
+        raise InvalidManagedFields(
+            f"error decoding set of managed fields entry {position}: {error}"
+        ) from None
+
+
+def _time(entry: Entry, position: int) -> str | None:
+    text = _text(entry, "time", position)
+    if not text:
+        return None
+    try:
+        return format_time(parse_time(text))
+    except InvalidTime as error:
+        raise InvalidManagedFields(f"managed fields entry {position}: time: {error}") from None
+
+
+def _encode_entry(manager: Manager, owned: Owned) -> Entry:
+    entry: Entry = {"manager": manager.name} if manager.name else {}
+    entry["operation"] = manager.operation
+    entry["apiVersion"] = owned.version
+    if owned.time:
+        entry["time"] = owned.time
+    entry["fieldsType"] = "FieldsV1"
+    unchanged = owned.encoded is not None
+    entry["fieldsV1"] = owned.encoded if unchanged else owned.fields.to_fields_v1()
+    if manager.subresource:
+        entry["subresource"] = manager.subresource
+    return entry
+
+
+def _merge_into_bucket(managers: dict[Manager, Owned], first: Manager, manager: Manager) -> None:
+    newest = managers[manager]
+    bucket = Manager(ANCIENT_CHANGES, "Update", newest.version)
+    merged = manager if bucket in managers and bucket != manager else first
+    fields = newest.fields | managers.get(bucket, newest).fields | managers.pop(merged).fields
+    if merged == first:
+        managers.pop(manager)
+    managers[bucket] = Owned(fields, newest.version, newest.time)
+
+
+def _validate_entry(entry: Mapping[str, Any], path: Path) -> list[FieldError]:
+    errors = []
+    operation = entry.get("operation", "")
+    if operation not in ("Apply", "Update"):
+        errors.append(invalid(path.child("operation"), operation, "must be `Apply` or `Update`"))
+    fields_type = entry.get("fieldsType", "")
+    if fields_type and fields_type != "FieldsV1":
+        errors.append(invalid(path.child("fieldsType"), fields_type, "must be `FieldsV1`"))
+    errors.extend(validate_manager_name(str(entry.get("manager", "")), path.child("manager")))
+    subresource = str(entry.get("subresource", ""))
+    if len(subresource.encode("utf-8", "surrogatepass")) > _MAX_SUBRESOURCE_BYTES:
+        errors.append(too_long(path.child("subresource"), _MAX_SUBRESOURCE_BYTES))
+    return errors
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__
