@@ -17,7 +17,18 @@ OpenAPI and the fuzzer all read the same class. The rules that hold for every Mo
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast, dataclass_transform, overload
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    dataclass_transform,
+    overload,
+)
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.fields import FieldInfo
@@ -58,100 +69,81 @@ class Markers:
 NO_MARKERS = Markers()
 
 
-@overload
-def field(
-    default: T,
-    *,
-    wire: str | None = None,
-    doc: str | None = None,
-    list_type: ListType | None = None,
-    list_map_keys: tuple[str, ...] = (),
-    map_type: MapType | None = None,
-    patch_strategy: str = "",
-    patch_merge_key: str = "",
-    proto: int | tuple[int, ...] | None = None,
-    enum: tuple[str, ...] = (),
-    omit_empty: bool | None = None,
-    **constraints: Any,
-) -> T: ...
+class FieldOptions(TypedDict, total=False):
+    """What may be said of a field, beside its type and default."""
+
+    wire: str
+    """The name on the wire, when it is not the camelCase of the Python name."""
+    doc: str
+    list_type: ListType
+    list_map_keys: tuple[str, ...]
+    """Wire names of what identifies an element; the list is then of type "map"."""
+    map_type: MapType
+    patch_strategy: str
+    """As Kubernetes writes it: "merge", "merge,retainKeys"."""
+    patch_merge_key: str
+    proto: int | tuple[int, ...]
+    enum: tuple[str, ...]
+    omit_empty: bool
+    """Overrides the omission rule."""
+    ge: Any
+    gt: Any
+    le: Any
+    lt: Any
+    multiple_of: int
+    min_length: int
+    max_length: int
+    pattern: str
 
 
 @overload
-def field(
-    *,
-    default_factory: Callable[[], T],
-    wire: str | None = None,
-    doc: str | None = None,
-    list_type: ListType | None = None,
-    list_map_keys: tuple[str, ...] = (),
-    map_type: MapType | None = None,
-    patch_strategy: str = "",
-    patch_merge_key: str = "",
-    proto: int | tuple[int, ...] | None = None,
-    enum: tuple[str, ...] = (),
-    omit_empty: bool | None = None,
-    **constraints: Any,
-) -> T: ...
+def field(default: T, **options: Unpack[FieldOptions]) -> T: ...
 
 
 @overload
-def field(
-    *,
-    wire: str | None = None,
-    doc: str | None = None,
-    list_type: ListType | None = None,
-    list_map_keys: tuple[str, ...] = (),
-    map_type: MapType | None = None,
-    patch_strategy: str = "",
-    patch_merge_key: str = "",
-    proto: int | tuple[int, ...] | None = None,
-    enum: tuple[str, ...] = (),
-    omit_empty: bool | None = None,
-    **constraints: Any,
-) -> Any: ...
+def field(*, default_factory: Callable[[], T], **options: Unpack[FieldOptions]) -> T: ...
+
+
+@overload
+def field(**options: Unpack[FieldOptions]) -> Any: ...
 
 
 def field(
     default: Any = PydanticUndefined,
     *,
     default_factory: Callable[[], Any] | None = None,
-    wire: str | None = None,
-    doc: str | None = None,
-    list_type: ListType | None = None,
-    list_map_keys: tuple[str, ...] = (),
-    map_type: MapType | None = None,
-    patch_strategy: str = "",
-    patch_merge_key: str = "",
-    proto: int | tuple[int, ...] | None = None,
-    enum: tuple[str, ...] = (),
-    omit_empty: bool | None = None,
-    **constraints: Any,
+    **options: Unpack[FieldOptions],
 ) -> Any:
-    """Declare a field of a Model; without a default it is required.
-
-    *list_map_keys* are wire names and make the list one of type "map". *patch_strategy* is written
-    as Kubernetes writes it (`"merge"`, `"merge,retainKeys"`). *omit_empty* overrides the omission
-    rule. *constraints* are pydantic's (`ge`, `le`, `min_length`, `max_length`, `pattern`).
-    """
+    """Declare a field of a Model; without a default it is required."""
+    constraints: dict[str, Any] = {name: options[name] for name in _CONSTRAINTS if name in options}  # type: ignore[literal-required]
     if default_factory is not None:
         constraints["default_factory"] = default_factory
     else:
         constraints["default"] = default
-    if omit_empty is not None:
-        constraints["exclude_if"] = operator.not_ if omit_empty else never
-    info: FieldInfo = Field(alias=wire, description=doc, **constraints)
-    info.metadata.append(
-        Markers(
-            list_type=list_type or ("map" if list_map_keys else None),
-            list_map_keys=tuple(list_map_keys),
-            map_type=map_type,
-            patch_strategy=tuple(patch_strategy.split(",")) if patch_strategy else (),
-            patch_merge_key=patch_merge_key,
-            proto=proto,
-            enum=enum,
-        )
+    if "omit_empty" in options:
+        constraints["exclude_if"] = operator.not_ if options["omit_empty"] else never
+    info: FieldInfo = Field(
+        alias=options.get("wire"), description=options.get("doc"), **constraints
     )
+    info.metadata.append(_markers(options))
     return info
+
+
+_CONSTRAINTS = ("ge", "gt", "le", "lt", "multiple_of", "min_length", "max_length", "pattern")
+
+
+def _markers(options: FieldOptions) -> Markers:
+    keys = options.get("list_map_keys", ())
+    strategy = options.get("patch_strategy", "")
+    return Markers(
+        list_type=options.get("list_type") or ("map" if keys else None),
+        list_map_keys=tuple(keys),
+        map_type=options.get("map_type"),
+        patch_strategy=tuple(strategy.split(",")) if strategy else (),
+        patch_merge_key=options.get("patch_merge_key", ""),
+        proto=options.get("proto"),
+        enum=options.get("enum", ()),
+    )
 
 
 # `field` is not among the specifiers: type checkers would then want `default=` spelled out in each.
