@@ -1,0 +1,34 @@
+"""Finding a backend by the scheme of its URL.
+
+A backend is a function `async def open_x(url: str) -> Backend`, announced by its package as an
+entry point named after the scheme in the group `apiserver.storage`. Nothing here knows which
+there are, so adding one needs no change to the server.
+"""
+
+from collections.abc import Awaitable, Callable
+from importlib.metadata import entry_points
+from typing import Final, TypeAlias
+
+from apiserver.storage.interface import Backend, StorageError
+
+ENTRY_POINTS: Final = "apiserver.storage"
+
+OpenBackend: TypeAlias = Callable[[str], Awaitable[Backend]]
+
+
+class InvalidURL(StorageError):
+    """The URL of a store cannot be understood; the message says which part and why."""
+
+
+async def open_backend(url: str) -> Backend:
+    """Open the store that *url* names, with the backend of its scheme."""
+    scheme, separator, _ = url.partition("://")
+    known = entry_points(group=ENTRY_POINTS)
+    schemes = ", ".join(f"{name}://" for name in sorted(known.names)) or "none is installed"
+    # The messages do not repeat the URL: it may hold a password.
+    if not separator:
+        raise InvalidURL(f"store URL: must begin with the scheme of a backend; known: {schemes}")
+    if scheme not in known.names:
+        raise InvalidURL(f"store URL: no backend has the scheme {scheme!r}; known: {schemes}")
+    open_x: OpenBackend = known[scheme].load()
+    return await open_x(url)

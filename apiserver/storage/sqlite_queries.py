@@ -1,0 +1,282 @@
+"""What is read from the SQLite file, and how rows reach Python.
+
+Python's sqlite3 lets go of the interpreter lock and takes it again for every row. Beside an event
+loop that is at work, each row then waits for its turn: a list of 10,000 takes seconds instead of
+milliseconds. So every query here packs all its rows into one: SQLite joins what is small as JSON
+and the values as one string of bytes, and Python cuts them apart. Values over LARGE are fetched
+each by itself, which keeps the packed row within what SQLite can hold. The LIMIT in each inner
+query is what keeps its order for the packing, too: SQLite then may not merge it into the outer.
+
+All functions belong inside a transaction of the caller, which is their snapshot.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from apiserver.storage.interface import Batch, Change, Compacted, FutureRevision, Page, Record
+
+LARGE: Final = 64 * 1024
+ROWS: Final = 100
+"""How many rows are packed into one; the memory for more costs more than the fewer steps save."""
+
+FEED_ROWS: Final = 500
+FEED_REVISIONS: Final = 5000
+FEED_BYTES: Final = 4 * 1024 * 1024
+
+# The bytes of a value as text, which SQLite joins without looking into them.
+_SMALL: Final = f"CASE WHEN length({{0}}) <= {LARGE} THEN CAST({{0}} AS TEXT) ELSE '' END".format
+
+_PACK_RECORDS: Final = f"""
+    SELECT json_group_array(json_array(key, revision, created, length(value))),
+           CAST(group_concat({_SMALL("value")}, '') AS BLOB)
+    FROM (%s)
+"""
+
+_GET: Final = """
+    SELECT n.key, n.revision, n.created, h.value
+    FROM newest n JOIN history h ON h.revision = n.revision
+    WHERE n.key IN (%s) AND n.created IS NOT NULL
+"""
+
+_RANGE_NEWEST: Final = (
+    _PACK_RECORDS
+    % """
+    SELECT n.key, n.revision, n.created, h.value
+    FROM newest n JOIN history h ON h.revision = n.revision
+    WHERE n.key >= :start AND n.key < :end AND n.created IS NOT NULL
+    ORDER BY n.key LIMIT :limit
+"""
+)
+
+_COUNT_NEWEST: Final = """
+    SELECT count(*) FROM newest
+    WHERE key > :start AND key < :end AND created IS NOT NULL
+"""
+
+# What a key was at :revision: walk its chain down to the first row that is not newer. It costs one
+# step per write since then, and only for the keys that have been written since.
+_REVISION_THEN: Final = """
+    CASE WHEN n.revision <= :revision THEN n.revision ELSE (
+        WITH RECURSIVE chain (revision) AS (
+            SELECT n.revision
+            UNION ALL
+            SELECT c.previous FROM chain JOIN history c ON c.revision = chain.revision
+            WHERE chain.revision > :revision
+        )
+        SELECT min(revision) FROM chain
+    ) END
+"""
+
+_RANGE_THEN: Final = (
+    _PACK_RECORDS
+    % f"""
+    SELECT n.key, h.revision, h.created, h.value
+    FROM newest n CROSS JOIN history h ON h.revision = {_REVISION_THEN}
+    WHERE n.key >= :start AND n.key < :end AND h.value IS NOT NULL
+    ORDER BY n.key LIMIT :limit
+"""
+)
+
+_COUNT_THEN: Final = f"""
+    SELECT count(*)
+    FROM newest n CROSS JOIN history h ON h.revision = {_REVISION_THEN}
+    WHERE n.key > :start AND n.key < :end AND h.value IS NOT NULL
+"""
+
+# The sizes come first: the caller decides from them how many rows fit into one batch.
+_SIZES: Final = """
+    SELECT json_group_array(json_array(revision, size)) FROM (
+        SELECT h.revision, ifnull(length(h.value), 0) + ifnull(length(p.value), 0) AS size
+        FROM history h LEFT JOIN history p ON p.revision = h.previous
+        WHERE h.revision > :after AND h.revision <= :until AND h.key >= :start AND h.key < :end
+        ORDER BY h.revision LIMIT :limit
+    )
+"""
+
+_CHANGES: Final = f"""
+    SELECT json_group_array(
+               json_array(key, revision, created, length(value), old, length(previous))),
+           CAST(group_concat(
+               ifnull({_SMALL("value")}, '') || ifnull({_SMALL("previous")}, ''), '') AS BLOB)
+    FROM (
+        SELECT h.key, h.revision, h.created, h.value, h.previous AS old, p.value AS previous
+        FROM history h LEFT JOIN history p ON p.revision = h.previous
+        WHERE h.revision > :after AND h.revision <= :until AND h.key >= :start AND h.key < :end
+        ORDER BY h.revision LIMIT :limit
+    )
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """The one row of `store`."""
+
+    revision: int
+    compacted: int
+    swept: int
+
+
+def read_state(connection: sqlite3.Connection) -> StoreState:
+    return StoreState(
+        *connection.execute("SELECT revision, compacted, swept FROM store").fetchone()
+    )
+
+
+def read_records(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Record]:
+    """The newest records of those of *keys* that exist."""
+    records: dict[str, Record] = {}
+    for chunk, marks in marked(list(dict.fromkeys(keys))):
+        cursor = connection.execute(_PACK_RECORDS % (_GET % marks), chunk)
+        records.update((record.key, record) for record in _unpack_records(connection, cursor))
+    return records
+
+
+def read_page(
+    connection: sqlite3.Connection, prefix: str, *, start: str, limit: int, revision: int | None
+) -> Page:
+    state = read_state(connection)
+    if revision is None or revision == state.revision:
+        revision, rows, count = state.revision, _RANGE_NEWEST, _COUNT_NEWEST
+    else:
+        check_revision(state, revision)
+        rows, count = _RANGE_THEN, _COUNT_THEN
+    bounds = {"start": max(prefix, start), "end": prefix_end(prefix), "revision": revision}
+    records = _read_range(connection, rows, bounds, limit)
+    remaining = 0
+    if limit and len(records) == limit:
+        bounds["start"] = records[-1].key
+        (remaining,) = connection.execute(count, bounds).fetchone()
+    return Page(records, revision, remaining)
+
+
+def read_batch(connection: sqlite3.Connection, prefix: str, *, after: int) -> tuple[Batch, int]:
+    """The next changes of *prefix* after a revision, and the revision of the whole store.
+
+    The batch has come as far as the store unless there was more than one batch should hold.
+    """
+    state = read_state(connection)
+    if after < state.compacted:
+        raise Compacted(after, oldest=state.compacted)
+    if after >= state.revision:
+        return Batch((), state.revision), state.revision
+    bounds: dict[str, int | str | bytes] = {
+        "start": prefix,
+        "end": prefix_end(prefix),
+        "after": after,
+        "until": min(after + FEED_REVISIONS, state.revision),
+        "limit": FEED_ROWS,
+    }
+    (packed,) = connection.execute(_SIZES, bounds).fetchone()
+    sizes: list[tuple[int, int]] = orjson.loads(packed)
+    if not sizes:
+        return Batch((), int(bounds["until"])), state.revision
+    fitting = _fitting(sizes)
+    if fitting < len(sizes) or fitting == FEED_ROWS:
+        bounds["until"] = sizes[fitting - 1][0]
+    changes = _unpack_changes(connection, connection.execute(_CHANGES, bounds))
+    return Batch(changes, int(bounds["until"])), state.revision
+
+
+def check_revision(state: StoreState, revision: int) -> None:
+    if revision < state.compacted:
+        raise Compacted(revision, oldest=state.compacted)
+    if revision > state.revision:
+        raise FutureRevision(revision, current=state.revision)
+
+
+def prefix_end(prefix: str) -> str | bytes:
+    """The least bound above every key that begins with *prefix*.
+
+    SQLite compares the UTF-8 bytes of keys, whose order is that of the code points; any bytes
+    value is greater than any text.
+    """
+    stem = prefix.rstrip("\U0010ffff")
+    if not stem:
+        return b""
+    following = ord(stem[-1]) + 1
+    # The surrogates between are no characters and have no UTF-8.
+    return stem[:-1] + chr(0xE000 if following == 0xD800 else following)
+
+
+def marked(values: list[str]) -> list[tuple[list[str], str]]:
+    """*values* in chunks with a `?, ?, ...` for each, in few lengths so that SQLite need not
+    prepare a new statement for every number of keys; a chunk is filled up with its last value."""
+    chunks = []
+    for at in range(0, len(values), 256):
+        chunk = values[at : at + 256]
+        length = 1 << (len(chunk) - 1).bit_length()
+        chunk += chunk[-1:] * (length - len(chunk))
+        chunks.append((chunk, ", ".join("?" * length)))
+    return chunks
+
+
+def _read_range(
+    connection: sqlite3.Connection,
+    query: str,
+    bounds: dict[str, int | str | bytes],
+    limit: int,
+) -> list[Record]:
+    records: list[Record] = []
+    bounds = dict(bounds)
+    while True:
+        wanted = min(limit - len(records), ROWS) if limit else ROWS
+        cursor = connection.execute(query, bounds | {"limit": wanted})
+        found = _unpack_records(connection, cursor)
+        records += found
+        if len(found) < wanted or len(records) == limit:
+            return records
+        # The least key above another is that key and a zero byte.
+        bounds["start"] = records[-1].key + "\0"
+
+
+def _unpack_records(connection: sqlite3.Connection, cursor: sqlite3.Cursor) -> list[Record]:
+    heads, body = cursor.fetchone()
+    records = []
+    at = 0
+    for key, revision, created, length in orjson.loads(heads):
+        if length <= LARGE:
+            value = body[at : at + length]
+            at += length
+        else:
+            value = _read_value(connection, revision)
+        records.append(Record(key, value, revision, created))
+    return records
+
+
+def _unpack_changes(connection: sqlite3.Connection, cursor: sqlite3.Cursor) -> tuple[Change, ...]:
+    heads, body = cursor.fetchone()
+    changes = []
+    at = 0
+    for key, revision, created, length, old, old_length in orjson.loads(heads):
+        values: list[bytes | None] = []
+        for source, size in ((revision, length), (old, old_length)):
+            if size is None:
+                values.append(None)
+            elif size <= LARGE:
+                values.append(body[at : at + size])
+                at += size
+            else:
+                values.append(_read_value(connection, source))
+        changes.append(Change(key, values[0], values[1], revision, created))
+    return tuple(changes)
+
+
+def _read_value(connection: sqlite3.Connection, revision: int) -> bytes:
+    (value,) = connection.execute(
+        "SELECT value FROM history WHERE revision = ?", (revision,)
+    ).fetchone()
+    return bytes(value)
+
+
+def _fitting(sizes: list[tuple[int, int]]) -> int:
+    """How many of the changes a batch takes: as many as FEED_BYTES holds, but at least one."""
+    total = 0
+    for count, (_, size) in enumerate(sizes):
+        total += size
+        if count and total > FEED_BYTES:
+            return count
+    return len(sizes)
