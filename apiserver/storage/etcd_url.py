@@ -1,0 +1,140 @@
+"""The URL of an etcd and what it says, checked before anything is connected.
+
+`etcd://user:password@host:port,host:port?prefix=/x&ca=…&cert=…&key=…&server-name=…&timeout=…`.
+User, password and the values of parameters are percent-decoded. Any of the four TLS parameters
+turns TLS on; without `ca` the roots of the system are trusted. Messages of errors never repeat the
+URL, because it can hold a password.
+"""
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote
+
+from apiserver.storage.backends import InvalidURL
+
+SCHEME = "etcd://"
+DEFAULT_PORT = 2379
+DEFAULT_TIMEOUT = 5.0
+_KNOWN = ("prefix", "ca", "cert", "key", "server-name", "timeout")
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Who to authenticate as."""
+
+    user: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """The files of a TLS connection; a path that is not given is None."""
+
+    ca: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    server_name: str | None = None
+    """The name the servers' certificates must carry, where it is not the host's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to reach one etcd and which part of it is ours."""
+
+    addresses: tuple[str, ...]
+    prefix: str = ""
+    credentials: Credentials | None = None
+    tls: Tls | None = None
+    timeout: float = DEFAULT_TIMEOUT
+    """Seconds that one call to one endpoint may take."""
+
+
+def parse_etcd_url(url: str) -> Settings:
+    """Read an `etcd://` URL, or raise InvalidURL."""
+    if not url.startswith(SCHEME):
+        raise InvalidURL(f"etcd URL: must begin with {SCHEME}")
+    location, _, query = url.removeprefix(SCHEME).partition("?")
+    # A password may hold an unescaped "@", a host may not.
+    user_info, at, hosts = location.rpartition("@")
+    parameters = _parameters(query)
+    return Settings(
+        addresses=tuple(_address(host) for host in hosts.rstrip("/").split(",")),
+        prefix=parameters.get("prefix", ""),
+        credentials=_credentials(user_info) if at else None,
+        tls=_tls(parameters),
+        timeout=_timeout(parameters.get("timeout")),
+    )
+
+
+def _parameters(query: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in query.split("&") if query else ():
+        name, equals, value = pair.partition("=")
+        if name not in _KNOWN:
+            raise InvalidURL(
+                f"etcd URL: unknown parameter {name!r}, the known ones are {', '.join(_KNOWN)}"
+            )
+        if name in found:
+            raise InvalidURL(f"etcd URL: parameter {name!r} is given twice")
+        if not equals or not value:
+            raise InvalidURL(f"etcd URL: parameter {name!r} has no value")
+        found[name] = _decoded(value, f"parameter {name!r}")
+    return found
+
+
+def _decoded(text: str, place: str) -> str:
+    try:
+        decoded = unquote(text, errors="strict")
+        decoded.encode()
+    except UnicodeError:
+        raise InvalidURL(f"etcd URL: {place} is not UTF-8 when percent-decoded") from None
+    return decoded
+
+
+def _address(host: str) -> str:
+    name, port = _split_port(host)
+    if not name or any(char.isspace() or char in "/?#@%" or ord(char) < 32 for char in name):
+        raise InvalidURL(f"etcd URL: {host!r} is not a host or host:port")
+    # The length keeps int() away from numbers it refuses to read.
+    if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65536):
+        raise InvalidURL(f"etcd URL: port {port!r} of {host!r} is not between 1 and 65535")
+    return f"{name}:{port}"
+
+
+def _split_port(host: str) -> tuple[str, str]:
+    if host.startswith("["):
+        name, bracket, rest = host.partition("]")
+        if len(name) == 1 or not bracket or (rest and not rest.startswith(":")):
+            return "", ""
+        return name + bracket, rest[1:] if rest else str(DEFAULT_PORT)
+    name, colon, port = host.partition(":")
+    return name, port if colon else str(DEFAULT_PORT)
+
+
+def _credentials(user_info: str) -> Credentials:
+    user, _, password = user_info.partition(":")
+    if not user:
+        raise InvalidURL("etcd URL: the user before '@' is empty")
+    return Credentials(_decoded(user, "the user"), _decoded(password, "the password"))
+
+
+def _tls(parameters: dict[str, str]) -> Tls | None:
+    if not parameters.keys() & {"ca", "cert", "key", "server-name"}:
+        return None
+    if ("cert" in parameters) != ("key" in parameters):
+        raise InvalidURL("etcd URL: parameters 'cert' and 'key' need each other")
+    paths = {name: Path(parameters[name]) for name in ("ca", "cert", "key") if name in parameters}
+    return Tls(paths.get("ca"), paths.get("cert"), paths.get("key"), parameters.get("server-name"))
+
+
+def _timeout(text: str | None) -> float:
+    if text is None:
+        return DEFAULT_TIMEOUT
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (0 < seconds <= 3600):
+        raise InvalidURL(f"etcd URL: timeout {text!r} is not a number of seconds up to 3600")
+    return seconds
