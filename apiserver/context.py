@@ -1,0 +1,32 @@
+"""Context: what a step below the handlers may know of the request it serves.
+
+Handlers fill it in from the URL, the headers and the query; the registry and admission read it.
+It knows nothing of HTTP, so the same steps serve calls that never came over a wire.
+"""
+
+from dataclasses import dataclass, field
+
+from apimachinery.schema import GroupVersionResource
+from apiserver.auth.user import User
+
+
+@dataclass(slots=True)
+class Context:
+    """One request for one resource."""
+
+    user: User
+    verb: str
+    """get, list, watch, create, update, patch, delete, deletecollection or connect."""
+    resource: GroupVersionResource
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    request_id: str = ""
+    field_manager: str = ""
+    dry_run: bool = False
+    warnings: list[str] = field(default_factory=list)
+    """Texts for Warning headers; any step may add to them."""
+
+    def warn(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.append(text)

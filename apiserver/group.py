@@ -1,0 +1,107 @@
+"""Group, Resource, Subresource: what a group says about itself. Data only.
+
+A group hands the server one value; the server knows no group. `install.py` turns the value into
+routes, `asgi.py` puts groups and storage together.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from apimachinery.meta.types import Object
+from apimachinery.schema import GroupVersionKind
+from apimachinery.scheme import Scheme
+from apiserver.admission.chain import Plugin
+from apiserver.registry.strategy import Strategy
+from apiserver.registry.table import Column
+
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+@dataclass(frozen=True)
+class Subresource:
+    """A part or an action of a resource with a path of its own.
+
+    "status" and "scale" the server knows how to serve. Any other is given *handle*: an async
+    function (context, current object or None, body or None) -> object, called for each verb.
+    """
+
+    name: str
+    verbs: tuple[str, ...] = ("get", "patch", "update")
+    kind: GroupVersionKind | None = None
+    """The kind of its documents, when it is not the resource's own."""
+    handle: Callable[..., Any] | None = None
+    spec_replicas: str = ""
+    """For "scale": dotted paths, in the internal object, of what a Scale shows."""
+    status_replicas: str = ""
+    selector: str = ""
+
+
+STATUS = Subresource("status")
+
+
+def scale(*, spec_replicas: str, status_replicas: str, selector: str = "") -> Subresource:
+    """The scale subresource of a kind; paths are dotted Python names of the internal object."""
+    return Subresource(
+        "scale",
+        kind=GroupVersionKind("autoscaling", "v1", "Scale"),
+        spec_replicas=spec_replicas,
+        status_replicas=status_replicas,
+        selector=selector,
+    )
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One resource: its names, its internal class and its strategy."""
+
+    name: str
+    """The plural, as in URLs."""
+    cls: type[Object]
+    strategy: Strategy[Any] = field(default_factory=Strategy)
+    singular: str = ""
+    """The kind in lower case unless given."""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    namespaced: bool = True
+    verbs: tuple[str, ...] = ALL_VERBS
+    subresources: tuple[Subresource, ...] = ()
+    columns: tuple[Column, ...] = ()
+    """Columns between name and age; without any there are only those two."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Field-selector label -> dotted wire path in the internal document."""
+    ttl: Callable[[Any], int | None] | None = None
+    """Seconds after which an object is deleted by itself."""
+    answer: Callable[..., Any] | None = None
+    """For a resource that stores nothing (a review): async (context, object) -> object."""
+
+    @property
+    def kind(self) -> str:
+        return self.cls.__kind__
+
+    @property
+    def singular_name(self) -> str:
+        return self.singular or self.kind.lower()
+
+    @property
+    def has_status(self) -> bool:
+        return any(sub.name == "status" for sub in self.subresources)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One API group as a server installs it."""
+
+    name: str
+    versions: tuple[str, ...]
+    """The served versions, the preferred one first."""
+    resources: tuple[Resource, ...]
+    add_to_scheme: Callable[[Scheme], None]
+    storage_version: str = ""
+    """The version objects are stored in; the internal form unless given."""
+    mutating: tuple[Plugin, ...] = ()
+    """Functions that may change or refuse a write to any resource of the group."""
+    validating: tuple[Plugin, ...] = ()
+    """Functions that may refuse it as it will be stored."""
+    deprecated: Mapping[str, str] = field(default_factory=dict)
+    """Version -> what to use instead; answers in it carry a warning."""

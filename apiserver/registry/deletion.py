@@ -1,0 +1,154 @@
+"""Deletion: whether an object goes at once, is marked as going, or is on its way already.
+
+An object stays while somebody has to act first: its finalizers, its dependents (for which the
+garbage collector gets a finalizer of its own), or a period of grace. Until then it only says that
+it is going.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Generic, TypeVar
+
+from apimachinery.errors import Conflict, NotFound
+from apimachinery.meta.options import BACKGROUND, FOREGROUND, ORPHAN, DeleteOptions
+from apimachinery.meta.types import Object, Preconditions
+from apimachinery.meta.validation import FINALIZER_FOREGROUND, FINALIZER_ORPHAN
+from apimachinery.schema import GroupKind
+from apiserver.admission.chain import Operation
+from apiserver.context import Context
+from apiserver.registry.rules import Rules
+from apiserver.registry.strategy import Strategy
+from apiserver.storage.objects import Intent, Keep, Put, Remove
+
+T = TypeVar("T", bound=Object)
+
+_DEPENDENTS: Final = (FINALIZER_ORPHAN, FINALIZER_FOREGROUND)
+
+
+@dataclass(frozen=True)
+class Deletion(Generic[T]):
+    """One deletion of one object; calling it with the current object says what to do."""
+
+    rules: Rules[T]
+    name: str
+    options: DeleteOptions
+    context: Context
+
+    async def __call__(self, current: T | None) -> Intent[T]:
+        rules, options = self.rules, self.options
+        if current is None:
+            raise NotFound.of(rules.resource, self.name)
+        if options.preconditions is not None:
+            check_delete_preconditions(rules.kind, current, options.preconditions)
+        intent = plan_deletion(rules.strategy, current, options, now=rules.now())
+        if isinstance(intent, Keep):
+            return intent
+        context = self.context
+        await rules.mutate(Operation.DELETE, context, None, old=current, options=options)
+        await rules.admit(Operation.DELETE, context, None, old=current, options=options)
+        if isinstance(intent, Put):
+            return Put(intent.object, rules.seconds_to_live(intent.object))
+        return intent
+
+
+def check_delete_preconditions(kind: GroupKind, obj: Object, wanted: Preconditions) -> None:
+    """Raise Conflict if *obj* is not the object, or not the state of it, that was meant."""
+    meta = obj.metadata
+    if wanted.uid not in (None, meta.uid):
+        raise Conflict.of(
+            kind,
+            meta.name,
+            f"the UID in the precondition ({wanted.uid}) does not match the UID in record"
+            f" ({meta.uid}). The object might have been deleted and then recreated",
+        )
+    if wanted.resource_version not in (None, meta.resource_version):
+        raise Conflict.of(
+            kind,
+            meta.name,
+            f"the ResourceVersion in the precondition ({wanted.resource_version}) does not match"
+            f" the ResourceVersion in record ({meta.resource_version})."
+            " The object might have been modified",
+        )
+
+
+def plan_deletion(
+    strategy: Strategy[T], obj: T, options: DeleteOptions, *, now: datetime
+) -> Intent[T]:
+    """Decide what a deletion does to *obj*, which is not changed."""
+    options = _without_negative_grace(options)
+    if _is_pending(obj, options):
+        return Keep(obj)
+    grace = _grace(strategy, obj, options)
+    finalizers = obj.metadata.finalizers
+    if strategy.collects_garbage:
+        finalizers = _finalizers(strategy, finalizers, options)
+    if not grace and not finalizers and strategy.may_be_removed(obj):
+        return Remove(obj)
+    marked = obj.deep_copy()
+    marked.metadata.finalizers = finalizers
+    _mark(marked, grace=grace or 0, now=now)
+    strategy.prepare_for_deletion(marked)
+    return Put(marked)
+
+
+def _without_negative_grace(options: DeleteOptions) -> DeleteOptions:
+    seconds = options.grace_period_seconds
+    if seconds is None or seconds >= 0:
+        return options
+    corrected = options.deep_copy()
+    corrected.grace_period_seconds = 1
+    return corrected
+
+
+def _is_pending(obj: Object, options: DeleteOptions) -> bool:
+    """Whether a graceful deletion is under way that this one does not make any shorter."""
+    left, asked = obj.metadata.deletion_grace_period_seconds, options.grace_period_seconds
+    if obj.metadata.deletion_timestamp is None or not left:
+        return False
+    return asked is None or asked >= left
+
+
+def _grace(strategy: Strategy[T], obj: T, options: DeleteOptions) -> int | None:
+    """Seconds to wait for; None where nothing waits."""
+    if obj.metadata.deletion_timestamp is None:
+        grace = strategy.grace_period(obj, options)
+        return grace if grace is None or grace >= 0 else 1
+    return options.grace_period_seconds if obj.metadata.deletion_grace_period_seconds else None
+
+
+def _mark(obj: Object, *, grace: int, now: datetime) -> None:
+    """Say that *obj* goes after so many seconds, counted from the first deletion."""
+    meta = obj.metadata
+    if meta.deletion_timestamp is None:
+        meta.deletion_timestamp = now + timedelta(seconds=grace)
+        if meta.generation > 0:
+            meta.generation += 1
+    elif meta.deletion_grace_period_seconds:
+        began = meta.deletion_timestamp - timedelta(seconds=meta.deletion_grace_period_seconds)
+        meta.deletion_timestamp = began + timedelta(seconds=grace)
+    else:
+        meta.deletion_timestamp = min(meta.deletion_timestamp, now)
+    meta.deletion_grace_period_seconds = grace
+
+
+def _finalizers(strategy: Strategy[T], present: list[str], options: DeleteOptions) -> list[str]:
+    """The finalizers of an object, with the one of the policy for dependents and no other."""
+    policy = _policy(strategy, present, options)
+    wanted = {ORPHAN: [FINALIZER_ORPHAN], FOREGROUND: [FINALIZER_FOREGROUND]}.get(policy, [])
+    others = [finalizer for finalizer in present if finalizer not in _DEPENDENTS]
+    found = [*others, *wanted]
+    return present if set(found) == set(present) else found
+
+
+def _policy(strategy: Strategy[T], finalizers: list[str], options: DeleteOptions) -> str:
+    """What was asked for, else what the object itself says, else what its kind does."""
+    if options.orphan_dependents is not None:
+        return ORPHAN if options.orphan_dependents else BACKGROUND
+    if options.propagation_policy is not None:
+        return options.propagation_policy
+    for finalizer in finalizers:
+        if finalizer == FINALIZER_ORPHAN:
+            return ORPHAN
+        if finalizer == FINALIZER_FOREGROUND:
+            return FOREGROUND
+    return ORPHAN if strategy.orphans_by_default else BACKGROUND

@@ -1,0 +1,55 @@
+"""The status of an object: its own endpoint writes it, and no other does."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from apimachinery.meta.model import deep_copy
+from apimachinery.meta.types import Object
+from apimachinery.meta.unstructured import Unstructured
+
+T = TypeVar("T", bound=Object)
+
+_FIELD = "status"
+
+
+def drop_status(obj: Object) -> None:
+    """Set the status of a new object back to where every object starts."""
+    if isinstance(obj, Unstructured):
+        obj.content.pop(_FIELD, None)
+    else:
+        setattr(obj, _FIELD, _initial(type(obj)))
+
+
+def keep_status(new: Object, old: Object) -> None:
+    """Give *new* the status of *old*."""
+    if not isinstance(new, Unstructured):
+        setattr(new, _FIELD, deep_copy(getattr(old, _FIELD)))
+    elif isinstance(old, Unstructured) and _FIELD in old:
+        new[_FIELD] = deep_copy(old[_FIELD])
+    else:
+        new.content.pop(_FIELD, None)
+
+
+def only_status(new: T, old: T) -> T:
+    """*old* with the status of *new*, and with its managedFields, which tell of the change."""
+    merged = old.deep_copy()
+    merged.metadata.managed_fields = new.metadata.managed_fields
+    keep_status(merged, new)
+    return merged
+
+
+def check_status(cls: type[Object]) -> None:
+    """Raise TypeError for a kind whose status has nowhere to start from."""
+    if issubclass(cls, Unstructured):
+        return
+    info = cls.__pydantic_fields__.get(_FIELD)
+    if info is None or info.is_required():
+        raise TypeError(f"{cls.__qualname__} has a status subresource: status needs a default")
+
+
+def _initial(cls: type[Object]) -> Any:
+    # Not `get_default`, which looks at the signature of the factory each time.
+    info = cls.__pydantic_fields__[_FIELD]
+    if info.default_factory is None:
+        return deep_copy(info.default)
+    return cast(Callable[[], Any], info.default_factory)()

@@ -1,0 +1,330 @@
+"""Store: everything that can be done to the objects of one resource, below HTTP.
+
+Handlers call it with internal objects and get internal objects back, or cache entries whose bytes
+are ready to send. What it raises is an APIError. The order of a write is in `creation.py`,
+`update.py` and `deletion.py`; here the steps meet the store and the watch cache.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final, Generic, TypeVar
+
+from apimachinery.errors import AlreadyExists, BadRequest, NotFound
+from apimachinery.fieldpath import quote
+from apimachinery.meta.options import CreateOptions, DeleteOptions, ListOptions, UpdateOptions
+from apimachinery.meta.types import Object
+from apimachinery.names import is_path_segment_name
+from apiserver.context import Context
+from apiserver.registry.creation import complete, receive, refuse_version
+from apiserver.registry.deletion import Deletion
+from apiserver.registry.listing import (
+    ListRequest,
+    ObjectPage,
+    expired,
+    list_request,
+    object_page,
+    parse_list_version,
+    read_at,
+)
+from apiserver.registry.rules import Rules
+from apiserver.registry.strategy import Strategy
+from apiserver.registry.translation import api_error
+from apiserver.registry.update import Update
+from apiserver.registry.view import Form, ResourceView
+from apiserver.storage.cache import CachedResource
+from apiserver.storage.entry import Entry, Selection
+from apiserver.storage.fanout import Watcher
+from apiserver.storage.interface import Compacted, KeyExists, StorageError
+from apiserver.storage.keys import InvalidKey
+from apiserver.storage.objects import Objects, Outcome
+from apiserver.storage.revision import At, Expired, Freshness
+
+T = TypeVar("T", bound=Object)
+
+NAME_ATTEMPTS: Final = 8
+"""Names that are generated before the server gives up."""
+DELETE_PAGE: Final = 10_000
+DELETE_WORKERS: Final = 16
+"""Objects of a collection that are deleted at the same time."""
+
+
+class Store(Generic[T]):
+    """The objects of one resource."""
+
+    def __init__(
+        self,
+        rules: Rules[T],
+        *,
+        objects: Objects[T],
+        cached: CachedResource,
+        view: ResourceView,
+    ) -> None:
+        self.rules = rules
+        self.objects = objects
+        self.cached = cached
+        self.view = view
+        self._keys = cached.collection.keys
+
+    def using(self, strategy: Strategy[T]) -> "Store[T]":
+        """The same objects by another strategy, as a subresource may need it."""
+        rules = replace(self.rules, strategy=strategy)
+        return Store(rules, objects=self.objects, cached=self.cached, view=self.view)
+
+    # Reading
+
+    async def get(
+        self, name: str, *, namespace: str = "", at: At | str = Freshness.NEWEST
+    ) -> Entry:
+        """One object as the cache holds it; *at* may be a resourceVersion as a client sends it."""
+        when = read_at(at) if isinstance(at, str) else at
+        try:
+            entry = await self.cached.get(name, namespace=namespace, at=when)
+        except InvalidKey:
+            raise _bad_key(name, namespace) from None
+        except StorageError as error:
+            raise api_error(error, self.rules.resource, "get") from error
+        if entry is None:
+            raise NotFound.of(self.rules.resource, name)
+        return entry
+
+    async def read(self, name: str, *, namespace: str = "") -> T:
+        """One object in its newest state, decoded, for whoever needs to know what is in it."""
+        return self.decode(await self.get(name, namespace=namespace))
+
+    def decode(self, entry: Entry) -> T:
+        try:
+            return self.objects.decode(entry.record)
+        except StorageError as error:
+            raise api_error(error, self.rules.resource, "get") from error
+
+    async def list(self, selection: Selection, options: ListOptions | None = None) -> ObjectPage:
+        """The objects that match, or one page of them."""
+        prefix = self._prefix(selection)
+        request = list_request(options, prefix=prefix) if options else _EVERYTHING
+        try:
+            listing = await self.cached.list(
+                selection, at=request.at, limit=request.limit, start=request.start
+            )
+        except (Expired, Compacted) as error:
+            raise expired(request, prefix=prefix) from error
+        except StorageError as error:
+            raise api_error(error, self.rules.resource, "list") from error
+        return object_page(listing, prefix=prefix)
+
+    @asynccontextmanager
+    async def watch(
+        self, selection: Selection, form: Form, options: ListOptions | None = None
+    ) -> AsyncIterator[Watcher]:
+        """What there is and what happens, or only what happens after some resourceVersion.
+
+        What the watcher raises inside the `async with` leaves it as an APIError, too.
+        """
+        options = options or ListOptions()
+        version = options.resource_version
+        revision = parse_list_version(version)
+        initial = options.send_initial_events
+        if initial is None:
+            initial = not revision
+        bookmarks = options.allow_watch_bookmarks
+        try:
+            if initial:
+                at = read_at(version)
+                watching = self.cached.watch_from_state(selection, form, at=at, bookmarks=bookmarks)
+            else:
+                after = revision or await self._current(newest=not version)
+                watching = self.cached.watch(selection, form, after=after, bookmarks=bookmarks)
+            async with watching as watcher:
+                yield watcher
+        except StorageError as error:
+            raise api_error(error, self.rules.resource, "watch") from error
+
+    def bookmark(self, watcher: Watcher) -> None:
+        """Give *watcher* a bookmark out of turn, as before its time is up."""
+        self.cached.bookmark(watcher)
+
+    # Writing
+
+    async def create(
+        self, obj: T, context: Context, options: CreateOptions | None = None, *, track: bool = True
+    ) -> T:
+        """Store a new object, which from there on belongs to the store; returns it as stored."""
+        options = options or CreateOptions()
+        obj = await receive(self.rules, obj, context, options)
+        refuse_version(obj)
+        if obj.metadata.name or not obj.metadata.generate_name:
+            return await self._create(obj, context, options, track=track)
+        for _ in range(NAME_ATTEMPTS - 1):
+            try:
+                return await self._create(obj.deep_copy(), context, options, track=track)
+            except AlreadyExists:
+                continue
+        return await self._create(obj, context, options, track=track)
+
+    async def update(
+        self,
+        name: str,
+        change: Callable[[T], T],
+        context: Context,
+        options: UpdateOptions | None = None,
+        *,
+        subresource: str | None = None,
+        create_if_missing: Callable[[], Awaitable[T]] | None = None,
+        uid: str = "",
+        track: bool = True,
+    ) -> tuple[T, bool]:
+        """Change an object, and say whether it had to be created.
+
+        *change* makes a new object of the current one, and may have to do so more than once; it
+        is a conflict if the new one names a resourceVersion that is not the current one. With
+        *uid* the object must be the one that has it.
+        """
+        options = options or UpdateOptions()
+        key = self._key(name, context)
+        decide = Update(
+            self.rules,
+            key,
+            name,
+            change,
+            context,
+            options,
+            subresource=context.subresource if subresource is None else subresource,
+            create_if_missing=create_if_missing,
+            uid=uid,
+            track=track,
+        )
+        outcome = await self._change(key, decide, "update", dry_run=_dry_run(context, options))
+        return outcome.object, outcome.created
+
+    async def delete(
+        self, name: str, options: DeleteOptions | None, context: Context
+    ) -> tuple[T, bool]:
+        """Delete an object or begin to; says whether it is gone, and what it was or is now."""
+        options = options or DeleteOptions()
+        decide = Deletion(self.rules, name, options, context)
+        outcome = await self._change(
+            self._key(name, context), decide, "delete", dry_run=_dry_run(context, options)
+        )
+        if outcome.revision and outcome.removed:
+            outcome.object.metadata.resource_version = str(outcome.revision)
+        return outcome.object, outcome.removed
+
+    async def delete_collection(
+        self,
+        selection: Selection,
+        options: DeleteOptions | None,
+        context: Context,
+        list_options: ListOptions | None = None,
+    ) -> ObjectPage:
+        """Delete whatever matches, one by one; returns what that was.
+
+        Objects that somebody else deletes meanwhile do not matter; the first other error ends it.
+        """
+        entries: list[Entry] = []
+        query = (list_options or ListOptions()).model_copy()
+        wanted = max(query.limit, 0)
+        query.limit = min(wanted or DELETE_PAGE, DELETE_PAGE)
+        while True:
+            page = await self.list(selection, query)
+            await self._delete_all(page.entries, options, context)
+            entries += page.entries
+            done = not page.continue_token or (wanted and len(entries) >= wanted)
+            if done:
+                return replace(page, entries=entries)
+            query = ListOptions(limit=query.limit, continue_=page.continue_token)
+
+    # Steps
+
+    async def _create(self, obj: T, context: Context, options: CreateOptions, *, track: bool) -> T:
+        rules = self.rules
+        await complete(rules, obj, context, options, track=track)
+        key = self._key(obj.metadata.name, context)
+        try:
+            return await self.objects.create(
+                key, obj, ttl=rules.seconds_to_live(obj), dry_run=_dry_run(context, options)
+            )
+        except KeyExists:
+            raise await self._already_exists(key, obj) from None
+        except StorageError as error:
+            raise api_error(error, rules.resource, "create") from error
+
+    async def _already_exists(self, key: str, obj: T) -> AlreadyExists:
+        name, resource = obj.metadata.name, self.rules.resource
+        if obj.metadata.generate_name:
+            error = AlreadyExists.generated_name(resource, name)
+        else:
+            error = AlreadyExists.of(resource, name)
+        try:
+            existing = await self.objects.get(key)
+        except StorageError:
+            return error
+        if existing is not None and existing.metadata.deletion_timestamp is not None:
+            error.message = f"object is being deleted: {error.message}"
+            error.args = (error.message,)
+        return error
+
+    async def _change(
+        self, key: str, decide: Update[T] | Deletion[T], verb: str, *, dry_run: bool
+    ) -> Outcome[T]:
+        try:
+            return await self.objects.change(key, decide, dry_run=dry_run)
+        except StorageError as error:
+            raise api_error(error, self.rules.resource, verb) from error
+
+    async def _delete_all(
+        self, entries: Sequence[Entry], options: DeleteOptions | None, context: Context
+    ) -> None:
+        waiting = iter(entries)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(min(DELETE_WORKERS, len(entries))):
+                    tasks.create_task(self._delete_each(waiting, options, context))
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    async def _delete_each(
+        self, waiting: Iterator[Entry], options: DeleteOptions | None, context: Context
+    ) -> None:
+        for entry in waiting:
+            namespace, name = self._keys.split(entry.record.key)
+            try:
+                await self.delete(name, options, replace(context, namespace=namespace, name=name))
+            except NotFound:
+                continue
+
+    async def _current(self, *, newest: bool) -> int:
+        at = Freshness.NEWEST if newest else Freshness.ANY
+        nothing = Selection(namespace="-" if self.rules.namespaced else None, name="-")
+        return (await self.cached.list(nothing, at=at)).revision
+
+    def _key(self, name: str, context: Context) -> str:
+        namespace = self.rules.namespace_of(context)
+        try:
+            return self._keys.object_key(name, namespace=namespace)
+        except InvalidKey:
+            raise _bad_key(name, namespace) from None
+
+    def _prefix(self, selection: Selection) -> str:
+        try:
+            return self.cached.collection.prefix_of(selection)
+        except InvalidKey:
+            raise _bad_key("-", selection.namespace or "") from None
+
+
+_EVERYTHING: Final = ListRequest(Freshness.NEWEST)
+
+
+def _dry_run(context: Context, options: CreateOptions | UpdateOptions | DeleteOptions) -> bool:
+    return context.dry_run or bool(options.dry_run)
+
+
+def _bad_key(name: str, namespace: str) -> BadRequest:
+    """What to tell about a place where no object can be."""
+    if not name:
+        return BadRequest("Name parameter required.")
+    if problems := is_path_segment_name(name):
+        return BadRequest(f"Name parameter invalid: {quote(name)}: {';'.join(problems)}")
+    if problems := is_path_segment_name(namespace):
+        return BadRequest(f"Namespace parameter invalid: {quote(namespace)}: {';'.join(problems)}")
+    return BadRequest("Namespace parameter required.")
