@@ -36,7 +36,7 @@ DOORS = {
     "orjson": ("apimachinery.*", "apiserver.*", "client.*"),
     "yaml": ("apimachinery.yaml",),
     "marshmallow": ("apimachinery.meta.parameters", "apiserver.config*"),
-    "google": ("apimachinery.protobuf.*", "apimachinery.openapi.gnostic"),
+    "google": ("apimachinery.protobuf.*", "apimachinery.openapi.gnostic*"),
     "hypothesis": ("apimachinery.testing.*",),
     "sortedcontainers": ("apiserver.storage.*",),
     "sqlite3": ("apiserver.storage.sqlite*",),

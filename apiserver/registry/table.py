@@ -1,6 +1,7 @@
 """Columns of `kubectl get`: what a printer of a kind is made of, and how cells are written.
 
-Every table has the name first and the age last; a kind says what stands between them. An age is a
+A table has the name first, then the kind's own columns, the age, and behind it what is only shown
+when asked for; a kind that brings a column for the name brings all its columns. An age is a
 text the server writes, and it grows while the object stays as it is: a cell that is a time is
 therefore kept as a time and becomes an age when it is sent.
 """
@@ -52,6 +53,16 @@ NAME: Final = Column(
     "Name", _name, format="name", description=str(ObjectMeta.model_fields["name"].description)
 )
 AGE: Final = Column("Age", _created, description="How long ago the object was created.")
+
+
+def whole_table(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """All columns of a kind's table, given its own."""
+    own = tuple(columns)
+    if any(column.name == NAME.name for column in own):
+        return own
+    plain = (column for column in own if not column.priority)
+    wide = (column for column in own if column.priority)
+    return (NAME, *plain, AGE, *wide)
 
 
 def definition(column: Column) -> TableColumnDefinition:

@@ -21,7 +21,7 @@ from apimachinery.protobuf import frame as frame_protobuf
 from apimachinery.schema import INTERNAL, GroupVersion
 from apimachinery.scheme import NotRegistered
 from apimachinery.serializer import PROTOBUF
-from apiserver.registry.table import AGE, NAME, Column, definition, encode_cells, write_ages
+from apiserver.registry.table import Column, definition, encode_cells, whole_table, write_ages
 from apiserver.storage.entry import Selectable, json_frame
 from apiserver.storage.interface import Record
 
@@ -84,7 +84,7 @@ class ResourceView:
         self._codec = codec
         self._storage = storage
         self._fields = {label: path.split(".") for label, path in (fields or {}).items()}
-        self._columns = (NAME, *columns, AGE)
+        self._columns = whole_table(columns)
         self._definitions = b"[%b]" % b",".join(
             dump_json(definition(column)) for column in self._columns
         )
@@ -129,7 +129,7 @@ class ResourceView:
         if form.transform != "table":
             return self._metadata_only(metadata, form, partial=form.transform == "partial")
         # Nothing is known about it but its revision, which is all that a bookmark is for.
-        cells = encode_cells(["", *(None for _ in self._columns[1:])])
+        cells = encode_cells([None for _ in self._columns])
         partial = self._metadata_only(metadata, Form(form.version), partial=True)
         row = b'{"cells":%b,"object":%b}' % (cells, partial)
         return self._around(row, str(revision), form)

@@ -64,7 +64,7 @@ async def test_a_table_has_a_row_for_each(here: World) -> None:
 
     assert found["kind"] == "Table"
     assert len(found["columnDefinitions"]) == 4
-    assert [row["cells"] for row in found["rows"]] == [["a", "x", 0, "0s"], ["b", "", 0, "0s"]]
+    assert [row["cells"] for row in found["rows"]] == [["a", "x", "0s", 0], ["b", "", "0s", 0]]
 
 
 async def test_a_list_as_protobuf(here: World) -> None:

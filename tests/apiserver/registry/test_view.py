@@ -211,12 +211,12 @@ def test_a_table_has_one_row() -> None:
     assert [column["name"] for column in table["columnDefinitions"]] == [
         "Name",
         "Text",
-        "Readers",
         "Age",
+        "Readers",
     ]
-    assert table["columnDefinitions"][2]["priority"] == 1
+    assert table["columnDefinitions"][3]["priority"] == 1
     [row] = table["rows"]
-    assert row["cells"] == ["a", "hello", 2, "5m"]
+    assert row["cells"] == ["a", "hello", "5m", 2]
     assert row["object"] == document(VIEW.encode(stored(sample()), PARTIAL))
 
 
@@ -250,10 +250,10 @@ def test_an_age_is_of_the_moment_in_which_it_is_sent() -> None:
     clock = FixedClock(CLOCK.at)
     VIEW._now = clock
     try:
-        first = document(VIEW.item(kept, ROW))["cells"][-1]
+        first = document(VIEW.item(kept, ROW))["cells"][2]
         clock.at += timedelta(hours=5)
-        second = document(VIEW.item(kept, ROW))["cells"][-1]
-        framed = document(VIEW.frame("ADDED", kept, ROW))["object"]["cells"][-1]
+        second = document(VIEW.item(kept, ROW))["cells"][2]
+        framed = document(VIEW.frame("ADDED", kept, ROW))["object"]["cells"][2]
     finally:
         VIEW._now = CLOCK
 
@@ -334,7 +334,7 @@ def test_a_bookmark_comes_in_every_form() -> None:
 
     assert partial["kind"] == "PartialObjectMetadata"
     assert table["metadata"] == {"resourceVersion": "9"}
-    assert table["rows"] == [{"cells": ["", None, None, None], "object": partial}]
+    assert table["rows"] == [{"cells": [None, None, None, None], "object": partial}]
     assert envelope.kind == "Note"
     assert protobuf.decode(Note, envelope.raw).metadata.annotations == {
         "k8s.io/initial-events-end": "true"

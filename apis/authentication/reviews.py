@@ -1,0 +1,45 @@
+"""The answers to reviews."""
+
+from apimachinery.errors import BadRequest
+from apis.authentication.authenticator import Asking, Tokens, User
+from apis.authentication.v1 import (
+    SelfSubjectReview,
+    SelfSubjectReviewStatus,
+    TokenReview,
+    TokenReviewStatus,
+    UserInfo,
+)
+
+
+async def review_self(context: Asking, review: SelfSubjectReview) -> SelfSubjectReview:
+    """Say who is asking."""
+    review.status = SelfSubjectReviewStatus(user_info=user_info(context.user))
+    return review
+
+
+class TokenReviews:
+    """Says whose a token is. No token here is meant for anybody but the server itself."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+
+    async def __call__(self, context: Asking, review: TokenReview) -> TokenReview:
+        if not review.spec.token:
+            raise BadRequest("token is required for TokenReview in authentication")
+        user = None
+        if not review.spec.audiences:
+            user = await self._tokens.user_of(review.spec.token)
+        if user is None:
+            review.status = TokenReviewStatus()
+        else:
+            review.status = TokenReviewStatus(authenticated=True, user=user_info(user))
+        return review
+
+
+def user_info(user: User) -> UserInfo:
+    return UserInfo(
+        username=user.name,
+        uid=user.uid,
+        groups=list(user.groups),
+        extra={key: list(values) for key, values in user.extra.items()},
+    )

@@ -1,0 +1,16 @@
+"""What clients and servers need to know of the group."""
+
+from apimachinery.schema import GroupVersion
+from apimachinery.scheme import Scheme
+from apis.authorization import GROUP, v1
+
+
+def add_to_scheme(scheme: Scheme) -> None:
+    scheme.add(
+        GroupVersion(GROUP, "v1"),
+        v1.LocalSubjectAccessReview,
+        v1.SelfSubjectAccessReview,
+        v1.SelfSubjectRulesReview,
+        v1.SubjectAccessReview,
+        internal=True,
+    )

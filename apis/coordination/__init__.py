@@ -1,0 +1,3 @@
+"""Coordination: leases, by which programs agree on who does something."""
+
+GROUP = "coordination.k8s.io"

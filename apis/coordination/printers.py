@@ -1,0 +1,13 @@
+"""Columns of `kubectl get leases`."""
+
+from typing import Final
+
+from apis.coordination.v1 import Lease
+from apiserver.registry.table import Column
+
+
+def holder(lease: Lease) -> str:
+    return lease.spec.holder_identity or ""
+
+
+LEASE_COLUMNS: Final = (Column("Holder", holder, description="Who holds the lease."),)

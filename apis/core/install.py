@@ -1,0 +1,81 @@
+"""What only a server needs: the resources of the core group."""
+
+from typing import Final
+
+from apis.core import GROUP, printers, v1
+from apis.core.register import FIELDS, add_to_scheme
+from apis.core.strategy import (
+    ConfigMapStrategy,
+    EventStrategy,
+    NamespaceStrategy,
+    SecretStrategy,
+    ServiceAccountStrategy,
+    ServiceStrategy,
+    finalize,
+)
+from apiserver.group import ALL_VERBS, STATUS, Group, Resource, Subresource
+
+EVENT_TTL: Final = 60 * 60
+"""Seconds for which an event is kept."""
+
+FINALIZE: Final = Subresource("finalize", verbs=("update",), handle=finalize)
+
+CORE: Final = Group(
+    name=GROUP,
+    versions=("v1",),
+    add_to_scheme=add_to_scheme,
+    resources=(
+        Resource(
+            "configmaps",
+            v1.ConfigMap,
+            ConfigMapStrategy(),
+            short_names=("cm",),
+            columns=printers.CONFIG_MAP_COLUMNS,
+        ),
+        Resource(
+            "events",
+            v1.Event,
+            EventStrategy(),
+            short_names=("ev",),
+            columns=printers.EVENT_COLUMNS,
+            fields=FIELDS["Event"],
+            ttl=lambda event: EVENT_TTL,
+        ),
+        Resource(
+            "namespaces",
+            v1.Namespace,
+            NamespaceStrategy(),
+            short_names=("ns",),
+            namespaced=False,
+            # Emptying every namespace with one request would be a slip of the finger.
+            verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
+            subresources=(FINALIZE, STATUS),
+            columns=printers.NAMESPACE_COLUMNS,
+            fields=FIELDS["Namespace"],
+        ),
+        Resource(
+            "secrets",
+            v1.Secret,
+            SecretStrategy(),
+            columns=printers.SECRET_COLUMNS,
+            fields=FIELDS["Secret"],
+        ),
+        Resource(
+            "serviceaccounts",
+            v1.ServiceAccount,
+            ServiceAccountStrategy(),
+            short_names=("sa",),
+            columns=printers.SERVICE_ACCOUNT_COLUMNS,
+        ),
+        Resource(
+            "services",
+            v1.Service,
+            ServiceStrategy(),
+            short_names=("svc",),
+            categories=("all",),
+            subresources=(STATUS,),
+            columns=printers.SERVICE_COLUMNS,
+            fields=FIELDS["Service"],
+        ),
+    ),
+)

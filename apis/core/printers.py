@@ -1,0 +1,153 @@
+"""Columns of `kubectl get` for the core kinds.
+
+A cell that is a time is shown as its age. Columns for `-o wide` stand behind the age, which the
+server adds, but events bring all their columns: theirs have neither a name in front nor an age.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from apis.core.v1 import service as types
+from apis.core.v1.config_map import ConfigMap
+from apis.core.v1.event import Event
+from apis.core.v1.namespace import Namespace
+from apis.core.v1.secret import Secret
+from apis.core.v1.service import Service, ServicePort
+from apis.core.v1.service_account import ServiceAccount
+from apiserver.registry.table import Column
+
+NONE: Final = "<none>"
+
+
+def namespace_status(namespace: Namespace) -> str:
+    return namespace.status.phase
+
+
+def config_map_size(config: ConfigMap) -> int:
+    return len(config.data) + len(config.binary_data)
+
+
+def secret_type(secret: Secret) -> str:
+    return secret.type
+
+
+def secret_size(secret: Secret) -> int:
+    return len(secret.data)
+
+
+def service_account_secrets(account: ServiceAccount) -> int:
+    return len(account.secrets)
+
+
+def service_type(service: Service) -> str:
+    return service.spec.type
+
+
+def cluster_ip(service: Service) -> str:
+    return service.spec.cluster_ips[0] if service.spec.cluster_ips else NONE
+
+
+def external_ip(service: Service) -> str:
+    """Where the service is reached from outside."""
+    spec = service.spec
+    match spec.type:
+        case types.CLUSTER_IP | types.NODE_PORT:
+            return ",".join(spec.external_ips) or NONE
+        case types.LOAD_BALANCER:
+            points = service.status.load_balancer.ingress
+            balanced = sorted({point.ip or point.hostname for point in points} - {""})
+            return ",".join([*balanced, *spec.external_ips]) or "<pending>"
+        case types.EXTERNAL_NAME:
+            return spec.external_name
+    return "<unknown>"
+
+
+def service_ports(service: Service) -> str:
+    return ",".join(map(_port, service.spec.ports)) or NONE
+
+
+def service_selector(service: Service) -> str:
+    pairs = sorted(service.spec.selector.items())
+    return ",".join(f"{key}={value}" for key, value in pairs) or NONE
+
+
+def event_first_seen(event: Event) -> datetime | None:
+    return event.first_timestamp or event.event_time
+
+
+def event_last_seen(event: Event) -> datetime | None:
+    if event.series is not None:
+        return event.series.last_observed_time
+    return event.last_timestamp or event_first_seen(event)
+
+
+def event_count(event: Event) -> int:
+    # An event with an eventTime counts in its series, and happened once without one.
+    return event.series.count if event.series is not None else event.count or 1
+
+
+def event_object(event: Event) -> str:
+    about = event.involved_object
+    return f"{about.kind.lower()}/{about.name}" if about.name else about.kind.lower()
+
+
+def event_source(event: Event) -> str:
+    component = event.source.component or event.reporting_component
+    instance = event.source.host or event.reporting_instance
+    return f"{component}, {instance}" if instance else component
+
+
+def _port(port: ServicePort) -> str:
+    if port.node_port:
+        return f"{port.port}:{port.node_port}/{port.protocol}"
+    return f"{port.port}/{port.protocol}"
+
+
+NAMESPACE_COLUMNS: Final = (
+    Column("Status", namespace_status, description="Whether the namespace is being removed."),
+)
+
+CONFIG_MAP_COLUMNS: Final = (
+    Column("Data", config_map_size, description="How many keys there are."),
+)
+
+SECRET_COLUMNS: Final = (
+    Column("Type", secret_type, description="What the data is."),
+    Column("Data", secret_size, description="How many keys there are."),
+)
+
+SERVICE_ACCOUNT_COLUMNS: Final = (
+    Column("Secrets", service_account_secrets, description="How many secrets it may use."),
+)
+
+SERVICE_COLUMNS: Final = (
+    Column("Type", service_type, description="How the service is reached."),
+    Column("Cluster-IP", cluster_ip, description="Its address inside."),
+    Column("External-IP", external_ip, description="Its addresses outside."),
+    Column("Port(s)", service_ports, description="The ports that it shows."),
+    Column("Selector", service_selector, priority=1, description="What is behind it."),
+)
+
+EVENT_COLUMNS: Final = (
+    Column("Last Seen", event_last_seen, description="When it last happened."),
+    Column("Type", lambda event: event.type, description="Normal or Warning."),
+    Column("Reason", lambda event: event.reason, description="Why it happened."),
+    Column("Object", event_object, description="The object that it happened to."),
+    Column(
+        "Subobject",
+        lambda event: event.involved_object.field_path,
+        priority=1,
+        description="The part of the object.",
+    ),
+    Column("Source", event_source, priority=1, description="Who reported it."),
+    Column("Message", lambda event: event.message.strip(), description="What happened."),
+    Column("First Seen", event_first_seen, priority=1, description="When it first happened."),
+    Column("Count", event_count, type="integer", priority=1, description="How often it has."),
+    Column(
+        "Name",
+        lambda event: event.metadata.name,
+        format="name",
+        priority=1,
+        description="The name of the event.",
+    ),
+)

@@ -1,0 +1,20 @@
+"""How Events are written."""
+
+from apimachinery.fieldpath import FieldErrors
+from apimachinery.meta.validation import path_segment_name
+from apis.core.v1.event import Event
+from apis.core.validation.event import validate_event
+from apiserver.registry.strategy import Strategy
+
+
+class EventStrategy(Strategy[Event]):
+    """An event may have any name a URL can hold, and owns nothing that would be collected."""
+
+    allow_create_on_update = True
+    collects_garbage = False
+
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        return path_segment_name(name, prefix)
+
+    def validate(self, obj: Event) -> FieldErrors:
+        yield from validate_event(obj)

@@ -1,0 +1,24 @@
+"""How Secrets are written."""
+
+from apimachinery.fieldpath import FieldErrors
+from apis.core.v1.secret import Secret, merge_string_data
+from apis.core.validation.secret import validate_secret, validate_secret_update
+from apiserver.registry.strategy import Strategy
+
+
+class SecretStrategy(Strategy[Secret]):
+    """Names are DNS subdomains; the type, and an immutable secret, stay as they are."""
+
+    def prepare_for_create(self, obj: Secret) -> None:
+        # Documents have lost theirs when they were decoded; other callers are served here.
+        merge_string_data(obj)
+
+    def prepare_for_update(self, new: Secret, old: Secret) -> None:
+        merge_string_data(new)
+        new.type = new.type or old.type
+
+    def validate(self, obj: Secret) -> FieldErrors:
+        yield from validate_secret(obj)
+
+    def validate_update(self, new: Secret, old: Secret) -> FieldErrors:
+        yield from validate_secret_update(new, old)

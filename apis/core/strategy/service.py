@@ -1,0 +1,200 @@
+"""How Services are written.
+
+The type of a service decides which of its fields mean anything, and many clients send back only
+those they know. So an update keeps what a client left out, and drops what has lost its meaning
+with the old type, unless the client changed it too: then validation says what is wrong with it.
+
+Kubernetes sets aside addresses and ports; nothing does so here, and the user's stay as they are.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeVar
+
+from apimachinery.fieldpath import FieldErrors
+from apimachinery.meta.validation import dns1035_label_name
+from apimachinery.names import is_ip
+from apis.core.v1.service import (
+    CLUSTER_IP,
+    EXTERNAL_NAME,
+    HEADLESS,
+    IPV4,
+    IPV6,
+    LOAD_BALANCER,
+    NO_AFFINITY,
+    NODE_PORT,
+    REQUIRE_DUAL_STACK,
+    SINGLE_STACK,
+    LoadBalancerStatus,
+    Service,
+    ServiceSpec,
+    is_externally_accessible,
+    is_headless,
+    needs_health_check,
+)
+from apis.core.validation.service import (
+    TOPOLOGY_HINTS,
+    TOPOLOGY_MODE,
+    validate_service,
+    validate_service_status_update,
+    validate_service_update,
+)
+from apis.core.validation.service_addresses import family_of
+from apiserver.registry.strategy import Strategy
+
+T = TypeVar("T")
+
+_NODE_PORTS: Final = (NODE_PORT, LOAD_BALANCER)
+
+
+class ServiceStrategy(Strategy[Service]):
+    """Names are DNS labels that start with a letter: they become host names."""
+
+    allow_create_on_update = True
+    returns_deleted_object = True
+
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        return dns1035_label_name(name, prefix)
+
+    def prepare_for_create(self, obj: Service) -> None:
+        spec = obj.spec
+        if spec.cluster_ip and not spec.cluster_ips:
+            spec.cluster_ips = [spec.cluster_ip]
+        _set_families(obj)
+
+    def prepare_for_update(self, new: Service, old: Service) -> None:
+        _keep_what_was_left_out(new, old)
+        _follow_first_address(new.spec, old.spec)
+        _drop_meaningless(new, old)
+        _set_families(new)
+
+    def validate(self, obj: Service) -> FieldErrors:
+        yield from validate_service(obj)
+
+    def validate_update(self, new: Service, old: Service) -> FieldErrors:
+        yield from validate_service_update(new, old)
+
+    def validate_status_update(self, new: Service, old: Service) -> FieldErrors:
+        yield from validate_service_status_update(new)
+
+    def warnings(self, obj: Service, old: Service | None = None) -> Iterable[str]:
+        return list(_warnings(obj))
+
+    def desired_state(self, obj: Service) -> object:
+        return None
+
+
+def _set_families(service: Service) -> None:
+    """Say which families the addresses have, or would have, where the user did not."""
+    spec = service.spec
+    if spec.type == EXTERNAL_NAME:
+        return
+    given = [family_of(ip) for ip in spec.cluster_ips if ip != HEADLESS and not is_ip(ip)]
+    families = spec.ip_families or given or [IPV4]
+    # Nobody says where the programs behind it are, so they may have either family.
+    open_ended = is_headless(service) and not spec.selector
+    if spec.ip_family_policy is None:
+        dual = len(families) > 1 or len(given) > 1 or (open_ended and not spec.ip_families)
+        spec.ip_family_policy = REQUIRE_DUAL_STACK if dual else SINGLE_STACK
+    if spec.ip_family_policy == REQUIRE_DUAL_STACK and len(families) == 1:
+        families = [families[0], IPV6 if families[0] == IPV4 else IPV4]
+    spec.ip_families = list(families)
+
+
+def _keep_what_was_left_out(new: Service, old: Service) -> None:
+    if EXTERNAL_NAME not in (new.spec.type, old.spec.type):
+        new.spec.cluster_ip = new.spec.cluster_ip or old.spec.cluster_ip
+        new.spec.cluster_ips = new.spec.cluster_ips or list(old.spec.cluster_ips)
+        new.spec.ip_family_policy = new.spec.ip_family_policy or old.spec.ip_family_policy
+        if new.spec.cluster_ips == old.spec.cluster_ips:
+            new.spec.ip_families = new.spec.ip_families or list(old.spec.ip_families)
+    if new.spec.type in _NODE_PORTS and old.spec.type in _NODE_PORTS:
+        _keep_node_ports(new.spec, old.spec)
+    if needs_health_check(old) and needs_health_check(new):
+        kept = new.spec.health_check_node_port or old.spec.health_check_node_port
+        new.spec.health_check_node_port = kept
+
+
+def _keep_node_ports(new: ServiceSpec, old: ServiceSpec) -> None:
+    by_name = {port.name: port.node_port for port in old.ports}
+    taken = _node_ports(new) & _node_ports(old)
+    for port in new.ports:
+        before = by_name.get(port.name, 0)
+        if not port.node_port and before not in taken:
+            port.node_port = before
+
+
+def _follow_first_address(new: ServiceSpec, old: ServiceSpec) -> None:
+    """Let `clusterIPs` follow `clusterIP` when a client changed only the one it knows."""
+    if new.cluster_ip != old.cluster_ip and new.cluster_ips == old.cluster_ips:
+        new.cluster_ips = [new.cluster_ip] if new.cluster_ip else []
+
+
+def _drop_meaningless(new: Service, old: Service) -> None:
+    spec, before = new.spec, old.spec
+    if spec.type == EXTERNAL_NAME != before.type:
+        _drop_addresses(spec, before)
+    node_ports_go = before.type in _NODE_PORTS and spec.type not in _NODE_PORTS
+    if node_ports_go and _node_ports(spec) <= _node_ports(before):
+        for port in spec.ports:
+            port.node_port = 0
+    if needs_health_check(old) and not needs_health_check(new):
+        spec.health_check_node_port = _unless_same(
+            spec.health_check_node_port, before.health_check_node_port, 0
+        )
+    if is_externally_accessible(old) and not is_externally_accessible(new):
+        spec.external_traffic_policy = _unless_same(
+            spec.external_traffic_policy, before.external_traffic_policy, ""
+        )
+    if spec.type != LOAD_BALANCER:
+        _drop_balancer(new, old)
+
+
+def _drop_addresses(spec: ServiceSpec, before: ServiceSpec) -> None:
+    if (spec.cluster_ip, spec.cluster_ips) == (before.cluster_ip, before.cluster_ips):
+        spec.cluster_ip, spec.cluster_ips = "", []
+    spec.ip_families = _unless_same(spec.ip_families, before.ip_families, [])
+    spec.ip_family_policy = _unless_same(spec.ip_family_policy, before.ip_family_policy, None)
+
+
+def _drop_balancer(new: Service, old: Service) -> None:
+    spec, before = new.spec, old.spec
+    if before.type == LOAD_BALANCER:
+        spec.allocate_load_balancer_node_ports = _unless_same(
+            spec.allocate_load_balancer_node_ports, before.allocate_load_balancer_node_ports, None
+        )
+        spec.load_balancer_class = _unless_same(
+            spec.load_balancer_class, before.load_balancer_class, None
+        )
+    new.status.load_balancer = LoadBalancerStatus()
+
+
+def _unless_same(value: T, before: T, empty: T) -> T:
+    """*empty*, unless the client changed the value together with the type."""
+    return empty if value == before else value
+
+
+def _node_ports(spec: ServiceSpec) -> set[int]:
+    return {port.node_port for port in spec.ports if port.node_port}
+
+
+def _warnings(service: Service) -> Iterator[str]:
+    spec = service.spec
+    if TOPOLOGY_HINTS in service.metadata.annotations:
+        yield f"annotation {TOPOLOGY_HINTS} is deprecated, please use {TOPOLOGY_MODE} instead"
+    if spec.type == CLUSTER_IP and spec.cluster_ip == HEADLESS:
+        yield from _headless_warnings(spec)
+    if spec.type == EXTERNAL_NAME and spec.external_ips:
+        yield f'spec.externalIPs is ignored when spec.type is "{EXTERNAL_NAME}"'
+    if spec.type != EXTERNAL_NAME and spec.external_name:
+        yield f'spec.externalName is ignored when spec.type is not "{EXTERNAL_NAME}"'
+    if spec.traffic_distribution == "PreferClose":
+        yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
+
+
+def _headless_warnings(spec: ServiceSpec) -> Iterator[str]:
+    if spec.load_balancer_ip:
+        yield "spec.loadBalancerIP is ignored for headless services"
+    if spec.external_ips:
+        yield "spec.externalIPs is ignored for headless services"
+    if spec.session_affinity != NO_AFFINITY:
+        yield "spec.SessionAffinity is ignored for headless services"

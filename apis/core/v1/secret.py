@@ -1,0 +1,39 @@
+"""Secret: like a ConfigMap, for what not everybody may read."""
+
+from typing import Final
+
+from apimachinery.meta.model import field
+from apimachinery.meta.scalars import Bytes
+from apimachinery.meta.types import Object
+
+OPAQUE: Final = "Opaque"
+SERVICE_ACCOUNT_TOKEN: Final = "kubernetes.io/service-account-token"
+DOCKERCFG: Final = "kubernetes.io/dockercfg"
+DOCKER_CONFIG_JSON: Final = "kubernetes.io/dockerconfigjson"
+BASIC_AUTH: Final = "kubernetes.io/basic-auth"
+SSH_AUTH: Final = "kubernetes.io/ssh-auth"
+TLS: Final = "kubernetes.io/tls"
+
+
+class Secret(Object):
+    """A Secret holds a password, a key or a token."""
+
+    data: dict[str, Bytes] = field(default_factory=dict, proto=2, doc="Bytes by key.")
+    type: str = field(
+        "", proto=3, doc="What the data is; known types must have certain keys. Cannot be changed."
+    )
+    string_data: dict[str, str] = field(
+        default_factory=dict,
+        proto=4,
+        doc="Texts to write into `data`, for convenience; never returned.",
+    )
+    immutable: bool | None = field(
+        None, proto=5, doc="Once true, neither this nor the data can be changed."
+    )
+
+
+def merge_string_data(secret: Secret) -> None:
+    """Move the texts into the data; where both have a key the text wins."""
+    for key, text in secret.string_data.items():
+        secret.data[key] = text.encode("utf-8", "surrogatepass")
+    secret.string_data = {}

@@ -1,0 +1,55 @@
+"""What makes a ConfigMap wrong, and the rules it shares with Secrets."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from apimachinery.fieldpath import FieldErrors, Path, forbidden, invalid, too_long
+from apimachinery.names import is_config_map_key
+from apis.core.v1.config_map import ConfigMap
+
+DATA_MAX: Final = 1024 * 1024
+"""Bytes of all values together, of a ConfigMap or a Secret."""
+
+
+def validate_config_map(config: ConfigMap) -> FieldErrors:
+    data = Path("data")
+    for key in sorted(config.data):
+        yield from validate_data_key(key, data)
+        if key in config.binary_data:
+            yield invalid(data.key(key), key, "duplicate of key present in binaryData")
+    for key in sorted(config.binary_data):
+        yield from validate_data_key(key, Path("binaryData"))
+    texts = sum(len(value.encode("utf-8", "surrogatepass")) for value in config.data.values())
+    if texts + size_of(config.binary_data.values()) > DATA_MAX:
+        # An empty name: the whole object is too long, not one of its fields.
+        yield too_long(Path(""), DATA_MAX)
+
+
+def validate_config_map_update(new: ConfigMap, old: ConfigMap) -> FieldErrors:
+    if old.immutable:
+        yield from validate_frozen(
+            new.immutable,
+            {"data": (new.data, old.data), "binaryData": (new.binary_data, old.binary_data)},
+        )
+    yield from validate_config_map(new)
+
+
+def validate_data_key(key: str, path: Path) -> FieldErrors:
+    for error in is_config_map_key(key):
+        yield invalid(path.key(key), key, error)
+
+
+def validate_frozen(
+    still_immutable: bool | None, fields: Mapping[str, tuple[Any, Any]]
+) -> FieldErrors:
+    """Check that an immutable object stays so and keeps its (new, old) fields."""
+    rule = "field is immutable when `immutable` is set"
+    if not still_immutable:
+        yield forbidden(Path("immutable"), rule)
+    for name, (new, old) in fields.items():
+        if new != old:
+            yield forbidden(Path(name), rule)
+
+
+def size_of(values: Iterable[bytes]) -> int:
+    return sum(map(len, values))

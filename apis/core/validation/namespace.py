@@ -1,0 +1,40 @@
+"""What makes a namespace wrong, and a change of its status or of its finalizers."""
+
+from typing import Final
+
+from apimachinery.fieldpath import FieldErrors, Path, invalid
+from apimachinery.names import is_qualified_name
+from apis.core.v1.namespace import ACTIVE, FINALIZER_KUBERNETES, TERMINATING, Namespace
+
+_FINALIZERS: Final = Path("spec", "finalizers")
+_STANDARD: Final = (FINALIZER_KUBERNETES, "orphan", "foregroundDeletion")
+
+
+def validate_namespace(namespace: Namespace) -> FieldErrors:
+    for name in namespace.spec.finalizers:
+        yield from _validate_finalizer(name, _FINALIZERS)
+
+
+def validate_namespace_status_update(new: Namespace) -> FieldErrors:
+    """Check that the phase says what the deletion timestamp says."""
+    path = Path("status", "Phase")
+    if new.metadata.deletion_timestamp is None:
+        if new.status.phase != ACTIVE:
+            rule = "may only be 'Active' if `deletionTimestamp` is empty"
+            yield invalid(path, new.status.phase, rule)
+    elif new.status.phase != TERMINATING:
+        rule = "may only be 'Terminating' if `deletionTimestamp` is not empty"
+        yield invalid(path, new.status.phase, rule)
+
+
+def validate_namespace_finalize_update(new: Namespace) -> FieldErrors:
+    for position, name in enumerate(new.spec.finalizers):
+        yield from _validate_finalizer(name, _FINALIZERS.index(position))
+
+
+def _validate_finalizer(name: str, path: Path) -> FieldErrors:
+    for error in is_qualified_name(name):
+        yield invalid(path, name, error)
+    if "/" not in name and name not in _STANDARD:
+        rule = "name is neither a standard finalizer name nor is it fully qualified"
+        yield invalid(path, name, rule)

@@ -1,0 +1,196 @@
+"""What makes the addresses of a service wrong: cluster IPs, their families, external IPs.
+
+A service may gain and lose its second address and family. The first stays what it is, unless the
+service becomes, or was, one that has no address at all.
+"""
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Final
+
+from apimachinery.fieldpath import (
+    FieldErrors,
+    Path,
+    duplicate,
+    invalid,
+    not_supported,
+    required,
+)
+from apimachinery.names import is_ip, is_ipv6
+from apis.core.v1.service import (
+    EXTERNAL_NAME,
+    HEADLESS,
+    IPV4,
+    IPV6,
+    PREFER_DUAL_STACK,
+    REQUIRE_DUAL_STACK,
+    SINGLE_STACK,
+    Service,
+    ServiceSpec,
+    is_headless,
+)
+
+_POLICIES: Final = (PREFER_DUAL_STACK, REQUIRE_DUAL_STACK, SINGLE_STACK)
+_FIXED: Final = "may not change once set"
+
+
+def validate_cluster_ips(service: Service, path: Path) -> FieldErrors:
+    spec = service.spec
+    if spec.type == EXTERNAL_NAME:
+        return
+    yield from _validate_first(spec, path.child("clusterIPs"))
+    yield from _validate_families(spec, path)
+    errors = list(_validate_each(spec.cluster_ips, path.child("clusterIPs")))
+    yield from errors
+    if len(spec.cluster_ips) > 2:
+        yield invalid(path.child("clusterIPs"), spec.cluster_ips, "may only hold up to 2 values")
+    # More about addresses that are none would only confuse.
+    if not errors:
+        yield from _validate_together(service, path.child("clusterIPs"))
+
+
+def validate_external_ips(addresses: Sequence[str], path: Path) -> FieldErrors:
+    for position, address in enumerate(addresses):
+        here = path.index(position)
+        if errors := is_ip(address):
+            yield from (invalid(here, address, error) for error in errors)
+        else:
+            yield from _validate_not_special(address, here)
+
+
+def validate_address_update(new: Service, old: Service) -> FieldErrors:
+    if EXTERNAL_NAME in (new.spec.type, old.spec.type):
+        return
+    if not (is_headless(new) and is_headless(old)):
+        yield from _validate_ip_change(new.spec, old.spec)
+    if not (is_headless(new) or is_headless(old)):
+        yield from _validate_family_change(new.spec, old.spec)
+
+
+def _validate_first(spec: ServiceSpec, path: Path) -> FieldErrors:
+    if not spec.cluster_ip:
+        if spec.cluster_ips:
+            rule = "must be empty when `clusterIP` is not specified"
+            yield invalid(path, spec.cluster_ips, rule)
+    elif not spec.cluster_ips:
+        yield required(path)
+    elif spec.cluster_ips[0] != spec.cluster_ip:
+        yield invalid(path, spec.cluster_ips, "first value must match `clusterIP`")
+
+
+def _validate_families(spec: ServiceSpec, path: Path) -> FieldErrors:
+    seen: set[str] = set()
+    for position, family in enumerate(spec.ip_families):
+        here = path.child("ipFamilies").index(position)
+        if family not in (IPV4, IPV6):
+            yield not_supported(here, family, (IPV4, IPV6))
+        if family in seen:
+            yield duplicate(here, family)
+        seen.add(family)
+    if spec.ip_family_policy not in (None, *_POLICIES):
+        yield not_supported(path.child("ipFamilyPolicy"), spec.ip_family_policy, _POLICIES)
+
+
+def _validate_each(addresses: list[str], path: Path) -> FieldErrors:
+    for position, address in enumerate(addresses):
+        if position == 0 and address == HEADLESS:
+            if len(addresses) > 1:
+                yield invalid(path, addresses, "'None' must be the first and only value")
+            continue
+        for error in is_ip(address):
+            yield invalid(path.index(position), address, error)
+
+
+def _validate_together(service: Service, path: Path) -> FieldErrors:
+    spec = service.spec
+    if is_headless(service):
+        return
+    families = [family_of(address) for address in spec.cluster_ips]
+    if len(families) > 1 and len(set(families)) == 1:
+        rule = "may specify no more than one IP for each IP family"
+        yield invalid(path, spec.cluster_ips, rule)
+    # There may be more addresses than families, and the other way round.
+    for position, (found, wanted) in enumerate(zip(families, spec.ip_families, strict=False)):
+        if wanted in (IPV4, IPV6) and found != wanted:
+            rule = f"expected an {wanted} value as indicated by `ipFamilies[{position}]`"
+            yield invalid(path.index(position), spec.cluster_ips[position], rule)
+
+
+def _validate_ip_change(new: ServiceSpec, old: ServiceSpec) -> FieldErrors:
+    path = Path("spec", "clusterIPs")
+    if len(new.cluster_ips) == len(old.cluster_ips):
+        for position, address in enumerate(old.cluster_ips):
+            if new.cluster_ips[position] != address:
+                yield invalid(path.index(position), new.cluster_ips, _FIXED)
+        return
+    if not new.cluster_ips:
+        yield invalid(path.index(0), new.cluster_ips, "primary clusterIP can not be unset")
+    elif old.cluster_ips and new.cluster_ips[0] != old.cluster_ips[0]:
+        yield invalid(path.index(0), new.cluster_ips, _FIXED)
+    if len(new.cluster_ips) < len(old.cluster_ips) and len(new.cluster_ips) == 1:
+        yield from _validate_release(new, "clusterIP")
+
+
+def _validate_family_change(new: ServiceSpec, old: ServiceSpec) -> FieldErrors:
+    path = Path("spec", "ipFamilies").index(0)
+    if len(new.ip_families) == len(old.ip_families):
+        for position, family in enumerate(old.ip_families):
+            if new.ip_families[position] != family:
+                yield invalid(path, new.ip_families, _FIXED)
+        return
+    if not new.ip_families:
+        yield invalid(path, new.ip_families, "primary ipFamily can not be unset")
+    elif old.ip_families and new.ip_families[0] != old.ip_families[0]:
+        yield invalid(path, new.cluster_ips, _FIXED)
+    if len(new.ip_families) < len(old.ip_families) and len(new.ip_families) == 1:
+        yield from _validate_release(new, "ipFamily")
+
+
+def _validate_release(spec: ServiceSpec, what: str) -> FieldErrors:
+    if spec.ip_family_policy != SINGLE_STACK:
+        path = Path("spec", "ipFamilyPolicy")
+        rule = f"must be set to 'SingleStack' when releasing the secondary {what}"
+        yield invalid(path, spec.ip_family_policy, rule)
+
+
+def family_of(address: str) -> str:
+    """The family of an address that is one."""
+    return IPV4 if is_ipv6(address) else IPV6
+
+
+def _validate_not_special(address: str, path: Path) -> FieldErrors:
+    parsed = _parse(address)
+    for wrong, rule in (
+        (parsed.is_unspecified, f"may not be unspecified ({address})"),
+        (parsed.is_loopback, "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
+        (
+            parsed.is_link_local,
+            "may not be in the link-local range (169.254.0.0/16, fe80::/10)",
+        ),
+        (
+            _is_link_local_multicast(parsed),
+            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+        ),
+    ):
+        if wrong:
+            yield invalid(path, address, rule)
+
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def _is_link_local_multicast(address: _Address) -> bool:
+    head = address.packed
+    if address.version == 4:
+        return head[:3] == b"\xe0\x00\x00"
+    return head[0] == 0xFF and head[1] & 0x0F == 0x02
+
+
+def _parse(address: str) -> _Address:
+    """An address that `is_ip` accepts; Python alone refuses zeros before decimal numbers."""
+    head, colon, tail = address.rpartition(":")
+    if "." in tail:
+        tail = ".".join(str(int(number)) for number in tail.split("."))
+    parsed = ipaddress.ip_address(f"{head}{colon}{tail}")
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return mapped or parsed

@@ -1,0 +1,55 @@
+"""Objects with every field set, always to the same values: a field that is lost is noticed."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from apimachinery.intstr import INT_OR_STRING
+from apimachinery.meta.fields import ModelField, TypeInfo, fields_of
+from apimachinery.meta.model import Model, new_model
+from apimachinery.meta.time import MICRO_TIME
+from apimachinery.meta.types import ObjectMeta, TypeMeta
+from apimachinery.quantity import Quantity
+
+ModelT = TypeVar("ModelT", bound=Model)
+
+INSTANT = datetime(2024, 2, 29, 12, 30, 45, tzinfo=UTC)
+FINE_INSTANT = INSTANT.replace(microsecond=123456)
+
+
+def filled(cls: type[ModelT]) -> ModelT:
+    """An object of *cls* in which nothing is empty but what the server alone writes."""
+    return new_model(cls, {found.name: _field(cls, found) for found in fields_of(cls)})
+
+
+def _field(cls: type[Model], found: ModelField) -> Any:
+    if issubclass(cls, TypeMeta) and found.name in ("kind", "api_version"):
+        return ""
+    if cls is ObjectMeta and found.name in ("managed_fields", "resource_version", "self_link"):
+        return found.default
+    return _value(found.type, found)
+
+
+def _value(kind: TypeInfo, found: ModelField) -> Any:
+    if kind.category == "model":
+        return filled(kind.python)
+    if kind.category == "list" and kind.item is not None:
+        return [_value(kind.item, found)]
+    if kind.category == "map" and kind.item is not None:
+        return {"key": _value(kind.item, found)}
+    return _scalar(kind, found)
+
+
+def _scalar(kind: TypeInfo, found: ModelField) -> Any:
+    if kind.marked(INT_OR_STRING):
+        return "http"
+    if kind.python is datetime:
+        return FINE_INSTANT if kind.marked(MICRO_TIME) else INSTANT
+    values: dict[Any, Any] = {
+        str: next(iter(found.markers.enum), found.wire),
+        bytes: found.wire.encode(),
+        int: found.markers.proto if isinstance(found.markers.proto, int) else 3,
+        bool: True,
+        timedelta: timedelta(minutes=5),
+        Quantity: Quantity("2Gi"),
+    }
+    return values[kind.python]

@@ -1,0 +1,48 @@
+"""Every group there is, as a server installs it, for tests that look at all of them."""
+
+from apimachinery.scheme import Scheme
+from apis.authentication.install import authentication_group
+from apis.authorization.authorizer import Attributes, Authorizer, Decision, Rules, Subject
+from apis.authorization.install import authorization_group
+from apis.autoscaling.register import add_to_scheme as add_autoscaling
+from apis.coordination.install import COORDINATION
+from apis.core.install import CORE
+from apis.gadgets.install import GADGETS
+from apiserver.auth.authorization import NO_OPINION
+from apiserver.auth.user import User
+from apiserver.group import Group
+
+
+class NobodyMay(Authorizer):
+    """Has no opinion on anything."""
+
+    async def authorize(self, subject: Subject, attributes: Attributes) -> Decision:
+        return NO_OPINION
+
+    async def rules(self, subject: Subject, namespace: str) -> Rules:
+        return Rules()
+
+
+class NoTokens:
+    """Knows nobody."""
+
+    async def user_of(self, token: str) -> User | None:
+        return None
+
+
+GROUPS: tuple[Group, ...] = (
+    CORE,
+    COORDINATION,
+    GADGETS,
+    authorization_group(NobodyMay()),
+    authentication_group(NoTokens()),
+)
+
+
+def full_scheme() -> Scheme:
+    """A scheme that knows every kind."""
+    scheme = Scheme("tests")
+    for group in GROUPS:
+        group.add_to_scheme(scheme)
+    add_autoscaling(scheme)
+    return scheme

@@ -1,0 +1,140 @@
+"""Every field of the public API with its protobuf number, so that a missing one is noticed.
+
+The tables are facts about Kubernetes, written down by hand from its published API.
+"""
+
+from collections.abc import Mapping
+from types import ModuleType
+
+import pytest
+
+from apimachinery.meta.fields import fields_of
+from apimachinery.meta.model import Model
+from apimachinery.meta.types import TypeMeta
+from apis.authentication import v1 as authentication
+from apis.authorization import v1 as authorization
+from apis.autoscaling import v1 as autoscaling
+from apis.coordination import v1 as coordination
+from apis.core import v1 as core
+
+CORE = {
+    "ClientIPConfig": "timeoutSeconds=1",
+    "ConfigMap": "metadata=1 data=2 binaryData=3 immutable=4",
+    "Event": (
+        "metadata=1 involvedObject=2 reason=3 message=4 source=5 firstTimestamp=6 lastTimestamp=7 "
+        "count=8 type=9 eventTime=10 series=11 action=12 related=13 reportingComponent=14 "
+        "reportingInstance=15"
+    ),
+    "EventSeries": "count=1 lastObservedTime=2",
+    "EventSource": "component=1 host=2",
+    "LoadBalancerIngress": "ip=1 hostname=2 ipMode=3 ports=4",
+    "LoadBalancerStatus": "ingress=1",
+    "LocalObjectReference": "name=1",
+    "Namespace": "metadata=1 spec=2 status=3",
+    "NamespaceCondition": "type=1 status=2 lastTransitionTime=4 reason=5 message=6",
+    "NamespaceSpec": "finalizers=1",
+    "NamespaceStatus": "phase=1 conditions=2",
+    "ObjectReference": "kind=1 namespace=2 name=3 uid=4 apiVersion=5 resourceVersion=6 fieldPath=7",
+    "PortStatus": "port=1 protocol=2 error=3",
+    "Secret": "metadata=1 data=2 type=3 stringData=4 immutable=5",
+    "Service": "metadata=1 spec=2 status=3",
+    "ServiceAccount": "metadata=1 secrets=2 imagePullSecrets=3 automountServiceAccountToken=4",
+    "ServicePort": "name=1 protocol=2 port=3 targetPort=4 nodePort=5 appProtocol=6",
+    "ServiceSpec": (
+        "ports=1 selector=2 clusterIP=3 type=4 externalIPs=5 sessionAffinity=7 loadBalancerIP=8 "
+        "loadBalancerSourceRanges=9 externalName=10 externalTrafficPolicy=11 "
+        "healthCheckNodePort=12 publishNotReadyAddresses=13 sessionAffinityConfig=14 "
+        "ipFamilyPolicy=17 clusterIPs=18 ipFamilies=19 allocateLoadBalancerNodePorts=20 "
+        "loadBalancerClass=21 internalTrafficPolicy=22 trafficDistribution=23"
+    ),
+    "ServiceStatus": "loadBalancer=1 conditions=2",
+    "SessionAffinityConfig": "clientIP=1",
+}
+
+COORDINATION = {
+    "Lease": "metadata=1 spec=2",
+    "LeaseSpec": (
+        "holderIdentity=1 leaseDurationSeconds=2 acquireTime=3 renewTime=4 leaseTransitions=5 "
+        "strategy=6 preferredHolder=7"
+    ),
+}
+
+AUTOSCALING = {
+    "Scale": "metadata=1 spec=2 status=3",
+    "ScaleSpec": "replicas=1",
+    "ScaleStatus": "replicas=1 selector=2",
+}
+
+AUTHORIZATION = {
+    "FieldSelectorAttributes": "rawSelector=1 requirements=2",
+    "LabelSelectorAttributes": "rawSelector=1 requirements=2",
+    "LocalSubjectAccessReview": "metadata=1 spec=2 status=3",
+    "NonResourceAttributes": "path=1 verb=2",
+    "NonResourceRule": "verbs=1 nonResourceURLs=2",
+    "ResourceAttributes": (
+        "namespace=1 verb=2 group=3 version=4 resource=5 subresource=6 name=7 fieldSelector=8 "
+        "labelSelector=9"
+    ),
+    "ResourceRule": "verbs=1 apiGroups=2 resources=3 resourceNames=4",
+    "SelfSubjectAccessReview": "metadata=1 spec=2 status=3",
+    "SelfSubjectAccessReviewSpec": "resourceAttributes=1 nonResourceAttributes=2",
+    "SelfSubjectRulesReview": "metadata=1 spec=2 status=3",
+    "SelfSubjectRulesReviewSpec": "namespace=1",
+    "SubjectAccessReview": "metadata=1 spec=2 status=3",
+    "SubjectAccessReviewSpec": (
+        "resourceAttributes=1 nonResourceAttributes=2 user=3 groups=4 extra=5 uid=6"
+    ),
+    "SubjectAccessReviewStatus": "allowed=1 reason=2 evaluationError=3 denied=4",
+    "SubjectRulesReviewStatus": "resourceRules=1 nonResourceRules=2 incomplete=3 evaluationError=4",
+}
+
+AUTHENTICATION = {
+    "BoundObjectReference": "kind=1 apiVersion=2 name=3 uid=4",
+    "SelfSubjectReview": "metadata=1 status=2",
+    "SelfSubjectReviewStatus": "userInfo=1",
+    "TokenRequest": "metadata=1 spec=2 status=3",
+    "TokenRequestSpec": "audiences=1 boundObjectRef=3 expirationSeconds=4 attestations=5",
+    "TokenRequestStatus": "token=1 expirationTimestamp=2",
+    "TokenReview": "metadata=1 spec=2 status=3",
+    "TokenReviewSpec": "token=1 audiences=2",
+    "TokenReviewStatus": "authenticated=1 user=2 error=3 audiences=4",
+    "UserInfo": "username=1 uid=2 groups=3 extra=4",
+}
+
+GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
+    (core, CORE),
+    (coordination, COORDINATION),
+    (autoscaling, AUTOSCALING),
+    (authorization, AUTHORIZATION),
+    (authentication, AUTHENTICATION),
+)
+TYPES = [
+    pytest.param(getattr(module, name), facts[name], id=f"{module.__name__.split('.')[1]}.{name}")
+    for module, facts in GROUPS
+    for name in facts
+]
+
+
+def declared(cls: type[Model]) -> dict[str, object]:
+    """Wire name -> number of each field, without the two that protobuf keeps in the envelope."""
+    skipped = ("kind", "api_version") if issubclass(cls, TypeMeta) else ()
+    return {f.wire: f.markers.proto for f in fields_of(cls) if f.name not in skipped}
+
+
+@pytest.mark.parametrize(("cls", "facts"), TYPES)
+def test_has_every_field_under_its_number(cls: type[Model], facts: str) -> None:
+    expected = {name: int(number) for name, number in (f.split("=") for f in facts.split())}
+
+    assert declared(cls) == expected
+
+
+@pytest.mark.parametrize(("module", "facts"), GROUPS)
+def test_every_exported_type_is_listed(module: ModuleType, facts: Mapping[str, str]) -> None:
+    exported = set(module.__all__) - {"FieldSelectorRequirement"}  # of meta, and listed there
+
+    assert exported == set(facts)
+
+
+@pytest.mark.parametrize(("cls", "facts"), TYPES)
+def test_every_type_says_what_it_is(cls: type[Model], facts: str) -> None:
+    assert (cls.__doc__ or "").strip().endswith(".")

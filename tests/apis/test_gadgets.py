@@ -1,0 +1,44 @@
+"""The example group as a server installs it."""
+
+from apis.gadgets.install import GADGETS
+from apis.gadgets.strategy import GadgetStrategy
+from apis.gadgets.types import Gadget, GadgetSpec, GadgetStatus, Part
+from tests.apis.validating import messages
+
+(RESOURCE,) = GADGETS.resources
+
+
+def test_it_shows_what_a_group_can_say_of_itself() -> None:
+    assert GADGETS.versions == ("v1", "v1beta1")
+    assert RESOURCE.short_names == ("gd",)
+    assert RESOURCE.categories == ("all",)
+    assert [sub.name for sub in RESOURCE.subresources] == ["status", "scale"]
+
+
+def test_the_strategy_validates() -> None:
+    wrong = Gadget(spec=GadgetSpec(model="", parts=[Part(name="a"), Part(name="a")]))
+
+    assert messages(GadgetStrategy().validate(wrong)) == [
+        "spec.model: Required value",
+        'spec.parts[1].name: Duplicate value: "a"',
+    ]
+
+
+def test_a_change_of_the_spec_raises_the_generation() -> None:
+    one, other = Gadget(spec=GadgetSpec(model="a")), Gadget(spec=GadgetSpec(model="b"))
+
+    assert GadgetStrategy().desired_state(one) != GadgetStrategy().desired_state(other)
+
+
+def test_columns() -> None:
+    gadget = Gadget(
+        spec=GadgetSpec(model="a1", replicas=3, parts=[Part(name="x"), Part(name="y")]),
+        status=GadgetStatus(ready_replicas=2),
+    )
+
+    assert [(c.name, c.cell(gadget)) for c in RESOURCE.columns] == [
+        ("Model", "a1"),
+        ("Desired", 3),
+        ("Ready", 2),
+        ("Parts", "x,y"),
+    ]
