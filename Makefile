@@ -3,7 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test check format torture benchmarks clean
+.PHONY: serve test check format torture benchmarks clean
+
+serve: $(VENV)/.installed ## start a server with the example group; ARGS="--bind … --storage …" for more
+	$(BIN)/apiserver serve apis.gadgets.install:GADGETS $(ARGS)
 
 test: check ## run every check and every test
 	$(BIN)/pytest -n auto -m "not torture"
