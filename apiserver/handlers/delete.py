@@ -1,0 +1,65 @@
+"""DELETE: of one object, and of a whole collection."""
+
+from typing import Any
+
+from falcon.asgi import Request, Response
+
+from apimachinery.meta.options import DeleteOptions
+from apimachinery.meta.options_validation import check, validate_delete_options
+from apimachinery.meta.parameters import load
+from apimachinery.meta.status import Status, StatusDetails
+from apimachinery.meta.types import Object
+from apiserver.decoding import delete_options
+from apiserver.endpoint import Endpoint
+from apiserver.handlers.answer import agree, write_object
+from apiserver.handlers.listing import list_selection, write_page
+from apiserver.negotiation import Shape
+from apiserver.response import exchange_of, status_bytes, write
+
+
+async def delete(endpoint: Endpoint, req: Request, resp: Response) -> None:
+    """Delete an object; what is answered tells whether it is gone or still going."""
+    exchange = exchange_of(req)
+    agree(req, endpoint)
+    options = await _options(req)
+    context = endpoint.context(exchange, dry_run=bool(options.dry_run))
+    obj, gone = await endpoint.stored.delete(context.name, options, context)
+    code = 202 if not gone and options.orphan_dependents is False else 200
+    if gone and not endpoint.resource.strategy.returns_deleted_object:
+        status = status_bytes(_success(endpoint, obj), exchange.accepted)
+        write(req, resp, status, code=code)
+    else:
+        write_object(endpoint, req, resp, obj, code=code)
+
+
+async def delete_collection(endpoint: Endpoint, req: Request, resp: Response) -> None:
+    """Delete whatever the selectors match, and answer with the list of it."""
+    exchange = exchange_of(req)
+    agree(req, endpoint, Shape.LIST)
+    list_options, selection = list_selection(endpoint, exchange)
+    options = await _options(req)
+    context = endpoint.context(exchange, dry_run=bool(options.dry_run))
+    page = await endpoint.stored.delete_collection(selection, options, context, list_options)
+    write_page(endpoint, req, resp, page)
+
+
+async def _options(req: Request) -> DeleteOptions:
+    """The options of a deletion, checked; a body leaves nothing to the query."""
+    options = await delete_options(req)
+    if options is None:
+        query = exchange_of(req).query
+        if not query:
+            return DeleteOptions()
+        options = load(DeleteOptions, query)
+    check(options, validate_delete_options(options))
+    return options
+
+
+def _success(endpoint: Endpoint, obj: Object | Any) -> Status:
+    details = StatusDetails(
+        name=obj.metadata.name,
+        group=endpoint.gvr.group,
+        kind=endpoint.gvr.resource,
+        uid=obj.metadata.uid,
+    )
+    return Status(kind="Status", api_version="v1", status="Success", details=details)

@@ -1,0 +1,47 @@
+"""GET: one object, or a list of them. Neither is decoded: the cache has the bytes."""
+
+from falcon.asgi import Request, Response
+
+from apimachinery.errors import BadRequest
+from apimachinery.meta.options import GetOptions
+from apimachinery.meta.parameters import load
+from apiserver.endpoint import Endpoint
+from apiserver.handlers.answer import agree, included_object
+from apiserver.handlers.listing import list_selection, write_page
+from apiserver.negotiation import TRUE, Shape
+from apiserver.request import Query
+from apiserver.response import exchange_of, write
+from apiserver.storage.revision import At, Freshness
+
+
+async def get(endpoint: Endpoint, req: Request, resp: Response) -> None:
+    """Answer with one object."""
+    exchange = exchange_of(req)
+    info, query = exchange.info, exchange.query
+    accepted = agree(req, endpoint)
+    include = ""
+    at: At | str = Freshness.NEWEST
+    if query:
+        _refuse_export(query)
+        at = load(GetOptions, query).resource_version
+        include = included_object(exchange)
+    namespace = info.namespace if endpoint.namespaced else ""
+    entry = await endpoint.stored.get(info.name, namespace=namespace, at=at)
+    form = endpoint.form(accepted, include_object=include)
+    write(req, resp, endpoint.view.finished(entry.encode(form), form))
+
+
+async def list_objects(endpoint: Endpoint, req: Request, resp: Response) -> None:
+    """Answer with the objects of a collection, or with one page of them."""
+    exchange = exchange_of(req)
+    agree(req, endpoint, Shape.LIST)
+    _refuse_export(exchange.query)
+    options, selection = list_selection(endpoint, exchange)
+    page = await endpoint.stored.list(selection, options)
+    write_page(endpoint, req, resp, page)
+
+
+def _refuse_export(query: Query) -> None:
+    asked = query.get("export")
+    if asked and asked[0] in TRUE:
+        raise BadRequest("the export parameter, deprecated since v1.14, is no longer supported")

@@ -1,0 +1,62 @@
+"""PUT: an object in the place of another."""
+
+from collections.abc import Awaitable, Callable
+
+from falcon.asgi import Request, Response
+
+from apimachinery.meta.options import UpdateOptions
+from apimachinery.meta.options_validation import check, validate_update_options
+from apimachinery.meta.parameters import load
+from apimachinery.meta.types import Object
+from apiserver.decoding import content_type, decode_body, read_body
+from apiserver.endpoint import Endpoint, field_validation
+from apiserver.handlers.answer import agree, write_object
+from apiserver.registry.update import replacement
+from apiserver.request import Query
+from apiserver.response import exchange_of
+
+Permit = Callable[[], Awaitable[None]]
+
+
+async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
+    """Replace an object and answer with it: 200, or 201 if it had to be created."""
+    exchange = exchange_of(req)
+    agree(req, endpoint)
+    options = update_options(exchange.query)
+    context = endpoint.write_context(exchange, options)
+    validation = field_validation(options)
+    body = await read_body(req)
+    obj = decode_body(endpoint, body, content_type(req), validation=validation, context=context)
+    stored, created = await endpoint.stored.update(
+        context.name,
+        replacement(obj),
+        context,
+        options,
+        create_if_missing=_creation(endpoint, req, obj),
+        uid=obj.metadata.uid,
+    )
+    write_object(endpoint, req, resp, stored, code=201 if created else 200)
+
+
+def update_options(query: Query) -> UpdateOptions:
+    """The options of an update, checked."""
+    if not query:
+        return UpdateOptions()
+    options = load(UpdateOptions, query)
+    check(options, validate_update_options(options))
+    return options
+
+
+def _creation(
+    endpoint: Endpoint, req: Request, obj: Object
+) -> Callable[[], Awaitable[Object]] | None:
+    """How to create what is not there, for kinds that may be created by a PUT."""
+    exchange = exchange_of(req)
+    if exchange.info.subresource or not endpoint.resource.strategy.allow_create_on_update:
+        return None
+
+    async def make() -> Object:
+        await exchange.permit("create")
+        return obj.deep_copy()
+
+    return make

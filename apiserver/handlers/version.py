@@ -1,0 +1,46 @@
+"""`/version`: which Kubernetes this server behaves like, and which release of it this is."""
+
+import platform
+from functools import cache
+from importlib import metadata
+from typing import Final
+
+import orjson
+from falcon.asgi import Request, Response
+
+MAJOR: Final = "1"
+MINOR: Final = "34"
+"""Clients decide by these what a server can do."""
+
+
+async def on_version(req: Request, resp: Response) -> None:
+    resp.content_type = "application/json"
+    resp.data = version_document()
+
+
+@cache
+def version_document() -> bytes:
+    """The answer, which does not change while the process runs."""
+    document = {
+        "major": MAJOR,
+        "minor": MINOR,
+        "gitVersion": f"v{MAJOR}.{MINOR}.0+apimachinery-{_release()}",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": f"python{platform.python_version()}",
+        "compiler": platform.python_implementation().lower(),
+        "platform": f"{platform.system().lower()}/{_machine()}",
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+
+
+def _release() -> str:
+    try:
+        return metadata.version("apimachinery")
+    except metadata.PackageNotFoundError:
+        return "0.0.0"
+
+
+def _machine() -> str:
+    return {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())

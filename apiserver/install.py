@@ -1,0 +1,155 @@
+"""Groups: from what a group says about itself to stores and endpoints, while the server runs.
+
+A group can be added and removed at any time. What is derived from all of them together (discovery,
+OpenAPI) asks for `revision` to know whether it has to be made again.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from apimachinery.codec import Codec
+from apimachinery.meta.types import Object
+from apimachinery.schema import GroupResource, GroupVersion
+from apimachinery.scheme import Scheme
+from apiserver.admission.chain import NO_ADMISSION, Chain
+from apiserver.auth.user import MASTERS, User
+from apiserver.context import Context
+from apiserver.endpoint import Endpoint
+from apiserver.group import Group
+from apiserver.registry.assembly import assemble_store
+from apiserver.registry.ownership import Ownership
+from apiserver.registry.store import Store
+from apiserver.storage.cache import WatchCache
+from apiserver.storage.interface import Backend
+
+SERVER: Final = User("system:apiserver", groups=(MASTERS,))
+"""Who the server is when it writes something itself."""
+
+MakeOwnership = Callable[[Codec, Group, Any], Ownership]
+
+
+class InstallError(Exception):
+    """A group that cannot be installed beside those that are."""
+
+
+class Installed:
+    """One group, its stores by resource and its endpoints by version and resource."""
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+        self.stores: dict[str, Store[Any]] = {}
+        self.versions: dict[str, dict[str, Endpoint]] = {name: {} for name in group.versions}
+
+
+class Groups:
+    """The groups of one server process."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        cache: WatchCache,
+        *,
+        scheme: Scheme | None = None,
+        admission: Callable[["Groups"], Chain] | None = None,
+        ownership: MakeOwnership | None = None,
+    ) -> None:
+        self.scheme = scheme or Scheme()
+        self.codec = Codec(self.scheme)
+        self.revision = 0
+        """Raised whenever a group comes or goes."""
+        self._backend = backend
+        self._cache = cache
+        self._installed: dict[str, Installed] = {}
+        self._registered: set[str] = set()
+        self._ownership = ownership
+        # Plugins may ask for stores, but only once there are requests.
+        self._admission = admission(self) if admission else NO_ADMISSION
+
+    def __iter__(self) -> Iterator[Installed]:
+        return iter(self._installed.values())
+
+    def install(self, group: Group) -> None:
+        """Serve a group from now on; raises InstallError if its name is taken."""
+        if group.name in self._installed:
+            raise InstallError(f"group {group.name!r} is installed already")
+        if group.name not in self._registered:
+            group.add_to_scheme(self.scheme)
+            self._registered.add(group.name)
+        installed = Installed(group)
+        for resource in group.resources:
+            if resource.answer is None:
+                installed.stores[resource.name] = assemble_store(
+                    group,
+                    resource,
+                    codec=self.codec,
+                    backend=self._backend,
+                    cache=self._cache,
+                    admission=self._admission,
+                    ownership=self._tracking(group, resource),
+                )
+            for version in group.versions:
+                self._add_endpoint(installed, resource, version)
+        self._installed[group.name] = installed
+        self.revision += 1
+
+    def remove(self, name: str) -> None:
+        """Stop serving a group; its objects stay in the store and its watches end."""
+        installed = self._installed.pop(name, None)
+        if installed is None:
+            raise InstallError(f"group {name!r} is not installed")
+        for store in installed.stores.values():
+            self._cache.unregister(store.cached)
+        self.revision += 1
+
+    def version(self, group: str, version: str) -> dict[str, Endpoint] | None:
+        """The endpoints of one version by resource, None if it is not served."""
+        installed = self._installed.get(group)
+        return installed.versions.get(version) if installed else None
+
+    def store(self, resource: GroupResource) -> Store[Any]:
+        """The store of a resource; raises KeyError if there is none."""
+        return self._installed[resource.group].stores[resource.resource]
+
+    async def filled(self, *, seconds: float) -> bool:
+        """Whether every resource is listed within that time."""
+        try:
+            async with asyncio.timeout(seconds):
+                for installed in self:
+                    for store in installed.stores.values():
+                        await store.cached.collection.filled.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def create(self, resource: GroupResource, obj: Object) -> Object:
+        """Create an internal object as the server itself."""
+        group = self._installed[resource.group].group
+        version = GroupVersion(resource.group, group.versions[0])
+        meta = obj.metadata
+        context = Context(
+            SERVER,
+            "create",
+            version.with_resource(resource.resource),
+            namespace=meta.namespace,
+            name=meta.name,
+            field_manager="apiserver",
+        )
+        created: Object = await self.store(resource).create(obj, context)
+        return created
+
+    def _add_endpoint(self, installed: Installed, resource: Any, version: str) -> None:
+        group = installed.group
+        kind = GroupVersion(group.name, version).with_kind(resource.kind)
+        if not self.scheme.recognises(kind):
+            return  # a resource need not be in every version of its group
+        installed.versions[version][resource.name] = Endpoint(
+            group,
+            resource,
+            version,
+            codec=self.codec,
+            store=installed.stores.get(resource.name),
+        )
+
+    def _tracking(self, group: Group, resource: Any) -> Ownership | None:
+        return self._ownership(self.codec, group, resource) if self._ownership else None

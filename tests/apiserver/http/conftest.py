@@ -1,0 +1,42 @@
+"""A whole application on an in-memory store, and a client for it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from apis.core.install import CORE
+from apis.gadgets.install import GADGETS
+from apiserver.app import App, create_app
+from apiserver.auth.authentication import Authentication
+from apiserver.auth.authorization import default_authorizer
+from apiserver.auth.tokens import TokenAuthenticator
+from apiserver.auth.user import MASTERS, User
+from apiserver.storage.limits import CacheLimits
+from apiserver.storage.sqlite import open_sqlite
+from tests.apiserver.http.driver import Driver
+
+USERS = {"root": User("root", groups=(MASTERS,)), "alice": User("alice")}
+
+
+def make_app(*groups: object, **settings: object) -> App:
+    return create_app(
+        groups or (CORE, GADGETS),  # type: ignore[arg-type]
+        lambda: open_sqlite("sqlite://:memory:"),
+        authentication=Authentication([TokenAuthenticator(USERS)]),
+        authorizer=default_authorizer(),
+        cache_limits=CacheLimits(wait=0.3),
+        **settings,
+    )
+
+
+@pytest.fixture
+async def app() -> AsyncIterator[App]:
+    made = make_app()
+    await made.start()
+    yield made
+    await made.stop()
+
+
+@pytest.fixture
+def client(app: App) -> Driver:
+    return Driver(app, authorization="Bearer root")
