@@ -1,0 +1,286 @@
+"""Config: every setting of the server in one frozen value.
+
+A setting is a field of Config and a line of SETTINGS; its flag, its environment variable, its key
+in the file, its help and its check all follow from these two. A flag wins over the
+environment, the environment over the file. All mistakes are reported together, each with the name
+by which its author gave it.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+from urllib.parse import quote
+
+import marshmallow
+
+from apimachinery.meta.decode import DecodeError
+from apimachinery.yaml import load_yaml
+from apiserver.address import Address
+from apiserver.config_rules import (
+    AddressText,
+    Choice,
+    File,
+    Folder,
+    Switch,
+    Text,
+    Texts,
+    WholeNumber,
+)
+
+ENVIRONMENT_PREFIX: Final = "APISERVER_"
+CONFIG_VARIABLE: Final = "APISERVER_CONFIG"
+LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+LOG_FORMATS: Final = ("text", "json")
+STORE: Final = "store.sqlite"
+DEFAULT_BIND: Final = Address("127.0.0.1", 6443)
+
+
+class ConfigError(Exception):
+    """What is wrong with the configuration, one line for each mistake."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """The settings of one server; what each means is said in SETTINGS."""
+
+    groups: tuple[str, ...] = ()
+    bind: Address = DEFAULT_BIND
+    storage: str = ""
+    data_dir: Path = Path(".apiserver")
+    workers: int = 1
+    insecure_http: bool = False
+    anonymous_auth: bool = True
+    token_auth_file: Path | None = None
+    client_ca_file: Path | None = None
+    tls_cert_file: Path | None = None
+    tls_private_key_file: Path | None = None
+    tls_san: tuple[str, ...] = ()
+    shutdown_timeout: int = 30
+    log_format: str = "text"
+    log_level: str = "info"
+
+    @property
+    def storage_url(self) -> str:
+        """The store's URL; it may hold a password, so it is not to be shown."""
+        return self.storage or f"sqlite:///{quote(str(self.data_dir.absolute() / STORE))}"
+
+    @property
+    def scheme(self) -> str:
+        return "http" if self.insecure_http else "https"
+
+    @property
+    def server_url(self) -> str:
+        """The address for a client on this machine."""
+        return f"{self.scheme}://{self.bind.reachable}"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known of one field of Config, beside its default."""
+
+    name: str
+    rule: marshmallow.fields.Field[Any]
+    metavar: str
+    help: str
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        return ENVIRONMENT_PREFIX + self.name.upper()
+
+    @property
+    def is_switch(self) -> bool:
+        return isinstance(self.rule, Switch)
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.rule, Texts)
+
+
+SETTINGS: Final = (
+    Setting(
+        "groups",
+        Texts(),
+        "MODULE:GROUP",
+        "an API group to serve: a module and the name of the Group in it",
+    ),
+    Setting(
+        "bind",
+        AddressText(),
+        "HOST:PORT",
+        "where to listen (default 127.0.0.1:6443; port 0 takes a free one)",
+    ),
+    Setting(
+        "storage",
+        Text(),
+        "URL",
+        "the store, such as sqlite:///file or etcd://host:2379,host:2379 "
+        "(default: an SQLite file in the data folder)",
+    ),
+    Setting(
+        "data_dir",
+        Folder(),
+        "DIR",
+        "where the CA, the certificates, the admin's kubeconfig and the SQLite file are kept; "
+        "made on the first start (default .apiserver)",
+    ),
+    Setting("workers", WholeNumber(1, 1024), "N", "how many processes serve (default 1)"),
+    Setting(
+        "insecure_http",
+        Switch(),
+        "",
+        "serve plain HTTP instead of TLS; only on a loopback address",
+    ),
+    Setting(
+        "anonymous_auth",
+        Switch(),
+        "",
+        "let callers without credentials read /healthz, /livez, /readyz and /version (default); "
+        "--no-anonymous-auth answers 401 to them",
+    ),
+    Setting(
+        "token_auth_file",
+        File(),
+        "FILE",
+        'bearer tokens, one line each: token,user,uid,"group1,group2"; read again when the '
+        "file changes",
+    ),
+    Setting(
+        "client_ca_file",
+        File(),
+        "FILE",
+        "PEM certificates of authorities whose client certificates are accepted, beside the "
+        "server's own",
+    ),
+    Setting(
+        "tls_cert_file",
+        File(),
+        "FILE",
+        "the PEM certificate to serve with, its chain after it (default: one is made)",
+    ),
+    Setting("tls_private_key_file", File(), "FILE", "the PEM private key of --tls-cert-file"),
+    Setting(
+        "tls_san",
+        Texts(),
+        "NAME",
+        "a further host name or address that the made certificate is good for",
+    ),
+    Setting(
+        "shutdown_timeout",
+        WholeNumber(1, 3600),
+        "SECONDS",
+        "how long a stop or a reload waits for requests that are being served (default 30)",
+    ),
+    Setting("log_format", Choice(LOG_FORMATS), "FORMAT", "text or json (default text)"),
+    Setting(
+        "log_level",
+        Choice(LOG_LEVELS),
+        "LEVEL",
+        f"{', '.join(LOG_LEVELS)} (default info; debug logs every request)",
+    ),
+)
+
+
+def load_config(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Config:
+    """The configuration of a process; *flags* are by setting, those not given are absent."""
+    given = dict(flags or {})
+    file = given.pop("config", None) or environ.get(CONFIG_VARIABLE)
+    problems: list[str] = []
+    values: dict[str, Any] = {}
+    if file:
+        names = {s.name: f"{file}: {s.name}" for s in SETTINGS}
+        values |= _checked(_file_values(Path(file), problems), names, problems)
+    names = {s.name: s.variable for s in SETTINGS}
+    values |= _checked(_environment_values(environ, problems), names, problems)
+    values |= _checked(given, {s.name: s.flag for s in SETTINGS}, problems)
+    if problems:
+        raise ConfigError(*problems)
+    config = Config(**values)
+    if together := tuple(_contradictions(config)):
+        raise ConfigError(*together)
+    return config
+
+
+def _checked(
+    given: Mapping[str, Any], names: Mapping[str, str], problems: list[str]
+) -> dict[str, Any]:
+    """What passes the rules; what does not is added to *problems* under the name of its source."""
+    schema = marshmallow.Schema.from_dict({s.name: s.rule for s in SETTINGS})()
+    try:
+        loaded: dict[str, Any] = schema.load(given)
+    except marshmallow.ValidationError as error:
+        rules = cast(dict[str, list[str]], error.messages)
+        for name, broken in rules.items():
+            problems.extend(f"{names[name]}: {given[name]!r}: {rule}" for rule in broken)
+        loaded = dict(error.valid_data) if isinstance(error.valid_data, dict) else {}
+    return loaded
+
+
+def _file_values(path: Path, problems: list[str]) -> dict[str, Any]:
+    try:
+        document = _read(path)
+    except (OSError, DecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        problems.append(f"{path}: cannot be read: {why}")
+        return {}
+    if not isinstance(document, dict):
+        problems.append(f"{path}: must hold settings by name")
+        return {}
+    values = {str(key).replace("-", "_"): value for key, value in document.items()}
+    unknown = sorted(values.keys() - {s.name for s in SETTINGS})
+    problems.extend(
+        f"{path}: {name}: no such setting; there are {', '.join(s.name for s in SETTINGS)}"
+        for name in unknown
+    )
+    return {name: value for name, value in values.items() if name not in unknown}
+
+
+def _read(path: Path) -> Any:
+    data = path.read_bytes()
+    if path.suffix == ".toml":
+        return tomllib.loads(data.decode("utf-8"))
+    document, duplicates = load_yaml(data)
+    if duplicates:
+        raise DecodeError(f"yaml: {duplicates[0]} is given twice")
+    return {} if document is None else document
+
+
+def _environment_values(environ: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+    variables = {s.variable: s.name for s in SETTINGS}
+    # A variable that is set to nothing is how a shell or a compose file leaves one out.
+    set_ones = {
+        name: value
+        for name, value in environ.items()
+        if name.startswith(ENVIRONMENT_PREFIX) and name != CONFIG_VARIABLE and value
+    }
+    # Kubernetes announces a Service named "apiserver" to every container by such variables.
+    services = (f"{ENVIRONMENT_PREFIX}SERVICE_", f"{ENVIRONMENT_PREFIX}PORT")
+    problems.extend(
+        f"{name}: no such setting; there are {', '.join(variables)}"
+        for name in sorted(set_ones.keys() - variables.keys())
+        if not name.startswith(services)
+    )
+    return {variables[name]: value for name, value in set_ones.items() if name in variables}
+
+
+def _contradictions(config: Config) -> Iterator[str]:
+    if (config.tls_cert_file is None) != (config.tls_private_key_file is None):
+        yield "--tls-cert-file and --tls-private-key-file: give both or neither"
+    if not config.insecure_http:
+        return
+    if not config.bind.is_loopback:
+        yield (
+            f"--insecure-http: --bind {config.bind} can be reached from other machines, which "
+            "would see every token in the clear; bind 127.0.0.1 or leave --insecure-http out"
+        )
+    if config.tls_cert_file or config.client_ca_file:
+        yield "--insecure-http: --tls-cert-file and --client-ca-file have no meaning with it"

@@ -1,0 +1,115 @@
+"""Connection: gunicorn's ASGI protocol, with what an API server needs of a connection.
+
+Three things are added. The client's certificate is put into the scope, as the TLS extension of
+ASGI describes. The head of a streamed answer is sent at once: gunicorn keeps it until the first
+piece of the body, and a watch may have nothing to say for minutes. And a connection can say
+whether it is idle, so that a worker that stops knows which ones it may close.
+
+This reaches into private parts of gunicorn 27, which has no hooks for any of it; the tests of the
+worker run against the real thing and tell when they move.
+"""
+
+import socket
+import ssl
+from asyncio import BaseTransport
+from typing import Any, Final
+
+from cryptography import x509
+from gunicorn.asgi.protocol import ASGIProtocol
+
+_CHUNKED: Final = (b"transfer-encoding", b"chunked")
+_TLS_VERSIONS: Final = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
+
+
+class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
+    """One connection of one client."""
+
+    _response_buffer: bytes | None
+
+    def __init__(self, worker: Any) -> None:
+        super().__init__(worker)
+        self._tls: dict[str, Any] | None = None
+        # From here and not from connection_made, which comes only after the TLS handshake: a
+        # client in the middle of one must not be forgotten by a worker that stops.
+        self.accepted_at: float = worker.loop.time()
+        worker.connections.add(self)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection is usable: after its handshake, before its end."""
+        return self.transport is not None and not self._closed
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the connection is open and no request is being received or served."""
+        # Only HTTP/2 has a reader, and gunicorn ends such a connection by itself.
+        if not self.is_open or self.reader is not None:
+            return False
+        return self._current_request is None and not self._http1_buffered()
+
+    def close(self) -> None:
+        """End the connection after what is already written."""
+        self._close_transport()
+        if self._request_ready is not None:
+            self._request_ready.set()
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        # A client that vanished without a word would otherwise hold its watch for ever.
+        raw = transport.get_extra_info("socket")
+        if raw is not None and raw.family != socket.AF_UNIX:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self._tls = tls_extension(transport.get_extra_info("ssl_object"))
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.worker.connections.discard(self)
+        super().connection_lost(exc)
+
+    def _build_http_scope(self, *args: Any) -> dict[str, Any]:
+        return self._with_tls(super()._build_http_scope(*args))
+
+    def _build_http2_scope(self, *args: Any) -> dict[str, Any]:
+        return self._with_tls(super()._build_http2_scope(*args))
+
+    def _with_tls(self, scope: dict[str, Any]) -> dict[str, Any]:
+        if self._tls is not None:
+            scope.setdefault("extensions", {})["tls"] = self._tls
+        return scope
+
+    def _send_response_start(
+        self, status: int, headers: list[tuple[bytes, bytes]], request: Any, close: bool = False
+    ) -> None:
+        super()._send_response_start(status, headers, request, close)
+        # Not at once: a body that is at hand goes out together with the head, in one write.
+        if headers and headers[-1] == _CHUNKED:
+            self.worker.loop.call_soon(self._flush_head)
+
+    def _flush_head(self) -> None:
+        head = self._response_buffer
+        if head is not None and not self._closed:
+            self._response_buffer = None
+            self._safe_write(head)
+
+
+def tls_extension(ssl_object: ssl.SSLObject | None) -> dict[str, Any] | None:
+    """What the ASGI TLS extension says of a connection, None for one without TLS."""
+    if ssl_object is None:
+        return None
+    certificate = ssl_object.getpeercert(binary_form=True)
+    return {
+        "server_cert": None,
+        "client_cert_chain": [ssl.DER_cert_to_PEM_cert(certificate)] if certificate else [],
+        "client_cert_name": _subject(certificate),
+        "client_cert_error": None,
+        "tls_version": _TLS_VERSIONS.get(ssl_object.version() or ""),
+        "cipher_suite": None,
+    }
+
+
+def _subject(certificate: bytes | None) -> str | None:
+    if not certificate:
+        return None
+    try:
+        return x509.load_der_x509_certificate(certificate).subject.rfc4514_string()
+    except ValueError:
+        return None

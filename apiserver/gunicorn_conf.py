@@ -1,0 +1,22 @@
+"""The settings of gunicorn, for `gunicorn -c python:apiserver.gunicorn_conf apiserver.asgi:app`.
+
+gunicorn reads the names of this module, so this is the one module whose import does work: it
+reads the configuration from the environment and prepares the data folder. `apiserver serve` uses
+`gunicorn_settings` of `apiserver.serving` directly and does not come here.
+"""
+
+import os
+import sys
+from datetime import UTC, datetime
+
+from apiserver.config import ConfigError, load_config
+from apiserver.datadir import DataDirError, prepare
+from apiserver.serving import gunicorn_settings
+
+try:
+    _config = load_config(os.environ)
+    _settings = gunicorn_settings(_config, prepare(_config, now=datetime.now(UTC)))
+except (ConfigError, DataDirError) as error:
+    sys.exit(f"apiserver: {error}")
+
+globals().update(_settings)

@@ -1,0 +1,369 @@
+"""The `apiserver` command, as people run it."""
+
+import asyncio
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+import pytest
+
+from apimachinery.yaml import load_yaml
+from apiserver.__main__ import main
+from apiserver.config import SETTINGS, Config
+from apiserver.datadir import prepare
+from apiserver.storage.backends import open_backend
+
+ROOT = Path(__file__).parent.parent.parent
+GROUP = """
+from apis.gadgets.install import GADGETS
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder, and no settings in the environment."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for name in list(os.environ):
+        if name.startswith("APISERVER_"):
+            monkeypatch.delenv(name)
+    return tmp_path
+
+
+class Served:
+    """A running `apiserver serve`, its output and its answers."""
+
+    def __init__(self, process: subprocess.Popen[str], folder: Path) -> None:
+        self.process = process
+        self.folder = folder
+        self.message: list[str] = []
+
+    @property
+    def token(self) -> str:
+        return (self.folder / ".apiserver/admin.token").read_text().strip()
+
+    @property
+    def url(self) -> str:
+        return self.message[0].rpartition(" on ")[2]
+
+    def get(self, path: str, token: str = "") -> tuple[int, bytes]:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        request = urllib.request.Request(self.url + path, headers=headers)
+        context = ssl.create_default_context(cafile=self.folder / ".apiserver/ca.crt")
+        try:
+            with urllib.request.urlopen(request, context=context, timeout=20) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read()
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(20)
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[Served]:
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "apiserver", "serve", "--bind", "127.0.0.1:0", *arguments]
+    process = subprocess.Popen(
+        command, cwd=folder, env=environ, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    served = Served(process, folder)
+    try:
+        assert process.stdout is not None
+        served.message = [process.stdout.readline().strip() for _ in range(2)]
+        yield served
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def test_a_first_start_serves_a_group_to_whoever_has_the_kubeconfig(folder: Path) -> None:
+    (folder / "gadgets.py").write_text(GROUP)
+    with serving(folder, "gadgets:GADGETS") as served:
+        assert served.message[0].startswith(
+            "serving gadgets.example.io/v1, gadgets.example.io/v1beta1, v1 (core), "
+        )
+        assert served.message[1] == "export KUBECONFIG=.apiserver/admin.kubeconfig"
+        kubeconfig = load_yaml((folder / ".apiserver/admin.kubeconfig").read_bytes())[0]
+        assert kubeconfig["clusters"][0]["cluster"]["server"] == served.url
+
+        assert served.get("/readyz") == (200, b"ok")
+        assert served.get("/version")[0] == 200
+        assert served.get("/api")[0] == 403
+        assert served.get("/api", token="wrong")[0] == 401
+        assert served.get("/readyz", token="wrong")[0] == 401
+        code, body = served.get("/apis/gadgets.example.io/v1", token=served.token)
+
+        assert code == 200
+        assert b'"gadgets"' in body
+        assert served.stop() == 0
+
+
+def test_a_restart_after_a_crash_finds_everything_as_it_was(folder: Path) -> None:
+    with serving(folder) as served:
+        served.get("/readyz")
+        first = served.get("/api/v1/namespaces/default", token=served.token)[1]
+        token = served.token
+        served.process.kill()
+
+    with serving(folder) as served:
+        second = served.get("/api/v1/namespaces/default", token=token)[1]
+
+    assert orjson.loads(first) == orjson.loads(second)
+
+
+def test_a_reload_that_would_fail_is_refused_and_nothing_changes(folder: Path) -> None:
+    (folder / "settings.yaml").write_text("log-level: info\n")
+    with serving(folder, "--config", "settings.yaml") as served:
+        assert served.get("/readyz")[0] == 200
+        (folder / "settings.yaml").write_text("log-level: loud\n")
+        served.process.send_signal(signal.SIGHUP)
+
+        deadline = time.monotonic() + 1
+        while time.monotonic() < deadline:
+            assert served.get("/readyz")[0] == 200
+        assert served.process.poll() is None
+        assert served.stop() == 0
+
+
+def test_a_store_that_cannot_be_opened_ends_the_start_with_one_line(folder: Path) -> None:
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "APISERVER_STORAGE": "nosuch://x"}
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "apiserver", "serve", "--bind", "127.0.0.1:0"],
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert ended.returncode != 0
+    assert "no backend has the scheme 'nosuch'" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(arguments) == 1
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("group", "why"),
+    [
+        ("nosuch:X", "there is no module nosuch"),
+        ("good", "expected MODULE:GROUP"),
+        ("good:NOPE", "module good has no NOPE; the groups in it are GADGETS"),
+        ("good:main", "main is of type int, not a Group"),
+        ("broken:X", "broken.py, line 1"),
+        ("failing:X", "importing failing failed: ZeroDivisionError: division by zero"),
+        ("lacking:X", "importing lacking failed: ModuleNotFoundError: No module named 'absent'"),
+        ("leaving:X", "importing leaving failed: SystemExit: 3"),
+    ],
+)
+def test_a_group_that_cannot_be_loaded_is_explained(
+    folder: Path, capsys: pytest.CaptureFixture[str], group: str, why: str
+) -> None:
+    (folder / "good.py").write_text(GROUP + "main = 1")
+    (folder / "broken.py").write_text("def")
+    (folder / "failing.py").write_text("1 / 0")
+    (folder / "lacking.py").write_text("import absent")
+    (folder / "leaving.py").write_text("raise SystemExit(3)")
+
+    error = told(capsys, "serve", group)
+
+    assert error.startswith(f"apiserver: group '{group}': ")
+    assert why in error
+    assert error.count("\n") == 1
+    assert not (folder / ".apiserver").exists()
+
+
+def test_a_group_given_twice_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "good.py").write_text(GROUP)
+
+    assert "is given twice" in told(capsys, "serve", "good:GADGETS", "good:GADGETS")
+
+
+def test_an_address_in_use_is_told_at_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+
+        error = told(capsys, "serve", "--bind", address)
+
+    assert error.startswith(f"apiserver: --bind {address}: the address is in use")
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1:0", "no-such-host.invalid:0"])
+def test_an_address_of_another_machine_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], address: str
+) -> None:
+    assert told(capsys, "serve", "--bind", address).startswith(f"apiserver: --bind {address}: ")
+
+
+def test_a_token_file_with_a_mistake_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "tokens.csv").write_text("t1,ann")
+
+    error = told(capsys, "serve", "--bind", "127.0.0.1:0", "--token-auth-file", "tokens.csv")
+
+    assert error.startswith("apiserver: token file tokens.csv: line 1: ")
+
+
+def test_certificates_that_do_not_work_are_told(
+    started: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A certificate with the key of another, and an authority that is none."""
+    pair = ("--tls-cert-file", ".apiserver/ca.crt", "--tls-private-key-file")
+    (started / "no-ca.pem").write_text("-----BEGIN CERTIFICATE-----\nno\n")
+
+    mismatch = told(capsys, "serve", "--bind", "127.0.0.1:0", *pair, ".apiserver/serving.key")
+    no_key = told(capsys, "serve", "--bind", "127.0.0.1:0", *pair, ".apiserver/admin.token")
+    no_ca = told(capsys, "serve", "--bind", "127.0.0.1:0", "--client-ca-file", "no-ca.pem")
+
+    assert "ca.crt, .apiserver/serving.key: cannot be used to serve" in mismatch
+    assert "cannot be used to serve" in no_key
+    assert no_ca.startswith("apiserver: --client-ca-file: it holds no certificates")
+
+
+def test_plain_http_for_everybody_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = told(capsys, "serve", "--insecure-http", "--bind", "0.0.0.0:0")
+
+    assert "--insecure-http: --bind 0.0.0.0:0 can be reached from other machines" in error
+
+
+def test_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+
+    text = capsys.readouterr().out
+    assert [s.name for s in SETTINGS if s.flag not in text and s.metavar not in text] == []
+
+
+def test_a_kubeconfig_needs_a_server_that_has_started(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "`apiserver serve` makes it on the first start" in told(capsys, "kubeconfig")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--user", "ann", "--expires", "soon"], "--expires: 'soon': must be a duration"),
+        (["--user", "ann", "--expires", "0s"], "must be longer than nothing"),
+        (["--user", "a" * 65], "1 to 64 bytes"),
+        (["--group", "g"], "--group: has a meaning only with --user"),
+    ],
+)
+def test_a_kubeconfig_that_makes_no_sense_is_refused(
+    started: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], why: str
+) -> None:
+    assert why in told(capsys, "kubeconfig", *arguments)
+
+
+def test_a_user_gets_a_kubeconfig_with_a_certificate(
+    started: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--user", "ann", "--group", "a", "--server", "https://api.example.io"]
+
+    assert main(["kubeconfig", *arguments, "--output", "ann.kubeconfig"]) == 0
+
+    file = started / "ann.kubeconfig"
+    made = load_yaml(file.read_bytes())[0]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert made["clusters"][0]["cluster"]["server"] == "https://api.example.io"
+    assert set(made["users"][0]["user"]) == {"client-certificate-data", "client-key-data"}
+
+
+def test_the_admins_kubeconfig_can_be_written_again(
+    started: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["kubeconfig"]) == 0
+
+    assert (
+        capsys.readouterr().out.encode() == (started / ".apiserver/admin.kubeconfig").read_bytes()
+    )
+
+
+def fill(url: str, count: int, value: bytes) -> None:
+    async def write() -> None:
+        backend = await open_backend(url)
+        for number in range(count):
+            await backend.create(f"/registry/core/things/{number:04}", value)
+        await backend.close()
+
+    asyncio.run(write())
+
+
+def stored(url: str) -> dict[str, bytes]:
+    async def read() -> dict[str, bytes]:
+        backend = await open_backend(url)
+        page = await backend.range("/registry/")
+        await backend.close()
+        return {record.key: record.value for record in page.records}
+
+    return asyncio.run(read())
+
+
+def test_a_store_is_copied_whole(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fill("sqlite:///from.db", 1203, b"a")
+
+    assert main(["storage", "copy", "sqlite:///from.db", "sqlite:///to.db"]) == 0
+
+    assert capsys.readouterr().out == "copied 1203 objects\n"
+    assert stored("sqlite:///to.db") == stored("sqlite:///from.db")
+
+
+def test_a_copy_does_not_write_over_objects_unless_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill("sqlite:///from.db", 2, b"new")
+    fill("sqlite:///to.db", 1, b"old")
+    copy = ("storage", "copy", "sqlite:///from.db", "sqlite:///to.db")
+
+    assert "--overwrite replaces them" in told(capsys, *copy)
+    assert set(stored("sqlite:///to.db").values()) == {b"old"}
+
+    assert main([*copy, "--overwrite"]) == 0
+    assert list(stored("sqlite:///to.db").values()) == [b"new", b"new"]
+
+
+def test_a_store_is_compacted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fill("sqlite:///a.db", 3, b"a")
+
+    assert main(["storage", "compact", "sqlite:///a.db"]) == 0
+
+    assert capsys.readouterr().out.startswith("compacted to revision ")
+
+
+def test_a_store_that_is_none_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    error = told(capsys, "storage", "compact", "nosuch://x")
+
+    assert error.startswith("apiserver: store URL: no backend has the scheme 'nosuch'")
+
+
+@pytest.fixture
+def started(folder: Path) -> Path:
+    """A data folder as a first start leaves it."""
+    prepare(Config(), now=datetime.now(UTC))
+    return folder
