@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 
 import falcon.asgi
 from falcon.asgi import Request, Response
@@ -48,6 +48,20 @@ FIRST_LIST: Final = 30.0
 """Seconds for which a start waits until the cache is filled; without it reads wait themselves."""
 
 Hook = Callable[["App"], AbstractAsyncContextManager[object]]
+
+
+class Settings(TypedDict, total=False):
+    """What an application can do without being told."""
+
+    scheme: Scheme | None
+    admission: Callable[[Groups], Chain] | None
+    """Makes the admission of all groups; the stores it may ask for exist only later."""
+    ownership: MakeOwnership | None
+    """Makes what tracks managedFields; None leaves them as clients send them."""
+    hooks: Sequence[Hook]
+    """Entered when the application runs and left before it stops, in order."""
+    limits: Limits | None
+    cache_limits: CacheLimits | None
 
 
 class App:
@@ -183,7 +197,7 @@ def create_app(
     *,
     authentication: Authentication,
     authorizer: Authorizer,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> App:
     """An application that serves *groups* from the store that *open_backend* opens."""
     return App(

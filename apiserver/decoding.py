@@ -14,14 +14,14 @@ from apimachinery.errors import UnsupportedMediaType as Unsupported
 from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import Object, TypeMeta
-from apimachinery.protobuf import InvalidProtobuf, ProtobufCodec
+from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.scheme import NotRegistered
 from apimachinery.serializer import JSON, PROTOBUF, SERIALIZERS
 from apiserver.context import Context
 from apiserver.endpoint import Endpoint
 from apiserver.negotiation import ALL_TYPES, body_media_type
-from apiserver.response import exchange_of
+from apiserver.response import exchange_of, protobuf_codec
 
 _SHOWN = 30
 
@@ -123,7 +123,7 @@ async def delete_options(req: Request) -> DeleteOptions | None:
 
 def _decode_options(data: bytes, media_type: str) -> DeleteOptions:
     if media_type == PROTOBUF:
-        protobuf = ProtobufCodec()
+        protobuf = protobuf_codec()
         envelope = protobuf.read_envelope(data)
         return protobuf.decode(
             DeleteOptions, envelope.raw, api_version=envelope.api_version, kind=envelope.kind

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from apimachinery.codec import Codec, FieldValidation
 from apimachinery.meta.fields import shape_of
 from apimachinery.meta.options import CreateOptions, PatchOptions, UpdateOptions
+from apimachinery.meta.options_validation import FIELD_MANAGER_MAX
 from apimachinery.meta.shape import StructShape
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
@@ -165,7 +166,10 @@ class SubEndpoint:
 
 def default_manager(user_agent: str) -> str:
     """The manager of fields when a write names none: the program, without its version."""
-    return user_agent.partition("/")[0][:128]
+    program = user_agent.partition("/")[0]
+    if not program.isprintable():
+        program = "".join(filter(str.isprintable, program))
+    return program[:FIELD_MANAGER_MAX]
 
 
 def field_validation(options: WriteOptions) -> FieldValidation:

@@ -37,8 +37,8 @@ class Gate:
         self._application = application
         self._limits = limits
         self._metrics = metrics
-        self._reads = InFlight(limits.reads, metrics.in_flight["readOnly"])
-        self._writes = InFlight(limits.writes, metrics.in_flight["mutating"])
+        self._reads = InFlight(limits.reads, metrics.in_flight["readOnly"].set)
+        self._writes = InFlight(limits.writes, metrics.in_flight["mutating"].set)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         kind = scope["type"]
@@ -80,9 +80,12 @@ class Gate:
             async with asyncio.timeout(self._seconds(exchange)) as timeout:
                 await self._application(scope, _begun, send)
         except TimeoutError:
-            # An answer that has begun can only be broken off.
-            if not timeout.expired() or exchange.code:
+            if not timeout.expired():
                 raise
+            if exchange.code:
+                # An answer that has begun can only be broken off.
+                log.warning("the answer to %s was not read in time", exchange.info.path)
+                return
             why = "request did not complete within the allotted timeout"
             exchange.code = Timeout.code
             await _refuse(send, Timeout.of(why))

@@ -3,9 +3,8 @@
 Every bound of the HTTP side stands here; what happens at each is in the file that enforces it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-
-from prometheus_client import Gauge
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +25,10 @@ class Limits:
 class InFlight:
     """How many requests of one kind are being served."""
 
-    def __init__(self, most: int, gauge: Gauge) -> None:
+    def __init__(self, most: int, report: Callable[[float], None]) -> None:
         self._most = most
         self._count = 0
-        self._gauge = gauge
+        self._report = report
 
     @property
     def is_full(self) -> bool:
@@ -37,8 +36,8 @@ class InFlight:
 
     def enter(self) -> None:
         self._count += 1
-        self._gauge.set(self._count)
+        self._report(self._count)
 
     def leave(self) -> None:
         self._count -= 1
-        self._gauge.set(self._count)
+        self._report(self._count)

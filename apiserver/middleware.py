@@ -16,7 +16,7 @@ from apimachinery.errors import APIError, BadRequest, InternalError
 from apiserver.auth.authentication import Authentication, Credentials, credentials_of
 from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.impersonation import impersonated
-from apiserver.exchange import KEY, Disconnected, Exchange, request_id_of, require_utf8
+from apiserver.exchange import Disconnected, Exchange, request_id_of, require_utf8
 from apiserver.logs import request_id
 from apiserver.negotiation import PLAIN, Accepted, wants_pretty
 from apiserver.response import exchange_of, write_error, write_warnings
@@ -55,8 +55,7 @@ class Access:
             write_warnings(resp, exchange.warnings)
 
     def _begin(self, req: Request) -> Exchange:
-        exchange: Exchange = req.scope[KEY]
-        req.context = exchange  # type: ignore[assignment]
+        exchange = exchange_of(req)
         exchange.request_id = request_id_of(req.get_header("audit-id"))
         request_id.set(exchange.request_id)
         exchange.user_agent = req.get_header("user-agent") or ""

@@ -8,7 +8,8 @@ serve others in between.
 import asyncio
 import zlib
 from collections.abc import AsyncIterator, Iterable
-from typing import Any, Final
+from functools import cache
+from typing import Final
 
 from falcon.asgi import Request, Response
 
@@ -17,7 +18,7 @@ from apimachinery.errors import APIError
 from apimachinery.meta.status import Status
 from apimachinery.protobuf import ProtobufCodec
 from apimachinery.serializer import JSON, PROTOBUF, YAML, write_json_pretty, write_yaml
-from apiserver.exchange import Exchange
+from apiserver.exchange import KEY, Exchange
 from apiserver.negotiation import PLAIN, Accepted, accepts_gzip, error_media_type
 
 LARGE: Final = 128 * 1024
@@ -31,8 +32,8 @@ _GZIP: Final = 16 + zlib.MAX_WBITS
 
 def exchange_of(req: Request) -> Exchange:
     """What the server knows of a request."""
-    found: Any = req.context
-    return found  # type: ignore[no-any-return]
+    found: Exchange = req.scope[KEY]
+    return found
 
 
 def write(req: Request, resp: Response, data: bytes, *, code: int = 200) -> None:
@@ -108,8 +109,14 @@ def write_error(req: Request, resp: Response, error: APIError) -> None:
 def status_bytes(status: Status, accepted: Accepted = PLAIN) -> bytes:
     """A Status as a document of the agreed type."""
     if accepted.media_type == PROTOBUF:
-        return ProtobufCodec().encode(status, api_version="v1", kind="Status")
+        return protobuf_codec().encode(status, api_version="v1", kind="Status")
     return dump_json(status)
+
+
+@cache
+def protobuf_codec() -> ProtobufCodec:
+    """The codec of what belongs to no group; making one costs more than many uses of it."""
+    return ProtobufCodec()
 
 
 def write_warnings(resp: Response, warnings: Iterable[str]) -> None:

@@ -7,10 +7,10 @@ and the stream ends as streams end. What goes wrong meanwhile is told as a last 
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from random import uniform
-from typing import Any, Final
+from typing import Final
 
 import falcon
 from falcon.asgi import Request, Response, WebSocket
@@ -38,6 +38,8 @@ LAST_BOOKMARK: Final = 2.0
 """Seconds before the end of a watch at which it gets a last bookmark."""
 SOURCE: Final = "x-source"
 """The header in which a client says what it is, for logs and metrics."""
+SOURCE_LENGTH: Final = 128
+MOST_SOURCES: Final = 200
 
 
 class Watches:
@@ -47,6 +49,7 @@ class Watches:
         self._limits = limits
         self._metrics = metrics
         self._open: set[Watcher] = set()
+        self._sources: set[str] = set()
         self._stopping = False
 
     def drain(self) -> None:
@@ -82,7 +85,7 @@ class Watches:
     async def _begin(self, endpoint: Endpoint, req: Request) -> "Stream":
         exchange = exchange_of(req)
         accepted = agree(req, endpoint, Shape.STREAM)
-        exchange.watcher = (req.get_header(SOURCE) or "")[:128]
+        exchange.watcher = self._source(req.get_header(SOURCE) or "")
         options, selection = list_selection(endpoint, exchange)
         include = included_object(exchange)
         form = endpoint.form(accepted, include_object=include, columns=False)
@@ -96,6 +99,14 @@ class Watches:
         self._keep(exchange, watcher)
         self._limit(endpoint, exchange, watcher, options)
         return stream
+
+    def _source(self, header: str) -> str:
+        """What a client calls itself; metrics keep every name, so there are only so many."""
+        name = header[:SOURCE_LENGTH]
+        if name in self._sources or len(self._sources) < MOST_SOURCES:
+            self._sources.add(name)
+            return name
+        return "other"
 
     def _keep(self, exchange: Exchange, watcher: Watcher) -> None:
         """Know of a watcher as long as it is open."""
@@ -202,13 +213,13 @@ class Stream:
         return self._endpoint.view.frame("ERROR", encoded, self._first)
 
 
-async def _disconnected(exchange: Exchange, end: Any) -> None:
+async def _disconnected(exchange: Exchange, end: Callable[[], None]) -> None:
     while (await exchange.receive())["type"] != "http.disconnect":
         continue
     end()
 
 
-async def _closed(ws: WebSocket, end: Any) -> None:
+async def _closed(ws: WebSocket, end: Callable[[], None]) -> None:
     """Listen to a client that has nothing to say, until it goes."""
     with suppress(falcon.WebSocketDisconnected):
         while True:

@@ -14,6 +14,7 @@ from sortedcontainers import SortedDict
 
 from apiserver.storage.entry import Entry, Selection, View, make_entry
 from apiserver.storage.fanout import Fanout
+from apiserver.storage.filling import Filling
 from apiserver.storage.interface import Change, Record
 from apiserver.storage.keys import InvalidKey, ResourceKeys, after_prefix
 from apiserver.storage.window import Transition, Window
@@ -43,8 +44,9 @@ class Listing:
 class Collection:
     """The entries of one resource, its window and its watchers.
 
-    It is filled from a list and lives on the changes that follow. While it is not filled it keeps
-    the last change of each key, to be applied on top of the list.
+    It is filled from a list and lives on the changes that follow. The feed may begin before the
+    list: what it tells of that time changes no entry, but is remembered and told to watchers like
+    anything else, so that a watch from before this process began can go on.
     """
 
     def __init__(self, keys: ResourceKeys, view: View, *, window: Window, fanout: Fanout) -> None:
@@ -56,64 +58,82 @@ class Collection:
         self.changed = 0
         """The revision of the last change: a list at any later one reads the same."""
         self._entries = SortedDict()
-        self._pending: dict[str, Change] = {}
-        self._staged: dict[str, Entry] = {}
+        self._filling = Filling(0, most=window.most)
+        self._listed = 0
+        # The last state of each key while the feed tells what happened before the list.
+        self._past: dict[str, Entry] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
 
     # Filling
 
-    def begin(self, revision: int) -> None:
-        """Expect a list at *revision*; watchers cannot go on, they might have missed something."""
+    def begin(
+        self, revision: int, *, after: int | None = None, waiting: Iterable[Change] = ()
+    ) -> None:
+        """Expect a list, and every change after *after* (or *revision*), from *waiting* on.
+
+        Watchers cannot go on, they might have missed something; nothing is known before *revision*.
+        """
         self.filled.clear()
-        self._pending = {}
-        self._staged = {}
+        start = revision if after is None else after
+        self._filling = Filling(start, most=self.window.most, waiting=waiting)
         self.fanout.end_all(expired_at=revision)
+
+    def list_at(self, revision: int) -> None:
+        """Expect the first part of a list at *revision*."""
+        self._filling.list_at(revision)
 
     def stage(self, records: Iterable[Record]) -> None:
         """Take a part of the list; what is known already is not looked at again."""
+        staged = self._filling.staged
         for record in records:
             known = self._entries.get(record.key)
             if known is not None and known.record.revision == record.revision:
-                self._staged[record.key] = known
+                staged[record.key] = known
             elif self._locate(record.key) is not None:
-                self._staged[record.key] = make_entry(record, self.view)
+                staged[record.key] = make_entry(record, self.view)
 
-    def finish(self, revision: int) -> None:
-        """The list is complete; with what has changed since, it is the state at *revision*."""
-        staged, self._staged = self._staged, {}
-        pending, self._pending = self._pending, {}
-        for key, change in pending.items():
-            entry = self._entry_of(change, staged.get(key))
+    def finish(self) -> None:
+        """The list is complete; what waits is to be applied with `catch_up`."""
+        filling = self._filling
+        staged, filling.staged = filling.staged, {}
+        for change in filling.folded():
+            entry = self._entry_of(change, staged.get(change.key))
             if entry is not None:
-                staged[key] = entry
+                staged[change.key] = entry
             else:
-                staged.pop(key, None)
+                staged.pop(change.key, None)
         self._entries = SortedDict(staged)
-        self.window.reset(revision)
-        self.changed = revision
-        self.filled.set()
+        self._past = {}
+        self._listed = self.changed = filling.listed
+        self.window.reset(filling.start)
+
+    def catch_up(self, now: float, *, most: int) -> bool:
+        """Apply some of what has waited; whether that was all and the collection is filled."""
+        for change in self._filling.take(most):
+            self._follow(change, now)
+        if not self._filling:
+            self.filled.set()
+        return self.filled.is_set()
 
     # Following
 
     def apply(self, change: Change, now: float) -> None:
         """Take one change from the feed and tell the watchers."""
+        if self.filled.is_set():
+            self._follow(change, now)
+        else:
+            self._filling.add(change)
+
+    def _follow(self, change: Change, now: float) -> None:
         place = self._locate(change.key)
         if place is None:
             return
-        if not self.filled.is_set():
-            self._pending[change.key] = change
-            return
-        old: Entry | None = self._entries.get(change.key)
-        new = self._entry_of(change, old)
+        past = change.revision <= self._listed
+        old, new = self._recall(change) if past else self._replace(change)
         if old is None and new is None:
             return
-        if new is not None:
-            self._entries[change.key] = new
-        else:
-            del self._entries[change.key]
-        self.changed = change.revision
         transition = Transition(
             change.key,
             namespace=place[0],
@@ -125,6 +145,32 @@ class Collection:
         )
         self.window.append(transition)
         self.fanout.publish(transition)
+
+    def _replace(self, change: Change) -> tuple[Entry | None, Entry | None]:
+        """Let *change* happen to the entries."""
+        if self._past:
+            self._past = {}
+        old: Entry | None = self._entries.get(change.key)
+        new = self._entry_of(change, old)
+        if new is not None:
+            self._entries[change.key] = new
+        else:
+            self._entries.pop(change.key, None)
+        self.changed = change.revision
+        return old, new
+
+    def _recall(self, change: Change) -> tuple[Entry | None, Entry | None]:
+        """What *change* was, of which the entries are the outcome already."""
+        old = self._past.pop(change.key, None)
+        if old is None and change.previous is not None:
+            # Nobody is told when that was written, and the feed does not know.
+            old = make_entry(Record(change.key, change.previous, 0, change.created), self.view)
+        new: Entry | None = self._entries.get(change.key)
+        if new is None or new.record.revision != change.revision:
+            new = self._entry_of(change, old)
+        if new is not None:
+            self._past[change.key] = new
+        return old, new
 
     def _entry_of(self, change: Change, before: Entry | None) -> Entry | None:
         if change.value is None:
@@ -142,7 +188,7 @@ class Collection:
 
     def knows(self, revision: int) -> bool:
         """Whether the state at *revision*, which has happened, can be told from here."""
-        return revision >= self.window.start
+        return revision >= max(self.window.start, self._listed)
 
     def single_key(self, selection: Selection) -> str | None:
         """The one key that can match, if there is only one."""

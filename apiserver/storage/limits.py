@@ -43,6 +43,8 @@ class CacheLimits:
     """Records fetched, and looked at without a break, when a resource is listed."""
     lists: int = 4
     """Resources listed at the same time."""
+    replay: int = 10_000
+    """Revisions before the start that the store is asked to tell, for watches from then."""
     chunk: int = 256
     """Changes applied before watchers and readers get a turn."""
     retry_first: float = 0.05

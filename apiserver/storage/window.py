@@ -63,6 +63,11 @@ class Window:
     def __len__(self) -> int:
         return len(self._transitions)
 
+    @property
+    def most(self) -> int:
+        """How many changes it can ever hold."""
+        return self._size.most
+
     def append(self, transition: Transition) -> None:
         self._transitions.append(transition)
         self.prune(transition.seen)
@@ -77,7 +82,7 @@ class Window:
             self.start = transitions.popleft().revision
 
     def reset(self, revision: int) -> None:
-        """Forget everything: the past begins now, at *revision*."""
+        """Forget everything: the past begins at *revision*."""
         self._transitions.clear()
         self.start = revision
 

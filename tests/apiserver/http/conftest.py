@@ -11,6 +11,8 @@ from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import default_authorizer
 from apiserver.auth.tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
+from apiserver.group import Group
+from apiserver.limits import Limits
 from apiserver.storage.limits import CacheLimits
 from apiserver.storage.sqlite import open_sqlite
 from tests.apiserver.http.driver import Driver
@@ -18,14 +20,14 @@ from tests.apiserver.http.driver import Driver
 USERS = {"root": User("root", groups=(MASTERS,)), "alice": User("alice")}
 
 
-def make_app(*groups: object, **settings: object) -> App:
+def make_app(*groups: Group, limits: Limits | None = None) -> App:
     return create_app(
-        groups or (CORE, GADGETS),  # type: ignore[arg-type]
+        groups or (CORE, GADGETS),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([TokenAuthenticator(USERS)]),
         authorizer=default_authorizer(),
         cache_limits=CacheLimits(wait=0.3),
-        **settings,
+        limits=limits,
     )
 
 

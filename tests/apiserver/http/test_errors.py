@@ -63,6 +63,7 @@ async def test_unknown_resources_of_known_groups_are_a_status(client: Driver, pa
         ("DELETE", f"{GADGETS}/x/status"),
         ("POST", "/version"),
         ("BREW", GADGETS),
+        ("get", GADGETS),
         ("POST", "/api/v1/watch/configmaps"),
     ],
 )

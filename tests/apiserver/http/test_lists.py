@@ -79,7 +79,8 @@ async def test_selectors(client: Driver, query: str, expected: list[str]) -> Non
         (
             "fieldSelector=spec.model%3Dx",
             400,
-            '"spec.model" is not a known field selector: only "metadata.name", "metadata.namespace"',
+            '"spec.model" is not a known field selector: only "metadata.name",'
+            ' "metadata.namespace"',
         ),
         ("continue=garbage!", 400, "invalid continue token: "),
         ("resourceVersion=x", 400, "invalid resource version: "),

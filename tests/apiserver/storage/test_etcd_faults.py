@@ -6,7 +6,7 @@ callers' reports against.
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,12 @@ from apiserver.storage.interface import (
     KeyExists,
     Unavailable,
 )
-from tests.apiserver.storage.etcd_server import Cluster, excusing_broken_etcd, start_cluster
+from tests.apiserver.storage.etcd_server import (
+    Cluster,
+    Node,
+    excusing_broken_etcd,
+    start_cluster,
+)
 
 WRITERS = 8
 PROGRESS = 100
@@ -51,16 +56,30 @@ class Account:
             await asyncio.sleep(0.001)
 
 
-async def test_two_rounds_of_faults(cluster: Cluster) -> None:
+Fault = Callable[[Node, Account], Awaitable[None]]
+"""What happens to a leader; whoever runs it sees writes go on during and after it."""
+
+
+async def test_a_leader_that_is_killed_and_restarted(cluster: Cluster) -> None:
     with excusing_broken_etcd(cluster):
-        await _torment(cluster, rounds=2)
+        await _torment(cluster, _kill, rounds=2)
+
+
+async def test_a_leader_that_is_stopped_and_continued(cluster: Cluster) -> None:
+    await _torment(cluster, _pause, rounds=2)
 
 
 @pytest.mark.torture
 @pytest.mark.timeout(3600)
-async def test_twenty_rounds_of_faults(cluster: Cluster) -> None:
+async def test_a_leader_that_is_killed_and_restarted_many_times(cluster: Cluster) -> None:
     with excusing_broken_etcd(cluster):
-        await _torment(cluster, rounds=20)
+        await _torment(cluster, _kill, rounds=30)
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(3600)
+async def test_a_leader_that_is_stopped_and_continued_many_times(cluster: Cluster) -> None:
+    await _torment(cluster, _pause, rounds=30)
 
 
 def test_a_failure_on_a_cluster_that_agrees_is_not_excused(cluster: Cluster) -> None:
@@ -94,8 +113,22 @@ async def test_a_feed_far_behind_when_the_store_is_compacted_during_faults_is_to
     await backend.close()
 
 
-async def _torment(cluster: Cluster, *, rounds: int) -> None:
-    """In each round the leader is killed and restarted, then stopped and continued."""
+async def _kill(leader: Node, account: Account) -> None:
+    leader.kill()
+    await account.progress()
+    leader.start()
+    await account.progress()
+
+
+async def _pause(leader: Node, account: Account) -> None:
+    leader.pause()
+    await account.progress()
+    leader.resume()
+    await account.progress()
+
+
+async def _torment(cluster: Cluster, fault: Fault, *, rounds: int) -> None:
+    """Let *fault* happen to the leader in each round, under load, and check the accounts."""
     url = f"etcd://{cluster.hosts}?timeout=1"
     account = Account()
     backend, observer = await open_etcd(url), await open_etcd(url)
@@ -106,17 +139,7 @@ async def _torment(cluster: Cluster, *, rounds: int) -> None:
         async with _writing(backend, account):
             for _ in range(rounds):
                 await account.progress()
-                leader = await asyncio.to_thread(cluster.leader)
-                leader.kill()
-                await account.progress()
-                leader.start()
-                await account.progress()
-                await asyncio.to_thread(cluster.wait_healthy)
-                leader = await asyncio.to_thread(cluster.leader)
-                leader.pause()
-                await account.progress()
-                leader.resume()
-                await account.progress()
+                await fault(await asyncio.to_thread(cluster.leader), account)
                 await asyncio.to_thread(cluster.wait_healthy)
         end = await backend.create("/end", b"")
         async with asyncio.timeout(30):
