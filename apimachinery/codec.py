@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 import orjson
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from apimachinery.meta.decode import DecodedModel, DecodeError, complaint, decode_json
 from apimachinery.meta.model import Model, new_model
@@ -257,7 +258,13 @@ def dump_json(obj: Model) -> bytes:
 
 
 def _dump_unstructured(obj: Unstructured) -> bytes:
-    return orjson.dumps(obj.to_dict())
+    document = obj.to_dict()
+    try:
+        return orjson.dumps(document)
+    except (
+        orjson.JSONEncodeError
+    ):  # an integer of more than 64 bits, which the slower writer can do
+        return to_json(document)
 
 
 def _kind_of(data: bytes, expected: GroupVersionKind | None) -> GroupVersionKind:

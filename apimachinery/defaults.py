@@ -7,7 +7,7 @@ on the object itself before it runs on what the object holds.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from apimachinery.meta.fields import TypeInfo, fields_of
 from apimachinery.meta.model import Model
@@ -99,10 +99,14 @@ def _subject(function: SetDefaults) -> type:
     hints = get_type_hints(function)
     hints.pop("return", None)
     subjects = list(hints.values())
-    if len(subjects) != 1 or not isinstance(subjects[0], type):
+    if len(subjects) != 1 or not _is_model(subjects[0]):
         name = getattr(function, "__qualname__", repr(function))
         raise TypeError(
             f"{name}: a defaulting function takes one object, and its annotation says of which"
             " type: def set_defaults(gadget: v1.Gadget) -> None"
         )
-    return subjects[0]
+    return cast(type, subjects[0])
+
+
+def _is_model(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, Model)

@@ -11,11 +11,12 @@ answered with, so both sides catch the same names:
       TooManyRequests 429       InternalError 500          ServerTimeout 500
       StorageReadError 500      ServiceUnavailable 503     Timeout 504
 
-A Status whose reason nobody knows becomes an APIError with that reason kept.
+A Status whose reason nobody knows becomes the class of its code, or a plain APIError when the code
+says no more; the reason is kept.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Self
 
 from apimachinery.fieldpath import FieldError, to_aggregate_message
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
@@ -346,17 +347,25 @@ class Timeout(APIError):
         )
 
 
-class _Reasons:
-    """Reason -> class, and for a Status without a known reason, code -> class."""
+_CLASSES: Final = (
+    *(BadRequest, Unauthorized, Forbidden, NotFound, MethodNotAllowed, NotAcceptable),
+    *(Conflict, AlreadyExists, Gone, Expired, RequestEntityTooLarge, UnsupportedMediaType),
+    *(Invalid, TooManyRequests, InternalError, ServerTimeout, StorageReadError),
+    *(ServiceUnavailable, Timeout),
+)
+_BY_REASON: Final[Mapping[str, type[APIError]]] = {cls.reason: cls for cls in _CLASSES}
+# Of two classes with one code the first is meant: a 409 that says no more is a conflict.
+_BY_CODE: Final[Mapping[int, type[APIError]]] = {cls.code: cls for cls in reversed(_CLASSES)}
 
-    by_reason: ClassVar[dict[str, type[APIError]]] = {
-        cls.reason: cls for cls in APIError.__subclasses__()
-    }
+
+def class_of(reason: str, code: int) -> type[APIError]:
+    """The class of a reason, or of the code where the reason is not known."""
+    return _BY_REASON.get(reason) or _BY_CODE.get(code, APIError)
 
 
 def from_status(status: Status) -> APIError:
-    """The error that a Status tells of; a reason nobody knows gives a plain APIError."""
-    cls = _Reasons.by_reason.get(status.reason, APIError)
+    """The error that a Status tells of."""
+    cls = class_of(status.reason, status.code)
     made = cls.__new__(cls)
     APIError.__init__(
         made,

@@ -265,6 +265,11 @@ def quote(text: str) -> str:
     return f'"{"".join(map(_quoted_character, text))}"'
 
 
+def printable(text: str) -> str:
+    """*text* with lone surrogates escaped, so that it can be written into any answer."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
 def _too_long(path: Path, maximum: int, unit: str) -> FieldError:
     detail = "value is too long"
     if maximum >= 0:

@@ -19,6 +19,8 @@ from typing import Any, Final, NoReturn, TypeAlias, final
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from apimachinery.fieldpath import quote
+
 MAX_LENGTH: Final = 256
 MAX_EXPONENT: Final = 256
 
@@ -49,7 +51,7 @@ class InvalidQuantity(ValueError):
     def __init__(self, text: str, rule: str) -> None:
         self.text = text if len(text) <= MAX_LENGTH else f"{text[:32]}..."
         self.rule = rule
-        super().__init__(f'invalid quantity "{self.text}": {rule}')
+        super().__init__(f"invalid quantity {quote(self.text)}: {rule}")
 
 
 class Format(StrEnum):

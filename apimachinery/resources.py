@@ -1,7 +1,7 @@
 """Which resources a server has: one value for each, and how to read them from discovery.
 
 A mapper, a short name and a category are all questions to the same list. The list can be
-written down by hand or read from either form of the discovery documents; it is in order
+written down by hand, made from a scheme or read from either form of discovery; it is in order
 of preference, which is the only thing about groups and versions that a mapper must know.
 """
 
@@ -13,13 +13,16 @@ from enum import StrEnum
 from typing import Any, Final
 
 from apimachinery.fieldpath import Path
+from apimachinery.meta.types import Object
 from apimachinery.schema import (
+    GroupKind,
     GroupResource,
     GroupVersion,
     GroupVersionKind,
     GroupVersionResource,
     InvalidGroupVersion,
 )
+from apimachinery.scheme import Scheme
 
 _UNPLURALIZED: Final = "endpoints"
 
@@ -82,6 +85,26 @@ def in_category(resources: Iterable[ServedResource], category: str) -> list[Grou
     """List the resources of a category such as `all`, each once; none if there is none."""
     found = (each.resource.group_resource for each in resources if category in each.categories)
     return list(dict.fromkeys(found))
+
+
+def from_scheme(
+    scheme: Scheme, *, cluster_scoped: Iterable[GroupKind] = ()
+) -> list[ServedResource]:
+    """Name every kind of object of a scheme by the convention, the preferred versions first.
+
+    A scheme knows no scopes: kinds live in namespaces unless they are among *cluster_scoped*.
+    """
+    cluster = frozenset(cluster_scoped)
+    return [
+        ServedResource.guessed(
+            kind, Scope.CLUSTER if kind.group_kind in cluster else Scope.NAMESPACED
+        )
+        for group in scheme.groups()
+        for version in scheme.prioritised_versions(group)
+        for name, cls in scheme.kinds_of_version(version).items()
+        if issubclass(cls, Object) and not scheme.is_unversioned(cls)
+        for kind in (version.with_kind(name),)
+    ]
 
 
 def from_discovery(

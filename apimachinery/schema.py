@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from apimachinery.fieldpath import printable
+
 INTERNAL = "__internal"
 """The version of the hub type inside a server; no client ever sees it on the wire."""
 
@@ -17,7 +19,7 @@ class InvalidGroupVersion(ValueError):
     """An apiVersion that is not `version` or `group/version`."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(f"unexpected GroupVersion string: {text}")
+        super().__init__(printable(f"unexpected GroupVersion string: {text}"))
         self.text = text
 
 

@@ -19,6 +19,7 @@ from apimachinery.conversion import (
     function_types,
 )
 from apimachinery.defaults import Defaulter, SetDefaults
+from apimachinery.fieldpath import quote
 from apimachinery.kept import ConversionError
 from apimachinery.meta.model import Model, new_model
 from apimachinery.meta.types import Object, ObjectList, TypeMeta
@@ -388,8 +389,10 @@ class Scheme:
 
     def _unknown_kind(self, kind: GroupVersionKind) -> NotRegistered:
         version = kind.group_version
-        text = f"no kind {kind.kind!r} is registered for version {str(version)!r} in scheme"
-        text = text.replace("'", '"') + f' "{self.name}"'
+        text = (
+            f"no kind {quote(kind.kind)} is registered for version {quote(str(version))} in scheme"
+            f" {quote(self.name)}"
+        )
         if not self.is_version_registered(version) and version.version != INTERNAL:
             known = [str(v) for group in self._versions for v in self.prioritised_versions(group)]
             return NotRegistered(f"{text}; it knows the versions {_listed(known)}")

@@ -5,14 +5,13 @@ paths of keys that stood twice, and turns JSON bytes into what goes out. What th
 codec's affair. Protobuf is not here, because it cannot be read without knowing the type.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from apimachinery.meta.decode import DecodeError
+from apimachinery.meta.decode import MAX_DEPTH, DecodeError, load_json
 from apimachinery.yaml import dump_yaml, load_yaml
 
 MAX_BYTES = 3 * 1024 * 1024
@@ -59,11 +58,8 @@ def read_json(data: bytes, find_duplicates: bool = False) -> Document:
             repeated.append(made)
         return made
 
-    try:
-        parsed = json.loads(data, object_pairs_hook=collect)
-    except (ValueError, RecursionError) as error:
-        raise DecodeError(str(error)) from None
-    return Document(data, tuple(_duplicates(parsed, "")) if repeated else ())
+    parsed = load_json(data, object_pairs_hook=collect)
+    return Document(data, tuple(_duplicates(parsed, "", 0)) if repeated else ())
 
 
 def write_json_pretty(data: bytes) -> bytes:
@@ -75,7 +71,11 @@ def read_yaml(data: bytes, find_duplicates: bool = False) -> Document:
     if recognise(data) == JSON and _is_json(data):
         return read_json(data, find_duplicates)
     document, duplicates = load_yaml(data)
-    return Document(orjson.dumps(document), duplicates if find_duplicates else ())
+    try:
+        written = orjson.dumps(document)
+    except orjson.JSONEncodeError as error:  # anchors within anchors, nested too deep
+        raise DecodeError(f"yaml: {error}") from None
+    return Document(written, duplicates if find_duplicates else ())
 
 
 def write_yaml(data: bytes) -> bytes:
@@ -137,16 +137,20 @@ class LineFrames:
         """The documents that *data* completes."""
         *lines, rest = data.split(b"\n")
         for line in lines:
+            self._grow(line)
             whole = b"".join((*self._parts, line))
             self._parts.clear()
             self._size = 0
             if whole.strip():
                 yield whole
-        self._size += len(rest)
-        if self._size > self._limit:
-            raise DecodeError(f"a frame of the stream is larger than {self._limit} bytes")
+        self._grow(rest)
         if rest:
             self._parts.append(rest)
+
+    def _grow(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size > self._limit:
+            raise DecodeError(f"a frame of the stream is larger than {self._limit} bytes")
 
     @property
     def pending(self) -> bool:
@@ -173,8 +177,8 @@ def _may_repeat(data: bytes) -> bool:
         return True
     try:
         again = orjson.dumps(orjson.loads(data))
-    except ValueError:  # the decoder will say what is wrong, and where
-        return True
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return True  # the decoder will say what is wrong, and where
     return again.count(b'":') != data.count(b'":')
 
 
@@ -194,13 +198,15 @@ def _repeated_names(pairs: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
     return tuple(repeated)
 
 
-def _duplicates(value: Any, path: str) -> Iterator[str]:
+def _duplicates(value: Any, path: str, depth: int) -> Iterator[str]:
+    if depth > MAX_DEPTH:  # what is below will be refused by the decoder
+        return
     if isinstance(value, dict):
         if isinstance(value, _Repeated):
             for name in value.names:
                 yield f"{path}.{name}" if path else name
         for name, item in value.items():
-            yield from _duplicates(item, f"{path}.{name}" if path else name)
+            yield from _duplicates(item, f"{path}.{name}" if path else name, depth + 1)
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            yield from _duplicates(item, f"{path}[{position}]")
+            yield from _duplicates(item, f"{path}[{position}]", depth + 1)

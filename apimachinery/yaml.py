@@ -2,58 +2,54 @@
 
 PyYAML follows YAML 1.1 to the letter; the original does not, and a manifest must mean the same
 here: a date stays a string, `1:30` is not ninety, keys become strings, `<<` merges. A key that
-stands twice is reported with its path. Anchors may share parts of a document, so the size is
-bounded as if each use had been written out.
+stands twice is reported with its path.
+
+Values are made from the parser's events and not from PyYAML's nodes, whose composer follows any
+nesting until the stack of the process ends. Anchors may share parts of a document; what they add
+to it is bounded as if each use had been written out.
 """
 
 import base64
 import binascii
-import math
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from apimachinery.meta.decode import DecodeError
+from apimachinery.meta.decode import MAX_DEPTH, DecodeError
 
-MAX_NODES = 400_000
-"""What a document of the largest accepted size can hold; more comes from repeated anchors."""
-MAX_DEPTH = 200
-"""The same as for JSON."""
+MAX_REPEATED = 3 * 1024 * 1024
+"""How much all uses of anchors may add to a document, in characters."""
 
-_BASE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BASE_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
-_INT = re.compile(r"[-+]?(?:0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*)")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?")
+_INT = re.compile(r"[-+]?(?:0[bB][01]+|0[oO][0-7]+|0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _CONSTANTS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
 }
-
-Number = int | float
+_TAG = "tag:yaml.org,2002:"
+_TAGS = frozenset(("str", "int", "float", "bool", "null", "timestamp", "binary", "merge", "value"))
 
 
 def load_yaml(data: bytes) -> tuple[Any, tuple[str, ...]]:
-    """The one document in *data* as a JSON value, and the paths of repeated keys."""
+    """The one document in *data* as a JSON value, and the paths of repeated keys.
+
+    Parts that anchors share are shared in the value too: it is to be read and not changed.
+    """
     try:
-        text = data.decode("utf-8")
-        nodes = [node for node in yaml.compose_all(text, Loader=_BASE) if node is not None]
+        reader = _Reader(yaml.parse(data.decode("utf-8"), Loader=_LOADER))
+        return reader.document(), tuple(reader.duplicates)
     except UnicodeDecodeError as error:
         raise DecodeError(f"yaml: not UTF-8 at byte {error.start}") from None
-    except (yaml.YAMLError, ValueError) as error:
+    except yaml.YAMLError as error:
         raise DecodeError(f"yaml: {_one_line(error)}") from None
-    except RecursionError:
-        raise DecodeError(f"yaml: nested deeper than {MAX_DEPTH}") from None
-    if len(nodes) > 1:
-        raise DecodeError(f"yaml: expected one document, found {len(nodes)}")
-    if not nodes:
-        return None, ()
-    reader = _Reader()
-    return reader.value(nodes[0], "", 0), tuple(reader.duplicates)
 
 
 def dump_yaml(value: Any) -> bytes:
@@ -65,124 +61,166 @@ def dump_yaml(value: Any) -> bytes:
     return bytes(text, "utf-8")
 
 
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    value: Any
+    size: int
+
+
 class _Reader:
-    """Turns nodes into JSON values, counting them and noting keys that repeat."""
+    """Turns events into JSON values, noting keys that repeat."""
 
-    def __init__(self) -> None:
+    def __init__(self, events: Iterator[yaml.Event]) -> None:
         self.duplicates: list[str] = []
-        self._count = 0
+        self._events = events
+        self._anchors: dict[str, _Anchored | None] = {}
+        """None for an anchor whose value has begun and not ended."""
+        self._size = 0
+        self._repeated = 0
 
-    def value(self, node: yaml.Node, path: str, depth: int) -> Any:
-        self._count += 1
-        if self._count > MAX_NODES:
-            raise DecodeError("yaml: document contains excessive aliasing")
-        if depth > MAX_DEPTH:
+    def document(self) -> Any:
+        found: list[Any] = []
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                if found:
+                    raise DecodeError(f"yaml: {_where(event)}: expected one document, not several")
+                found.append(self._value(next(self._events), "", 0))
+        return found[0] if found else None
+
+    def _value(self, event: Any, path: str, depth: int) -> Any:
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event)
+        start = self._size
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None
+        value = self._own_value(event, path, depth)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _Anchored(value, self._size - start)
+        return value
+
+    def _own_value(self, event: Any, path: str, depth: int) -> Any:
+        self._size += 1
+        if isinstance(event, yaml.ScalarEvent):
+            self._size += len(event.value)
+            return _scalar(event)
+        if depth >= MAX_DEPTH:
             raise DecodeError(f"yaml: nested deeper than {MAX_DEPTH} at {path[:200] or 'the top'}")
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, path, depth)
-        if isinstance(node, yaml.SequenceNode):
-            return [
-                self.value(item, f"{path}[{position}]", depth + 1)
-                for position, item in enumerate(node.value)
-            ]
-        return _scalar(node)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(path, depth)
+        return self._sequence(path, depth)
 
-    def _mapping(self, node: yaml.MappingNode, path: str, depth: int) -> dict[str, Any]:
+    def _alias(self, event: yaml.AliasEvent) -> Any:
+        if event.anchor not in self._anchors:
+            raise DecodeError(f"yaml: {_where(event)}: unknown anchor {event.anchor!r} referenced")
+        anchored = self._anchors[event.anchor]
+        if anchored is None:
+            raise DecodeError(f"yaml: {_where(event)}: anchor {event.anchor!r} contains itself")
+        self._size += anchored.size
+        self._repeated += anchored.size
+        if self._repeated > MAX_REPEATED:
+            raise DecodeError(f"yaml: {_where(event)}: document contains excessive aliasing")
+        return anchored.value
+
+    def _sequence(self, path: str, depth: int) -> list[Any]:
+        made: list[Any] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            made.append(self._value(event, f"{path}[{len(made)}]", depth + 1))
+        return made
+
+    def _mapping(self, path: str, depth: int) -> dict[str, Any]:
         made: dict[str, Any] = {}
         merged: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            if key_node.tag == "tag:yaml.org,2002:merge":
-                for part in self._merged(value_node, path, depth):
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            if _is_merge(event):
+                for part in _parts(event, self._value(next(self._events), path, depth + 1)):
                     merged = {**part, **merged}
                 continue
-            key = _key(key_node)
+            key = _key(event, self._value(event, path, depth + 1))
             here = f"{path}.{key}" if path else key
             if key in made:
                 self.duplicates.append(here)
-            made[key] = self.value(value_node, here, depth + 1)
+            made[key] = self._value(next(self._events), here, depth + 1)
         return {**merged, **made} if merged else made
 
-    def _merged(self, node: yaml.Node, path: str, depth: int) -> Iterator[dict[str, Any]]:
-        parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        for part in parts:
-            if not isinstance(part, yaml.MappingNode):
-                raise DecodeError(
-                    f"yaml: {_where(node)}: map merge requires map or sequence of maps"
-                )
-            yield self._mapping(part, path, depth + 1)
+
+def _is_merge(event: Any) -> bool:
+    """Whether a key is a plain `<<`; a quoted one is an ordinary key."""
+    return isinstance(event, yaml.ScalarEvent) and (
+        event.tag == f"{_TAG}merge" or (event.value == "<<" and event.implicit[0])
+    )
 
 
-def _scalar(node: yaml.Node) -> Any:
-    text: str = node.value
-    tag = node.tag.removeprefix("tag:yaml.org,2002:")
-    if tag not in _TAGS:
-        raise DecodeError(f"yaml: {_where(node)}: unknown tag {node.tag!r}")
-    if tag == "binary":
-        return _binary(node, text)
-    if getattr(node, "style", None) or _is_explicit_string(node):
+def _parts(key: yaml.Event, value: Any) -> list[dict[str, Any]]:
+    parts = value if isinstance(value, list) else [value]
+    if not all(isinstance(part, dict) for part in parts):
+        raise DecodeError(f"yaml: {_where(key)}: map merge requires map or sequence of maps")
+    return parts
+
+
+def _scalar(event: yaml.ScalarEvent) -> Any:
+    text: str = event.value
+    if event.tag == "!":  # its author wants no guessing
         return text
-    # Which plain scalars are numbers is decided here, not by PyYAML's resolver.
-    return _plain(text)
+    if event.tag:
+        return _tagged(event, event.tag, text)
+    return _plain(event, text) if event.implicit[0] else text
 
 
-_TAGS = frozenset(("str", "int", "float", "bool", "null", "timestamp", "binary", "merge", "value"))
+def _tagged(event: yaml.ScalarEvent, tag: str, text: str) -> Any:
+    name = tag.removeprefix(_TAG)
+    if name not in _TAGS:
+        raise DecodeError(f"yaml: {_where(event)}: unknown tag {tag!r}")
+    if name == "binary":
+        return _binary(event, text)
+    return text if name == "str" or event.style else _plain(event, text)
 
 
-def _is_explicit_string(node: yaml.Node) -> bool:
-    """Whether a plain scalar is a string because its author said so (`!!str 5`)."""
-    if not node.tag.endswith(":str"):
-        return False
-    resolver: Any = yaml.resolver.Resolver()
-    return bool(resolver.resolve(yaml.ScalarNode, node.value, (True, False)) != node.tag)
-
-
-def _plain(text: str) -> Any:
+def _plain(event: yaml.ScalarEvent | None, text: str) -> Any:
+    """What a scalar without quotation marks is; a number that fits no number is a string."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if _NOT_FINITE.fullmatch(text):
-        raise DecodeError(f"yaml: {text} is not a number that JSON has")
-    if len(text) <= 4000 and _INT.fullmatch(text):
-        return _integer(text.replace("_", ""))
-    if len(text) <= 4000 and _FLOAT.fullmatch(text):
-        return _decimal(text)
-    return text
+        raise DecodeError(f"yaml: {_where(event)}: {text} is not a number that JSON has")
+    if len(text) > _LONGEST_NUMBER or text[0] not in "+-.0123456789":
+        return text
+    digits = text if text[0] == "." else text.replace("_", "")
+    number: float | None = _integer(digits) if _INT.fullmatch(digits) else None
+    if number is None and _FLOAT.fullmatch(digits):
+        number = float(digits)
+    return text if number is None or abs(number) == float("inf") else number
 
 
-def _integer(text: str) -> Number:
+# No number of 64 bits is longer, unless by zeros.
+_LONGEST_NUMBER = 400
+
+
+def _integer(text: str) -> int | None:
     digits = text.lstrip("+-")
-    sign = -1 if text.startswith("-") else 1
-    base = {"0b": 2, "0o": 8, "0x": 16}.get(digits[:2], 8 if digits[0] == "0" else 10)
-    value = sign * int(digits.removeprefix("0b").removeprefix("0o").removeprefix("0x") or "0", base)
-    return value if -(2**63) <= value < 2**64 else float(value)
+    octal = len(digits) > 1 and digits[0] == "0" and digits.isdecimal()
+    value = int(digits, 8 if octal else 0)
+    value = -value if text.startswith("-") else value
+    return value if -(2**63) <= value < 2**64 else None
 
 
-def _decimal(text: str) -> float:
-    value = float(text.replace("_", ""))
-    if math.isinf(value):
-        raise DecodeError(f"yaml: {text[:40]} is too large a number")
-    return value
-
-
-def _key(node: yaml.Node) -> str:
-    if not isinstance(node, yaml.ScalarNode):
-        raise DecodeError(f"yaml: {_where(node)}: a key must be a scalar")
-    value = _scalar(node)
+def _key(event: yaml.Event, value: Any) -> str:
+    if isinstance(value, dict | list):
+        raise DecodeError(f"yaml: {_where(event)}: a key must be a scalar")
     if value is None:
-        raise DecodeError(f"yaml: {_where(node)}: a key must not be null")
+        raise DecodeError(f"yaml: {_where(event)}: a key must not be null")
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value)
 
 
-def _binary(node: yaml.Node, text: str) -> str:
+def _binary(event: yaml.ScalarEvent, text: str) -> str:
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, ValueError):
-        raise DecodeError(f"yaml: {_where(node)}: !!binary is not base64 of UTF-8") from None
+        raise DecodeError(f"yaml: {_where(event)}: !!binary is not base64 of UTF-8") from None
 
 
-def _where(node: yaml.Node) -> str:
-    return f"line {node.start_mark.line + 1}" if node.start_mark else "somewhere"
+def _where(event: yaml.Event | None) -> str:
+    return f"line {event.start_mark.line + 1}" if event and event.start_mark else "somewhere"
 
 
 def _one_line(error: Exception) -> str:
@@ -208,7 +246,7 @@ def _represent_str(dumper: Any, text: str) -> Any:
 
 def _safe_plain(text: str) -> Any:
     try:
-        return _plain(text)
+        return _plain(None, text)
     except DecodeError:
         return None
 

@@ -6,22 +6,26 @@ breaks a declared constraint or lacks a required field, is understood and refuse
 in `DecodeError.fields`, a 422).
 
 The fast way is one pass of pydantic over the bytes. Only a document that has nulls where the class
-has none, or unknown fields, is looked at again.
+has none, or unknown fields, or parts without a type, is looked at again.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
+import orjson
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from apimachinery.fieldpath import FieldError, Path, invalid, required
 from apimachinery.meta.fields import TypeInfo, fields_of
-from apimachinery.meta.scalars import INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
+from apimachinery.meta.scalars import FIELDS_V1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+
+MAX_DEPTH: Final = 200
+"""How deep documents may nest, which is what pydantic's JSON parser allows."""
 
 
 class DecodeError(ValueError):
@@ -43,14 +47,18 @@ class DecodedModel(Generic[ModelT]):
 def decode_json(
     cls: type[ModelT], data: bytes | str, *, find_unknown: bool = True
 ) -> DecodedModel[ModelT]:
-    """Decode, or raise DecodeError. A null means that the field is absent."""
+    """Decode, or raise DecodeError.
+
+    A null means that the field is absent; as an element of a list, or a value of a map, it is the
+    zero of its type.
+    """
     try:
         return _validate(cls, data, find_unknown)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=True)
     if problems[0]["type"] == "json_invalid":
         raise DecodeError(str(problems[0]["ctx"]["error"]))
-    document = _without_nulls(_loads(data), problems)
+    document = _without_nulls(cls, load_json(data), problems)
     unknown = tuple(unknown_fields(document, cls)) if find_unknown else ()
     try:
         made = cls.model_validate_json(json.dumps(document), by_alias=True, by_name=False)
@@ -73,18 +81,54 @@ def is_open(cls: type[BaseModel]) -> bool:
     return known
 
 
-def _loads(data: bytes | str) -> Any:
+def load_json(data: bytes | str, **hooks: Any) -> Any:
+    """Parse by Python's own parser, which takes *hooks*, or raise DecodeError."""
     try:
-        return json.loads(data)
-    except ValueError as error:  # a number of thousands of digits
+        return json.loads(data, parse_int=_integer, **hooks)
+    except RecursionError:
+        raise DecodeError(f"nested deeper than {MAX_DEPTH} levels") from None
+    except ValueError as error:
         raise DecodeError(str(error)) from None
 
 
+def _integer(digits: str) -> int | float:
+    # Python refuses to read integers of thousands of digits, and no field can hold one.
+    return int(digits) if len(digits) < 4000 else float(digits)
+
+
 def _validate(cls: type[ModelT], data: bytes | str, find_unknown: bool) -> DecodedModel[ModelT]:
+    if _has_untyped_parts(cls):
+        _refuse_non_numbers(data)
     if not find_unknown or is_open(cls):
         made = cls.model_validate_json(data, by_alias=True, by_name=False)
-        return DecodedModel(made, tuple(unknown_fields(_loads(data), cls)) if find_unknown else ())
+        return DecodedModel(
+            made, tuple(unknown_fields(load_json(data), cls)) if find_unknown else ()
+        )
     return DecodedModel(cls.model_validate_json(data, by_alias=True, by_name=False, extra="forbid"))
+
+
+def _refuse_non_numbers(data: bytes | str) -> None:
+    """Refuse NaN, Infinity and 1e400: pydantic reads them, and JSON cannot write them again."""
+    try:
+        orjson.loads(data)
+    except ValueError as error:
+        raise DecodeError(str(error)) from None
+
+
+def _has_untyped_parts(cls: type[BaseModel]) -> bool:
+    """Whether any JSON can stand somewhere in the class; a set of fields is checked elsewhere."""
+    known: bool | None = cls.__dict__.get("__untyped_cache__")
+    if known is None:
+        types = [field.type for found in _reachable(cls) for field in fields_of(found)]
+        known = is_open(cls) or any(_is_untyped(kind) for kind in types)
+        type.__setattr__(cls, "__untyped_cache__", known)
+    return known
+
+
+def _is_untyped(kind: TypeInfo) -> bool:
+    if kind.item is not None:
+        return not kind.marked(FIELDS_V1) and _is_untyped(kind.item)
+    return kind.category == "any"
 
 
 def _reachable(cls: type[BaseModel]) -> set[type[BaseModel]]:
@@ -98,21 +142,49 @@ def _reachable(cls: type[BaseModel]) -> set[type[BaseModel]]:
     return found
 
 
-def _without_nulls(document: Any, problems: list[ErrorDetails]) -> Any:
-    """Take out the nulls that pydantic complained of; they mean that the field is absent."""
+def _without_nulls(cls: type[BaseModel], document: Any, problems: list[ErrorDetails]) -> Any:
+    """Take out the nulls that pydantic complained of, or put the zeros they stand for."""
     for problem in problems:
         if problem["input"] is not None or problem["type"] == "extra_forbidden":
             continue
-        holder = document
-        for step in problem["loc"][:-1]:
-            try:
-                holder = holder[step]
-            except (KeyError, IndexError, TypeError):
-                break
+        holder, kind = _holder(cls, document, problem["loc"])
         name = problem["loc"][-1] if problem["loc"] else ""
-        if isinstance(holder, dict) and holder.get(str(name), ...) is None:
-            del holder[str(name)]
+        if kind.category == "model" and isinstance(holder, dict):
+            holder.pop(str(name), None)
+        elif kind.item is not None and problem["type"] in _ZEROS:
+            holder[name] = _ZEROS[problem["type"]]
     return document
+
+
+def _holder(
+    cls: type[BaseModel], document: Any, location: tuple[int | str, ...]
+) -> tuple[Any, TypeInfo]:
+    """What the value at *location* is a part of, and its type."""
+    holder, kind = document, TypeInfo("model", cls)
+    for step in location[:-1]:
+        below = _below(kind, step)
+        if below is None:
+            return None, _NOWHERE
+        holder, kind = holder[step], below
+    return holder, kind
+
+
+def _below(kind: TypeInfo, step: int | str) -> TypeInfo | None:
+    if kind.category == "model":
+        return next((found.type for found in fields_of(kind.python) if found.wire == step), None)
+    return kind.item
+
+
+_NOWHERE: Final = TypeInfo("any", Any)
+_ZEROS: Final[dict[str, Any]] = {
+    "string_type": "",
+    "int_type": 0,
+    "float_type": 0,
+    "bool_type": False,
+    "list_type": [],
+    "dict_type": {},
+    "model_type": {},
+}
 
 
 def _unknown(value: Any, kind: TypeInfo, path: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ model, a list, a map, a scalar or anything at all.
 """
 
 import types
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -92,7 +93,7 @@ def type_info(annotation: Any, metadata: tuple[Any, ...] = ()) -> TypeInfo:
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *extra = get_args(annotation)
-        return type_info(inner, (*metadata, *extra))
+        return type_info(inner, (*metadata, *(one for part in extra for one in _unpacked(part))))
     if origin in (Union, types.UnionType):
         return _union(annotation, metadata)
     if origin is list or annotation is list:
@@ -106,6 +107,11 @@ def type_info(annotation: Any, metadata: tuple[Any, ...] = ()) -> TypeInfo:
     if annotation is Any or annotation is object:
         return TypeInfo("any", Any, metadata=metadata)
     return TypeInfo("scalar", annotation, metadata=metadata)
+
+
+def _unpacked(metadata: Any) -> Iterable[Any]:
+    """pydantic's Field(ge=…) inside an Annotated carries its constraints in a list of its own."""
+    return metadata.metadata if isinstance(metadata, FieldInfo) else (metadata,)
 
 
 def _union(annotation: Any, metadata: tuple[Any, ...]) -> TypeInfo:
@@ -124,6 +130,7 @@ def shape_of(cls: type[BaseModel]) -> StructShape:
         known = StructShape(
             cls.__name__,
             lambda: {f.wire: _shape(f.type, f.markers) for f in fields_of(cls)},
+            atomic=getattr(cls, "__map_type__", None) == "atomic",
             preserves_unknown=cls.model_config.get("extra") == "allow",
         )
         type.__setattr__(cls, "__shape_cache__", known)
@@ -151,12 +158,12 @@ def _shape(info: TypeInfo, markers: Markers) -> Shape:
 
 def _struct_shape(cls: type[BaseModel], markers: Markers, strategy: frozenset[str]) -> StructShape:
     plain = shape_of(cls)
-    if markers.map_type != "atomic" and not strategy:
+    if not markers.map_type and not strategy:
         return plain
     return StructShape(
         plain.name,
         lambda: plain.fields,
-        atomic=markers.map_type == "atomic",
+        atomic=markers.map_type == "atomic" if markers.map_type else plain.atomic,
         preserves_unknown=plain.preserves_unknown,
         patch_strategy=strategy,
     )

@@ -10,6 +10,8 @@ OpenAPI and the fuzzer all read the same class. The rules that hold for every Mo
   False, an empty list or map) is left out when empty. `T | None = None` keeps unset apart from
   zero: only None is left out, except that an empty list or map always counts as unset. A default
   that is not empty (`replicas: int = 1`) and a nested Model are always written.
+- **Ownership.** `class Reference(Model, map_type="atomic")` is owned and applied whole, wherever
+  it stands; otherwise each field is.
 - **Order.** Fields come in the order of the class, maps in the order of their keys, so equal
   objects have equal bytes.
 """
@@ -167,9 +169,20 @@ class Model(BaseModel):
         for info in cls.__pydantic_fields__.values():
             if info.exclude_if is None:
                 info.exclude_if = omission(info)
+            info.metadata = _constraints_last(info.metadata)
         schema = handler(source)
         refine(schema)
         return schema
+
+    __map_type__: ClassVar[MapType | None] = None
+    __copy_plan__: ClassVar[tuple[tuple[str, int], ...] | None] = None
+
+    def __init_subclass__(cls, map_type: MapType | None = None, **config: Any) -> None:
+        """With `map_type="atomic"` values of the class are owned and replaced as a whole."""
+        super().__init_subclass__(**config)
+        cls.__copy_plan__ = None  # made on first use, and never a parent's
+        if map_type is not None:
+            cls.__map_type__ = map_type
 
     def deep_copy(self) -> Self:
         """A copy that shares nothing mutable with this object."""
@@ -196,22 +209,37 @@ class Model(BaseModel):
                 yield name, value
 
 
+def _constraints_last(metadata: list[Any]) -> list[Any]:
+    """What `field` declared, behind what the type brings with it.
+
+    pydantic applies them in order and puts the default's first: the bounds of an Int32 would undo
+    a narrower `ge=1`, and the reader of a Duration would begin without it.
+    """
+    end = next((i + 1 for i, part in enumerate(metadata) if isinstance(part, Markers)), 0)
+    return [*metadata[end:], *metadata[:end]]
+
+
 def new_model(cls: type["ModelT"], values: dict[str, Any]) -> "ModelT":
     """An instance around *values*, which must be complete and right: nothing is checked.
 
     For conversions and decoders that have just made the values from checked ones.
     """
     made = cls.__new__(cls)
-    _set(made, "__dict__", values)
-    _set(made, "__pydantic_fields_set__", set())
-    _set(made, "__pydantic_extra__", None)
-    _set(made, "__pydantic_private__", None)
+    _set_values(made, values)
+    _set_fields_set(made, set())
+    _set_extra(made, None)
+    _set_private(made, None)
     return made
 
 
 ModelT = TypeVar("ModelT", bound=Model)
 
-_set = object.__setattr__
+# The slots of every pydantic model, set directly: `__setattr__` would look each up by name.
+_slots: Any = BaseModel.__dict__
+_set_values = _slots["__dict__"].__set__
+_set_fields_set = _slots["__pydantic_fields_set__"].__set__
+_set_extra = _slots["__pydantic_extra__"].__set__
+_set_private = _slots["__pydantic_private__"].__set__
 
 
 def deep_copy(value: T) -> T:
@@ -230,10 +258,9 @@ def _copy_model(model: ModelT) -> ModelT:
     # What to copy is known per class, and scalars are never looked at: a pod-sized object has a
     # hundred fields and this runs for every read-modify-write.
     cls = model.__class__
-    plan: tuple[tuple[str, int], ...] | None = cls.__dict__.get("__copy_plan__")
+    plan = cls.__copy_plan__
     if plan is None:
-        plan = copy_plan(cls)
-        type.__setattr__(cls, "__copy_plan__", plan)
+        plan = cls.__copy_plan__ = copy_plan(cls)
     values = model.__dict__.copy()
     for name, level in plan:
         value = values[name]
@@ -248,9 +275,9 @@ def _copy_model(model: ModelT) -> ModelT:
         else:
             values[name] = deep_copy(value)
     made = cls.__new__(cls)
-    _set(made, "__dict__", values)
-    _set(made, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())
+    _set_values(made, values)
+    _set_fields_set(made, model.__pydantic_fields_set__.copy())
     extra = model.__pydantic_extra__
-    _set(made, "__pydantic_extra__", extra if extra is None else deep_copy(extra))
-    _set(made, "__pydantic_private__", model.__pydantic_private__)
+    _set_extra(made, extra if extra is None else deep_copy(extra))
+    _set_private(made, model.__pydantic_private__)
     return made

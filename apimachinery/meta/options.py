@@ -105,15 +105,36 @@ class PatchOptions(TypeMeta):
 class DeleteOptions(TypeMeta):
     """How an object is deleted, and what becomes of those it owns."""
 
-    grace_period_seconds: int | None = field(None, proto=1)
-    preconditions: Preconditions | None = field(None, proto=2)
-    orphan_dependents: bool | None = field(
-        None, proto=3, doc="Deprecated: a propagation policy says the same."
+    grace_period_seconds: int | None = field(
+        None,
+        proto=1,
+        doc="Seconds until the object is removed, not negative; 0 removes it at once. Without a"
+        " value the kind decides.",
     )
-    propagation_policy: str | None = field(None, proto=4, enum=(FOREGROUND, BACKGROUND, ORPHAN))
+    preconditions: Preconditions | None = field(
+        None,
+        proto=2,
+        doc="What must be true of the object; if it is not, the answer is 409 Conflict.",
+    )
+    orphan_dependents: bool | None = field(
+        None,
+        proto=3,
+        doc="Deprecated in favour of propagationPolicy, and not allowed together with it. Whether"
+        " the objects that this one owns stay.",
+    )
+    propagation_policy: str | None = field(
+        None,
+        proto=4,
+        enum=(FOREGROUND, BACKGROUND, ORPHAN),
+        doc="What happens to the objects that this one owns: they stay (Orphan), are deleted"
+        " afterwards (Background) or before (Foreground). Without a value the kind decides.",
+    )
     dry_run: list[str] = field(default_factory=list, proto=5, list_type="atomic", doc=_DRY_RUN_DOC)
     ignore_store_read_error_with_cluster_breaking_potential: bool | None = field(
-        None, proto=6, doc="Whether an object that cannot be read is removed all the same."
+        None,
+        proto=6,
+        doc="Delete the object even if what is stored of it cannot be read, without finalizers or"
+        " preconditions. Not allowed together with dryRun.",
     )
 
 

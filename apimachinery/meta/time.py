@@ -13,6 +13,8 @@ from typing import Annotated, Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from apimachinery.fieldpath import quote
+
 _RFC3339 = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))"
 )
@@ -48,7 +50,7 @@ def now() -> datetime:
 def _parse(text: str) -> datetime:
     found = _RFC3339.fullmatch(text)
     if found is None or not text.isascii():
-        raise InvalidTime(f'parsing time "{text[:64]}" as RFC 3339: expected 2006-01-02T15:04:05Z')
+        raise InvalidTime(f"{_parsing(text)} as RFC 3339: expected 2006-01-02T15:04:05Z")
     year, month, day, hour, minute, second, fraction, sign, off_hours, off_minutes = found.groups()
     micro = int((fraction or "0")[:6].ljust(6, "0"))
     zone = UTC if sign is None else _offset(text, sign, off_hours, off_minutes)
@@ -58,12 +60,16 @@ def _parse(text: str) -> datetime:
         )
         return instant.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise InvalidTime(f'parsing time "{text[:64]}": {error}') from None
+        raise InvalidTime(f"{_parsing(text)}: {error}") from None
+
+
+def _parsing(text: str) -> str:
+    return f"parsing time {quote(text[:64])}"
 
 
 def _offset(text: str, sign: str, hours: str, minutes: str) -> timezone:
     if int(hours) > 23 or int(minutes) > 59:
-        raise InvalidTime(f'parsing time "{text[:64]}": time zone offset out of range')
+        raise InvalidTime(f"{_parsing(text)}: time zone offset out of range")
     delta = timedelta(hours=int(hours), minutes=int(minutes))
     return timezone(-delta if sign == "-" else delta)
 

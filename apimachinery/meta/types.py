@@ -14,7 +14,7 @@ class TypeMeta(Model):
     api_version: str = field("", doc="The group and version this document is written in.")
 
 
-class OwnerReference(Model):
+class OwnerReference(Model, map_type="atomic"):
     """An object that this one belongs to, and whose deletion deletes it."""
 
     api_version: str = field(proto=5)
@@ -143,7 +143,7 @@ class LabelSelectorRequirement(Model):
     values: list[str] = field(default_factory=list, proto=3, list_type="atomic")
 
 
-class LabelSelector(Model):
+class LabelSelector(Model, map_type="atomic"):
     """Objects whose labels meet every condition; an empty one selects all objects."""
 
     match_labels: dict[str, str] = field(default_factory=dict, proto=1)

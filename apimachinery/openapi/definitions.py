@@ -13,9 +13,9 @@ from pydantic import BaseModel
 
 from apimachinery.meta.discovery import APIResourceList
 from apimachinery.meta.fields import ModelField, TypeInfo, fields_of, type_info
+from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import ObjectList, WatchEvent
-from apimachinery.openapi.bodies import DeleteOptions
 from apimachinery.openapi.dialect import Dialect, Schema
 from apimachinery.openapi.errors import UnpublishableType
 from apimachinery.openapi.naming import Owners, is_meta, item_of, schema_name, unique
@@ -185,6 +185,9 @@ class Definitions:
             schema["x-kubernetes-group-version-kind"] = kinds
         if is_open:
             schema[ANYTHING] = True
+        map_type = getattr(node.cls, "__map_type__", None)
+        if map_type:
+            schema["x-kubernetes-map-type"] = map_type
         return schema
 
     def _members(self, node: _Node) -> Schema:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from apimachinery.meta.discovery import APIResourceList
+from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import WatchEvent
-from apimachinery.openapi.bodies import DeleteOptions
 from apimachinery.openapi.definitions import Definitions, PublishedKind, kind_marker
 from apimachinery.openapi.dialect import V2, V3, Schema
 from apimachinery.openapi.naming import Owners

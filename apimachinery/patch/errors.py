@@ -6,12 +6,14 @@ PatchError
   PatchTooLarge    413  the patch asks for more work than one request may
 """
 
+from apimachinery.fieldpath import printable
+
 
 class PatchError(ValueError):
     """A patch cannot be read, applied or created."""
 
     def __init__(self, message: str, path: str = "") -> None:
-        super().__init__(f"{path}: {message}" if path else message)
+        super().__init__(printable(f"{path}: {message}" if path else message))
         self.message = message
         """The rule that was broken; Kubernetes' own words where it has some."""
         self.path = path

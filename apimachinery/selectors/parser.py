@@ -14,7 +14,7 @@ import re
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from apimachinery.fieldpath import Path, invalid
+from apimachinery.fieldpath import Path, invalid, printable
 from apimachinery.names import is_qualified_name
 
 MAX_LENGTH: Final = 32768
@@ -29,7 +29,7 @@ class InvalidSelector(ValueError):
     """
 
     def __init__(self, reason: str, *, text: str = "", position: int | None = None) -> None:
-        self.reason = reason
+        self.reason = reason = printable(reason)
         self.text = text
         self.position = position
         super().__init__(reason if position is None else f"{reason} (at position {position})")

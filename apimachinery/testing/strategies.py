@@ -62,8 +62,19 @@ class _Maker:
             return st.just("")  # which kind an object is, is for the codec to say
         if cls is ObjectMeta and field.name in ("managed_fields", "resource_version", "self_link"):
             return st.just(field.default)  # the server's own, and tested with the server
-        made = self._type(field.type, depth)
-        return made if field.required else st.one_of(st.builds(lambda: field.default), made)
+        if field.required:
+            return self._type(field.type, depth)
+        return st.one_of(st.builds(lambda: field.default), self._set(field, depth))
+
+    def _set(self, field: ModelField, depth: int) -> st.SearchStrategy[Any]:
+        """What a field can hold beside its default: mostly not one more way to be empty.
+
+        A conversion that loses a field is found only by objects that have it.
+        """
+        kind = field.type
+        if depth >= MAX_DEPTH or (kind.optional and field.default is not None):
+            return self._type(kind, depth)
+        return self._present(kind, depth, least=1)
 
     def _type(self, kind: TypeInfo, depth: int) -> st.SearchStrategy[Any]:
         if not kind.optional:
@@ -72,7 +83,7 @@ class _Maker:
             return st.none()
         return st.one_of(st.none(), self._present(kind, depth))
 
-    def _present(self, kind: TypeInfo, depth: int) -> st.SearchStrategy[Any]:
+    def _present(self, kind: TypeInfo, depth: int, least: int = 0) -> st.SearchStrategy[Any]:
         if kind.category == "model":
             return self.model(kind.python, depth + 1)
         if kind.category == "any":
@@ -80,6 +91,7 @@ class _Maker:
         if kind.item is None:
             return _scalar(kind)
         low, high = _lengths(kind)
+        low = min(max(low, least), high)
         if depth >= MAX_DEPTH and low == 0:
             return st.builds(kind.python)
         item = self._type(kind.item, depth + 1)

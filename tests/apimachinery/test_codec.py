@@ -14,7 +14,7 @@ from apimachinery.codec import (
     TooLarge,
     UnsupportedMediaType,
 )
-from apimachinery.meta.decode import DecodeError
+from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import ObjectList
 from apimachinery.meta.unstructured import Unstructured
@@ -216,6 +216,12 @@ def test_unstructured_objects_are_written_as_they_are(codec: Codec) -> None:
     assert codec.encode(made) == (
         b'{"kind":"X","apiVersion":"x/v1","metadata":{},"spec":{"a":null,"b":1}}'
     )
+
+
+def test_integers_of_any_size_survive_in_unstructured_objects(codec: Codec) -> None:
+    body = b'{"kind":"X","apiVersion":"x/v1","metadata":{},"spec":1180591620717411303424}'
+
+    assert codec.encode(decode_json(Unstructured, body).object) == body
 
 
 def test_lists_are_encoded_with_their_kind(codec: Codec) -> None:

@@ -41,6 +41,21 @@ def test_null_means_absent(document: str) -> None:
     assert decoded.unknown == ()
 
 
+def test_null_in_a_list_or_map_is_the_zero_of_its_type() -> None:
+    """As in the original: `labels: {a: null}` is a label without a value."""
+    body = '{"owner": "me", "metadata": {"labels": {"a": null}, "finalizers": ["x", null]}}'
+
+    decoded = decode_json(Machine, body)
+
+    assert decoded.object.metadata.labels == {"a": ""}
+    assert decoded.object.metadata.finalizers == ["x", ""]
+
+
+def test_null_for_a_whole_element_lacks_what_the_element_requires() -> None:
+    with pytest.raises(DecodeError, match=r"ports\[0\].port: Required value"):
+        decode_json(Machine, '{"owner": "me", "ports": [null]}')
+
+
 def test_null_in_an_untyped_part_stays() -> None:
     decoded = decode_json(Unstructured, '{"metadata": {"labels": null}, "spec": {"a": null}}')
 

@@ -31,6 +31,7 @@ from apimachinery.resources import (
     ServedResource,
     from_aggregated_discovery,
     from_discovery,
+    from_scheme,
     guess_plural,
     guess_singular,
     in_category,
@@ -43,6 +44,9 @@ from apimachinery.schema import (
     GroupVersionKind,
     GroupVersionResource,
 )
+from apimachinery.scheme import Scheme
+from apis.gadgets import GROUP as GADGETS
+from apis.gadgets.register import add_to_scheme
 
 
 def served(version: str, kind: str, **more: Any) -> ServedResource:
@@ -565,3 +569,30 @@ def test_every_registered_resource_is_found_by_its_full_name(
         assert (
             mapper.resource_for(GroupVersionResource("", "", each.singular)).resource == each.plural
         )
+
+
+def test_a_mapper_can_be_built_from_the_groups_of_a_scheme() -> None:
+    scheme = Scheme("test")
+    add_to_scheme(scheme)
+    scheme.set_version_priority(GroupVersion(GADGETS, "v1"), GroupVersion(GADGETS, "v1beta1"))
+    mapper = mapper_for(from_scheme(scheme))
+
+    assert mapper.kind_for(GroupVersionResource(resource="gadgets")) == GroupVersionKind(
+        GADGETS, "v1", "Gadget"
+    )
+    assert mapper.mapping(GroupKind(GADGETS, "Gadget"), "v1beta1").resource == GroupVersionResource(
+        GADGETS, "v1beta1", "gadgets"
+    )
+
+
+def test_kinds_of_a_scheme_are_namespaced_unless_said_otherwise() -> None:
+    scheme = Scheme("test")
+    add_to_scheme(scheme)
+
+    scopes = {found.scope for found in from_scheme(scheme)}
+    cluster = {
+        found.scope for found in from_scheme(scheme, cluster_scoped=[GroupKind(GADGETS, "Gadget")])
+    }
+
+    assert scopes == {Scope.NAMESPACED}
+    assert cluster == {Scope.CLUSTER}

@@ -1,7 +1,7 @@
 """The rules of the wire that hold for every Model."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 import pytest
@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+from apimachinery.duration import Duration
 from apimachinery.meta.fields import fields_of, shape_of
 from apimachinery.meta.model import Model, deep_copy, field
 from apimachinery.meta.scalars import Bytes, Int32, RawExtension
 from apimachinery.meta.shape import ListShape, MapShape, Scalar, StructShape
 from apimachinery.meta.time import MicroTime, Time
-from apimachinery.meta.types import Object, ObjectList, ObjectMeta
+from apimachinery.meta.types import LabelSelector, Object, ObjectList, ObjectMeta, OwnerReference
 from apimachinery.meta.wire import wire_name
 from apimachinery.testing import objects
 from apis.gadgets import v1
@@ -283,6 +284,66 @@ def test_the_shape_has_what_patches_must_know() -> None:
     assert isinstance(finalizers, ListShape)
     assert finalizers.type == "set"
     assert labels == MapShape(Scalar())
+
+
+class Address(Model, map_type="atomic"):
+    street: str = ""
+
+
+class Home(Model):
+    address: Address = Address()
+    open_address: Address = field(Address(), map_type="granular")
+    former: list[Address] = field(default_factory=list)
+
+
+def test_a_class_can_be_owned_as_a_whole_wherever_it_stands() -> None:
+    fields = shape_of(Home).fields
+    former = fields["former"]
+
+    assert isinstance(fields["address"], StructShape)
+    assert fields["address"].atomic
+    assert isinstance(former, ListShape)
+    assert isinstance(former.items, StructShape)
+    assert former.items.atomic
+    assert shape_of(OwnerReference).atomic
+    assert shape_of(LabelSelector).atomic
+    assert not shape_of(Home).atomic
+
+
+def test_a_field_can_say_otherwise_than_its_class() -> None:
+    shape = shape_of(Home).fields["openAddress"]
+
+    assert isinstance(shape, StructShape)
+    assert not shape.atomic
+
+
+class Bounded(Model):
+    small: Int32 = field(1, ge=1)
+    short: Int32 = field(1, le=7)
+    wait: Duration = field(timedelta(seconds=5), ge=timedelta(seconds=1))
+    code: Bytes = field(b"", max_length=2)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        '{"small": 0}',
+        '{"small": 2147483648}',
+        '{"short": 8}',
+        '{"short": -2147483649}',
+        '{"wait": "0s"}',
+        '{"code": "aGVsbG8="}',
+    ],
+)
+def test_constraints_hold_for_types_that_have_bounds_of_their_own(document: str) -> None:
+    with pytest.raises(ValidationError):
+        Bounded.model_validate_json(document)
+
+
+def test_constrained_fields_are_written_as_the_wire_wants_them() -> None:
+    text = '{"small":2,"short":7,"wait":"1s","code":"aGU="}'
+
+    assert Bounded.model_validate_json(text).model_dump_json() == text
 
 
 def test_shapes_of_recursive_types_end() -> None:

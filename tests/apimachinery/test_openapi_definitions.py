@@ -398,6 +398,14 @@ def test_required_fields_keep_the_order_of_the_class() -> None:
 
 
 @pytest.mark.parametrize("dialect", [V2, V3])
+def test_a_class_that_is_owned_as_a_whole_says_so(dialect: Dialect) -> None:
+    found = schemas(dialect)
+
+    assert found[f"{META}OwnerReference"]["x-kubernetes-map-type"] == "atomic"
+    assert "x-kubernetes-map-type" not in found[f"{META}ObjectMeta"]
+
+
+@pytest.mark.parametrize("dialect", [V2, V3])
 def test_every_reference_has_a_definition(dialect: Dialect) -> None:
     found = schemas(dialect)
 
