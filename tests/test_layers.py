@@ -42,6 +42,18 @@ DOORS = {
     "sqlite3": ("apiserver.storage.sqlite*",),
     "aetcd": ("apiserver.storage.etcd*",),
     "grpc": ("apiserver.storage.etcd*",),
+    "falcon": (
+        "apiserver.app",
+        "apiserver.decoding",
+        "apiserver.handlers.*",
+        "apiserver.middleware",
+        "apiserver.response",
+        "apiserver.routes",
+    ),
+    "gunicorn": ("apiserver.connection", "apiserver.serving", "apiserver.worker"),
+    "cryptography": ("apiserver.auth.x509", "apiserver.certificates", "apiserver.connection"),
+    "prometheus_client": ("apiserver.metrics", "client.controller.*"),
+    "aiohttp": ("client.transport",),
 }
 
 # apimachinery is pure: values in, values out.
