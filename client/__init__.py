@@ -1,0 +1,95 @@
+"""A client of Kubernetes' API, for this project's servers and for any other.
+
+    from client import Client
+
+    with Client.from_env(scheme=scheme) as c:
+        gadgets = c.of(Gadget, namespace="default")
+        for gadget in gadgets.list(labels={"app": "a"}): ...
+
+The tour: `Config` says where a server is; `AsyncClient` and `Client` talk to it; `of(cls)` gives a
+`ResourceClient`, the interface to depend on. Underneath, a `RESTClient` turns verbs into `Request`
+values, a `Sender` sends them over a `Transport`, and a `StreamWatcher` makes events of a stream.
+What a server answers is an `APIError`, one class for each reason.
+"""
+
+from apimachinery.errors import (
+    AlreadyExists,
+    APIError,
+    BadRequest,
+    Conflict,
+    Expired,
+    Forbidden,
+    Gone,
+    InternalError,
+    Invalid,
+    MethodNotAllowed,
+    NotFound,
+    ServiceUnavailable,
+    Timeout,
+    TooManyRequests,
+    Unauthorized,
+)
+from apimachinery.meta.unstructured import Unstructured
+from client.asgi_transport import ASGITransport
+from client.client import AsyncClient
+from client.config import Config
+from client.errors import ConfigError, CredentialError, Deleted, WaitTimeout
+from client.http import TransportError
+from client.interface import ResourceClient, SubresourceClient, Watch
+from client.paging import Listing, Page
+from client.request import ALL_NAMESPACES, InvalidRequest, PatchType, Request
+from client.rest import RESTClient
+from client.retry import retry_on_conflict
+from client.retry_watcher import RetryWatcher
+from client.scale import Scale
+from client.sync import Client
+from client.sync import ResourceClient as SyncResourceClient
+from client.warnings import ServerWarning
+from client.watch import Event, EventType, ListWatch, StreamWatcher
+
+__all__ = [
+    "ALL_NAMESPACES",
+    "APIError",
+    "ASGITransport",
+    "AlreadyExists",
+    "AsyncClient",
+    "BadRequest",
+    "Client",
+    "Config",
+    "ConfigError",
+    "Conflict",
+    "CredentialError",
+    "Deleted",
+    "Event",
+    "EventType",
+    "Expired",
+    "Forbidden",
+    "Gone",
+    "InternalError",
+    "Invalid",
+    "InvalidRequest",
+    "ListWatch",
+    "Listing",
+    "MethodNotAllowed",
+    "NotFound",
+    "Page",
+    "PatchType",
+    "RESTClient",
+    "Request",
+    "ResourceClient",
+    "RetryWatcher",
+    "Scale",
+    "ServerWarning",
+    "ServiceUnavailable",
+    "StreamWatcher",
+    "SubresourceClient",
+    "SyncResourceClient",
+    "Timeout",
+    "TooManyRequests",
+    "TransportError",
+    "Unauthorized",
+    "Unstructured",
+    "WaitTimeout",
+    "Watch",
+    "retry_on_conflict",
+]

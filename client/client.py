@@ -1,0 +1,154 @@
+"""AsyncClient: one server, and from it a client for every class, kind or resource.
+
+It owns the connections; `async with` or `aclose` ends them. Everything about a class that is not
+in the class is found through the scheme (its kind) and discovery (its resource and scope).
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self, TypeVar
+
+from apimachinery.meta.types import Object
+from apimachinery.meta.unstructured import Unstructured
+from apimachinery.scheme import Scheme
+from client.clock import Clock, SystemClock
+from client.config import Config, default_user_agent
+from client.discovery import Discovery
+from client.dynamic import Finder, Found, Known, kind_of_document, parse_api_version
+from client.errors import ConfigError
+from client.http import Transport
+from client.objects import Document
+from client.rate import RateLimiter, TokenBucket, Unlimited
+from client.request import ALL_NAMESPACES, Location, Pairs, Request
+from client.resource import Resource
+from client.sender import Reply, Sender
+from client.subresource import Binding, FindTarget, Target
+from client.warnings import WarningHandler
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+
+
+class AsyncClient:
+    """A client of one server."""
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        scheme: Scheme | None = None,
+        transport: Transport | None = None,
+        limiter: RateLimiter | None = None,
+        warn: WarningHandler | None = None,
+        observe: Callable[[Request, int], None] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """*transport* replaces the network, as with an application in this process."""
+        if config is None and transport is None:
+            raise ConfigError("a client needs a config or a transport; from_env() finds a config")
+        self.config = config or Config("https://apiserver")
+        self.scheme = scheme or Scheme()
+        ticking = clock or SystemClock()
+        self.sender = Sender(
+            transport or _network(self.config),
+            credentials=self.config.auth.credentials(ticking),
+            headers=_headers(self.config),
+            limiter=limiter or _limiter(self.config, ticking),
+            timeout=self.config.timeout,
+            watch_idle=self.config.watch_idle,
+            max_retries=self.config.max_retries,
+            warn=warn,
+            observe=observe,
+            clock=ticking,
+        )
+        self.discovery = Discovery(self.sender)
+        self._finder = Finder(self.discovery, self.scheme)
+
+    @classmethod
+    def from_env(
+        cls,
+        *,
+        scheme: Scheme | None = None,
+        kubeconfig: str | Path = "",
+        context: str = "",
+        namespace: str = "",
+    ) -> Self:
+        """A client of the server that kubectl would talk to from here."""
+        config = Config.from_env(kubeconfig=kubeconfig, context=context, namespace=namespace)
+        return cls(config, scheme=scheme)
+
+    def of(
+        self,
+        cls: type[ObjectT],
+        *,
+        namespace: str | None = None,
+        resource: str = "",
+        namespaced: bool = True,
+        api_version: str = "",
+    ) -> Resource[ObjectT]:
+        """The objects of a class.
+
+        Without *namespace* they are in the one of the configuration; ALL_NAMESPACES means all.
+        With *resource*, its plural name, and *namespaced* nothing is asked of discovery.
+        """
+        kind = self._finder.kind_of(cls, api_version)
+        if not resource:
+            return self._bound(cls, Found(self._finder, kind), namespace)
+        location = Location(kind.group_version.with_resource(resource), namespaced)
+        return self._bound(cls, Known(Target(location, kind)), namespace)
+
+    def resource(self, name: str, *, namespace: str | None = None) -> Resource[Unstructured]:
+        """The objects of a resource named as for kubectl: `gadgets.v1.gadgets.example.io`, `gd`."""
+        return self._bound(Unstructured, Found(self._finder, name), namespace)
+
+    def kind(
+        self, kind: str, api_version: str, *, namespace: str | None = None
+    ) -> Resource[Unstructured]:
+        """The objects of a kind for which there is no class."""
+        wanted = parse_api_version(api_version).with_kind(kind)
+        return self._bound(Unstructured, Found(self._finder, wanted), namespace)
+
+    def of_document(self, document: Document) -> Resource[Unstructured]:
+        """The objects like *document*, by the kind and apiVersion it names."""
+        return self._bound(Unstructured, Found(self._finder, kind_of_document(document)), None)
+
+    async def request(self, request: Request) -> Reply:
+        """Send any request, for paths that are no resource's."""
+        return await self.sender.send(request)
+
+    async def aclose(self) -> None:
+        """Close every connection; may be repeated."""
+        await self.sender.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def _bound(
+        self, cls: type[ObjectT], find: FindTarget, namespace: str | None
+    ) -> Resource[ObjectT]:
+        chosen = self.config.namespace if namespace is None else namespace
+        binding = Binding(
+            self.sender,
+            find,
+            namespace="" if chosen == ALL_NAMESPACES else chosen,
+            fixed=namespace is not None,
+        )
+        return Resource(binding, cls)
+
+
+def _network(config: Config) -> Transport:
+    # Imported late: whoever has a transport of their own need not load an HTTP library.
+    from client.transport import NetworkTransport
+
+    return NetworkTransport(config)
+
+
+def _headers(config: Config) -> Pairs:
+    agent = config.user_agent or default_user_agent()
+    return (("User-Agent", agent), *config.impersonate.headers())
+
+
+def _limiter(config: Config, clock: Clock) -> RateLimiter:
+    return TokenBucket(config.qps, config.burst, clock=clock) if config.qps > 0 else Unlimited()

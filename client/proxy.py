@@ -1,0 +1,87 @@
+"""Which proxy leads to a server: the configured one, or the one the environment names.
+
+`HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are read as Go programs read them, because a machine's
+environment is written for kubectl too: the loopback is never proxied, `.example.com` means only
+names below it, and addresses may be networks.
+"""
+
+from collections.abc import Mapping
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import SplitResult, urlsplit
+
+from client.errors import ConfigError
+
+SCHEMES = ("http", "https")
+
+
+def proxy_from_environment(server: str, environ: Mapping[str, str]) -> str:
+    """The proxy for *server*, or an empty string for none."""
+    url = urlsplit(server)
+    name = f"{url.scheme}_proxy"
+    proxy = environ.get(name.upper()) or environ.get(name) or ""
+    # A CGI script's HTTP_PROXY is the Proxy header of whoever called it.
+    if not proxy or (url.scheme == "http" and environ.get("REQUEST_METHOD")):
+        return ""
+    if _bypassed(url, environ.get("NO_PROXY") or environ.get("no_proxy") or ""):
+        return ""
+    return checked_proxy(proxy if "://" in proxy else f"http://{proxy}")
+
+
+def checked_proxy(proxy: str) -> str:
+    """*proxy* as it is, or ConfigError for what cannot be used as one."""
+    try:
+        url = urlsplit(proxy)
+        host, _ = url.hostname, url.port
+    except ValueError as error:
+        raise ConfigError(f"invalid proxy-url {proxy!r}: {error}") from None
+    if url.scheme not in SCHEMES or not host:
+        raise ConfigError(f"invalid proxy-url {proxy!r}: must be a URL with http or https")
+    return proxy
+
+
+def _bypassed(url: SplitResult, rules: str) -> bool:
+    host = (url.hostname or "").rstrip(".").lower()
+    address = _address(host)
+    if host == "localhost" or (address is not None and address.is_loopback):
+        return True
+    port = url.port or (443 if url.scheme == "https" else 80)
+    return any(_matches(rule.strip().lower(), host, address, port) for rule in rules.split(","))
+
+
+def _matches(rule: str, host: str, address: IPv4Address | IPv6Address | None, port: int) -> bool:
+    if not rule:
+        return False
+    if rule == "*":
+        return True
+    if "/" in rule:
+        return _in_network(rule, address)
+    name, wanted = _split_port(rule)
+    if wanted is not None and wanted != port:
+        return False
+    if address is not None:
+        return _address(name) == address
+    name = name.removeprefix("*")
+    if name.startswith("."):
+        return host.endswith(name)
+    return host == name or host.endswith(f".{name}")
+
+
+def _in_network(rule: str, address: IPv4Address | IPv6Address | None) -> bool:
+    try:
+        return address is not None and address in ip_network(rule, strict=False)
+    except ValueError:
+        return False
+
+
+def _split_port(rule: str) -> tuple[str, int | None]:
+    name, colon, port = rule.rpartition(":")
+    if colon and port.isdecimal() and (":" not in name or name.endswith("]")):
+        return name.strip("[]"), int(port)
+    return rule.strip("[]"), None
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None

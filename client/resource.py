@@ -1,0 +1,248 @@
+"""The client of one resource: verbs put into requests, answers put into objects of one class."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import Any, Literal, TypeVar, Unpack, overload
+
+from apimachinery.meta.decode import decode_json
+from apimachinery.meta.options import GetOptions, ListOptions, TableOptions
+from apimachinery.meta.status import Status
+from apimachinery.meta.table import Table
+from apimachinery.meta.types import Object, PartialObjectMetadata
+from apimachinery.meta.unstructured import Unstructured
+from client.editing import edited, modified
+from client.interface import (
+    DeleteArguments,
+    Patch,
+    ReadOptions,
+    ResourceClient,
+    Selection,
+    Watch,
+    WriteOptions,
+)
+from client.objects import Document
+from client.paging import PAGE_SIZE, Listing, Page
+from client.request import ALL_NAMESPACES, InvalidRequest, PatchType, accept, query_of, segment
+from client.rest import RESTClient
+from client.scale import Scale
+from client.selecting import create_query, delete_body, list_options
+from client.subresource import Subresource, Verbs
+from client.watch import EmptyDecoder, FrameDecoder, ListWatch, StatusReporter, StreamWatcher
+from client.watching import ResumingWatch, wait_for
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+OtherT = TypeVar("OtherT", bound=Object)
+
+
+class Resource(Verbs[ObjectT], ResourceClient[ObjectT]):
+    """The objects of one class over a `Sender`."""
+
+    async def get(self, name: str, *, resource_version: str = "") -> ObjectT:
+        query = query_of(GetOptions(resource_version=resource_version)) if resource_version else ()
+        return await self._get(name, query)
+
+    def list(
+        self,
+        *,
+        page_size: int = PAGE_SIZE,
+        inconsistent: bool = False,
+        **options: Unpack[ReadOptions],
+    ) -> Listing[ObjectT]:
+        asked = list_options(limit=page_size, **options)
+        return Listing(self._fetch, asked, inconsistent=inconsistent)
+
+    async def page(
+        self, *, limit: int = PAGE_SIZE, continue_: str = "", **options: Unpack[ReadOptions]
+    ) -> Page[ObjectT]:
+        return await self._fetch(list_options(limit=limit, continue_=continue_, **options))
+
+    async def table(
+        self,
+        name: str = "",
+        *,
+        include_object: Literal["None", "Metadata", "Object"] = "Metadata",
+        **options: Unpack[ReadOptions],
+    ) -> Table:
+        rest, _ = await self._rest()
+        query = query_of(TableOptions(include_object=include_object))
+        namespace = self._binding.namespace
+        if name:
+            request = rest.get(name, namespace=namespace, query=query)
+        else:
+            asked = query_of(list_options(**options))
+            request = rest.list(namespace=namespace, query=(*query, *asked))
+        request = replace(request, headers=accept("Table"))
+        reply = await self._binding.sender.send(request)
+        return decode_json(Table, reply.body, find_unknown=False).object
+
+    def watch(
+        self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[Selection]
+    ) -> Watch[ObjectT]:
+        options = list_options(resource_version=since, **selection)
+        source = ListWatch(self._fetch, self._watch)
+        return ResumingWatch(source, options, bookmarks=bookmarks, clock=self._clock)
+
+    def list_watch(self, **selection: Unpack[Selection]) -> ListWatch[ObjectT]:
+        chosen = list_options(**selection)
+        selectors = {
+            "label_selector": chosen.label_selector,
+            "field_selector": chosen.field_selector,
+        }
+
+        def selected(options: ListOptions) -> ListOptions:
+            return options.model_copy(update=selectors)
+
+        return ListWatch(
+            lambda options: self._fetch(selected(options)),
+            lambda options: self._watch(selected(options)),
+        )
+
+    async def wait(
+        self, name: str, predicate: Callable[[ObjectT], bool], *, timeout: float = 60
+    ) -> ObjectT:
+        found = await wait_for(
+            self._one(name),
+            name,
+            lambda obj: obj is not None and predicate(obj),
+            timeout=timeout,
+            missing_ok=False,
+            clock=self._clock,
+        )
+        assert found is not None
+        return found
+
+    async def wait_deleted(self, name: str, *, uid: str = "", timeout: float = 60) -> None:
+        await wait_for(
+            self._one(name),
+            name,
+            lambda obj: obj is None or bool(uid and obj.metadata.uid != uid),
+            timeout=timeout,
+            missing_ok=True,
+            clock=self._clock,
+        )
+
+    async def create(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
+        rest, kind = await self._rest()
+        request = rest.create(
+            self._codec.encode(obj, kind),
+            namespace=self._writable(self._binding.namespace_for(obj), rest),
+            query=create_query(self._binding.options(options)),
+        )
+        return self._codec.decode((await self._send(request)).body)
+
+    async def update(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
+        return await self._update(obj, "", options)
+
+    async def patch(
+        self,
+        name: str,
+        patch: Patch,
+        type: PatchType | None = None,  # noqa: A002 - what it is called everywhere
+        **options: Unpack[WriteOptions],
+    ) -> ObjectT:
+        return await self._patch(name, patch, type, options)
+
+    async def apply(
+        self, obj: ObjectT | Document, *, force: bool = False, **options: Unpack[WriteOptions]
+    ) -> ObjectT:
+        return await self._apply(obj, "", force, options)
+
+    async def delete(self, name: str, **options: Unpack[DeleteArguments]) -> ObjectT | Status:
+        rest, _ = await self._rest()
+        request = rest.delete(
+            name, delete_body(self._delete(options)), namespace=self._binding.namespace
+        )
+        return self._codec.decode_or_status((await self._send(request)).body)
+
+    async def delete_collection(
+        self, *, options: DeleteArguments | None = None, **selection: Unpack[Selection]
+    ) -> Page[ObjectT]:
+        rest, kind = await self._rest()
+        request = rest.delete_collection(
+            delete_body(self._delete(options or {})),
+            namespace=self._binding.namespace,
+            query=query_of(list_options(**selection)),
+        )
+        reply = await self._send(request, many=True)
+        return self._codec.decode_list(reply.body, kind)
+
+    def edit(
+        self, name: str, **options: Unpack[WriteOptions]
+    ) -> AbstractAsyncContextManager[ObjectT]:
+        return edited(self._store(name, options), self._clock)
+
+    async def modify(
+        self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
+    ) -> ObjectT:
+        return await modified(self._store(name, options), change, self._clock)
+
+    @property
+    def status(self) -> Subresource[ObjectT]:
+        return Subresource(self._binding, self._codec.cls, "status")
+
+    @property
+    def scale(self) -> Subresource[Scale]:
+        return Subresource(self._binding, Scale, "scale")
+
+    @overload
+    def subresource(self, name: str) -> Subresource[Unstructured]: ...
+
+    @overload
+    def subresource(self, name: str, cls: type[OtherT]) -> Subresource[OtherT]: ...
+
+    def subresource(self, name: str, cls: Any = Unstructured) -> Any:
+        segment("subresource", name)
+        return Subresource(self._binding, cls, name)
+
+    @property
+    def metadata(self) -> "Resource[PartialObjectMetadata]":
+        binding = replace(self._binding, transform="PartialObjectMetadata")
+        return Resource(binding, PartialObjectMetadata)
+
+    def in_namespace(self, namespace: str) -> "Resource[ObjectT]":
+        chosen = "" if namespace == ALL_NAMESPACES else namespace
+        binding = replace(self._binding, namespace=chosen, fixed=True)
+        return Resource(binding, self._codec.cls)
+
+    def with_options(self, **options: Unpack[WriteOptions]) -> "Resource[ObjectT]":
+        binding = replace(self._binding, defaults=self._binding.options(options))
+        return Resource(binding, self._codec.cls)
+
+    def over_websocket(self) -> "Resource[ObjectT]":
+        """The same objects, watched over WebSockets."""
+        return Resource(replace(self._binding, websocket=True), self._codec.cls)
+
+    async def _fetch(self, options: ListOptions) -> Page[ObjectT]:
+        rest, kind = await self._rest()
+        request = rest.list(namespace=self._binding.namespace, query=query_of(options))
+        reply = await self._send(request, many=True)
+        return self._codec.decode_list(reply.body, kind)
+
+    async def _watch(self, options: ListOptions) -> StreamWatcher[ObjectT]:
+        rest, _ = await self._rest()
+        sender = self._binding.sender
+        request = rest.watch(namespace=self._binding.namespace, query=query_of(options))
+        response = await sender.stream(self._binding.prepared(request))
+        if response is None:
+            return StreamWatcher(EmptyDecoder())
+        decoder = FrameDecoder(response, self._codec.decode, read=sender.chunk)
+        return StreamWatcher(decoder, StatusReporter(verb=request.verb))
+
+    def _one(self, name: str) -> ListWatch[ObjectT]:
+        if not self._binding.namespace and self._binding.fixed:
+            raise InvalidRequest(
+                "an empty namespace may not be set when a resource name is provided"
+            )
+        segment("resource name", name)
+        return ListWatch(self._fetch, self._watch)
+
+    def _delete(self, given: DeleteArguments) -> DeleteArguments:
+        if (self._binding.defaults or {}).get("dry_run") and "dry_run" not in given:
+            return {**given, "dry_run": True}
+        return given
+
+    def _writable(self, namespace: str, rest: RESTClient) -> str:
+        if rest.location.namespaced and not namespace:
+            raise InvalidRequest("an empty namespace may not be set during creation")
+        return namespace

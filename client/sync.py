@@ -1,0 +1,353 @@
+"""Client: the same client without `await`.
+
+There is one engine, the asynchronous one; here every method hands its call to it and waits. The
+names and arguments are the same.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
+
+from apimachinery.meta.status import Status
+from apimachinery.meta.table import Table
+from apimachinery.meta.types import Object, PartialObjectMetadata
+from apimachinery.meta.unstructured import Unstructured
+from apimachinery.scheme import Scheme
+from client import interface
+from client.client import AsyncClient
+from client.clock import Clock
+from client.config import Config
+from client.http import Transport
+from client.interface import DeleteArguments, Patch, ReadOptions, Selection, WriteOptions
+from client.objects import Document
+from client.paging import PAGE_SIZE, Page
+from client.paging import Listing as AsyncListing
+from client.portal import Portal
+from client.rate import RateLimiter
+from client.request import PatchType, Request
+from client.scale import Scale
+from client.sender import Reply
+from client.warnings import WarningHandler
+from client.watch import Event
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+OtherT = TypeVar("OtherT", bound=Object)
+
+
+class Listing(Generic[ObjectT]):
+    """The objects of a collection, fetched page by page while one iterates."""
+
+    def __init__(self, portal: Portal, listing: AsyncListing[ObjectT]) -> None:
+        self._portal = portal
+        self._listing = listing
+
+    def __iter__(self) -> Iterator[ObjectT]:
+        for page in self.pages():
+            yield from page.items
+
+    def pages(self) -> Iterator[Page[ObjectT]]:
+        return self._portal.iterate(self._listing.pages())
+
+    def all(self) -> Page[ObjectT]:
+        return self._portal.call(self._listing.all())
+
+
+class Watch(Generic[ObjectT]):
+    """Changes as they happen; `with` or `stop` lets go of the connection."""
+
+    def __init__(self, portal: Portal, watch: interface.Watch[ObjectT]) -> None:
+        self._portal = portal
+        self._watch = watch
+        self._events = portal.iterate(watch)
+
+    @property
+    def resource_version(self) -> str:
+        return self._watch.resource_version
+
+    def stop(self) -> None:
+        """End the watch; may be called from another thread than the one that iterates."""
+        self._portal.call(self._watch.aclose())
+
+    def __iter__(self) -> Iterator[Event[ObjectT]]:
+        return self
+
+    def __next__(self) -> Event[ObjectT]:
+        return next(self._events)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class SubresourceClient(Generic[ObjectT]):
+    """A part or an action of objects that has a path of its own."""
+
+    def __init__(self, portal: Portal, inner: interface.SubresourceClient[ObjectT]) -> None:
+        self._portal = portal
+        self._inner = inner
+
+    def get(self, name: str) -> ObjectT:
+        return self._portal.call(self._inner.get(name))
+
+    def create(
+        self, name: str, body: ObjectT | Document, **options: Unpack[WriteOptions]
+    ) -> ObjectT:
+        return self._portal.call(self._inner.create(name, body, **options))
+
+    def update(
+        self, obj: ObjectT | Document, *, name: str = "", **options: Unpack[WriteOptions]
+    ) -> ObjectT:
+        return self._portal.call(self._inner.update(obj, name=name, **options))
+
+    def patch(
+        self,
+        name: str,
+        patch: Patch,
+        type: PatchType | None = None,  # noqa: A002 - what it is called everywhere
+        **options: Unpack[WriteOptions],
+    ) -> ObjectT:
+        return self._portal.call(self._inner.patch(name, patch, type, **options))
+
+    def apply(
+        self,
+        obj: ObjectT | Document,
+        *,
+        name: str = "",
+        force: bool = False,
+        **options: Unpack[WriteOptions],
+    ) -> ObjectT:
+        return self._portal.call(self._inner.apply(obj, name=name, force=force, **options))
+
+    def edit(self, name: str, **options: Unpack[WriteOptions]) -> AbstractContextManager[ObjectT]:
+        return _entered(self._portal, self._inner.edit(name, **options))
+
+    def modify(
+        self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
+    ) -> ObjectT:
+        return self._portal.call(self._inner.modify(name, change, **options))
+
+
+class ResourceClient(Generic[ObjectT]):
+    """The objects of one class, in one namespace or in all."""
+
+    def __init__(self, portal: Portal, inner: interface.ResourceClient[ObjectT]) -> None:
+        self._portal = portal
+        self._inner = inner
+
+    def get(self, name: str, *, resource_version: str = "") -> ObjectT:
+        return self._portal.call(self._inner.get(name, resource_version=resource_version))
+
+    def list(
+        self,
+        *,
+        page_size: int = PAGE_SIZE,
+        inconsistent: bool = False,
+        **options: Unpack[ReadOptions],
+    ) -> Listing[ObjectT]:
+        found = self._inner.list(page_size=page_size, inconsistent=inconsistent, **options)
+        return Listing(self._portal, found)
+
+    def page(
+        self, *, limit: int = PAGE_SIZE, continue_: str = "", **options: Unpack[ReadOptions]
+    ) -> Page[ObjectT]:
+        return self._portal.call(self._inner.page(limit=limit, continue_=continue_, **options))
+
+    def table(
+        self,
+        name: str = "",
+        *,
+        include_object: Literal["None", "Metadata", "Object"] = "Metadata",
+        **options: Unpack[ReadOptions],
+    ) -> Table:
+        return self._portal.call(self._inner.table(name, include_object=include_object, **options))
+
+    def watch(
+        self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[Selection]
+    ) -> Watch[ObjectT]:
+        async def opened() -> interface.Watch[ObjectT]:
+            return self._inner.watch(since=since, bookmarks=bookmarks, **selection)
+
+        return Watch(self._portal, self._portal.call(opened()))
+
+    def wait(
+        self, name: str, predicate: Callable[[ObjectT], bool], *, timeout: float = 60
+    ) -> ObjectT:
+        return self._portal.call(self._inner.wait(name, predicate, timeout=timeout))
+
+    def wait_deleted(self, name: str, *, uid: str = "", timeout: float = 60) -> None:
+        self._portal.call(self._inner.wait_deleted(name, uid=uid, timeout=timeout))
+
+    def create(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
+        return self._portal.call(self._inner.create(obj, **options))
+
+    def update(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
+        return self._portal.call(self._inner.update(obj, **options))
+
+    def patch(
+        self,
+        name: str,
+        patch: Patch,
+        type: PatchType | None = None,  # noqa: A002 - what it is called everywhere
+        **options: Unpack[WriteOptions],
+    ) -> ObjectT:
+        return self._portal.call(self._inner.patch(name, patch, type, **options))
+
+    def apply(
+        self, obj: ObjectT | Document, *, force: bool = False, **options: Unpack[WriteOptions]
+    ) -> ObjectT:
+        return self._portal.call(self._inner.apply(obj, force=force, **options))
+
+    def delete(self, name: str, **options: Unpack[DeleteArguments]) -> ObjectT | Status:
+        return self._portal.call(self._inner.delete(name, **options))
+
+    def delete_collection(
+        self, *, options: DeleteArguments | None = None, **selection: Unpack[Selection]
+    ) -> Page[ObjectT]:
+        return self._portal.call(self._inner.delete_collection(options=options, **selection))
+
+    def edit(self, name: str, **options: Unpack[WriteOptions]) -> AbstractContextManager[ObjectT]:
+        return _entered(self._portal, self._inner.edit(name, **options))
+
+    def modify(
+        self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
+    ) -> ObjectT:
+        return self._portal.call(self._inner.modify(name, change, **options))
+
+    @property
+    def status(self) -> SubresourceClient[ObjectT]:
+        return SubresourceClient(self._portal, self._inner.status)
+
+    @property
+    def scale(self) -> SubresourceClient[Scale]:
+        return SubresourceClient(self._portal, self._inner.scale)
+
+    @overload
+    def subresource(self, name: str) -> SubresourceClient[Unstructured]: ...
+
+    @overload
+    def subresource(self, name: str, cls: type[OtherT]) -> SubresourceClient[OtherT]: ...
+
+    def subresource(self, name: str, cls: Any = Unstructured) -> Any:
+        return SubresourceClient(self._portal, self._inner.subresource(name, cls))
+
+    @property
+    def metadata(self) -> "ResourceClient[PartialObjectMetadata]":
+        return ResourceClient(self._portal, self._inner.metadata)
+
+    def in_namespace(self, namespace: str) -> "ResourceClient[ObjectT]":
+        return ResourceClient(self._portal, self._inner.in_namespace(namespace))
+
+    def with_options(self, **options: Unpack[WriteOptions]) -> "ResourceClient[ObjectT]":
+        return ResourceClient(self._portal, self._inner.with_options(**options))
+
+    def dry_run(self) -> "ResourceClient[ObjectT]":
+        return self.with_options(dry_run=True)
+
+    def as_manager(self, field_manager: str) -> "ResourceClient[ObjectT]":
+        return self.with_options(field_manager=field_manager)
+
+
+class Client:
+    """A client of one server; `with` or `close` ends its connections and its thread."""
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        scheme: Scheme | None = None,
+        transport: Transport | None = None,
+        limiter: RateLimiter | None = None,
+        warn: WarningHandler | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._portal = Portal()
+        self._inner = AsyncClient(
+            config, scheme=scheme, transport=transport, limiter=limiter, warn=warn, clock=clock
+        )
+
+    @classmethod
+    def from_env(
+        cls,
+        *,
+        scheme: Scheme | None = None,
+        kubeconfig: str | Path = "",
+        context: str = "",
+        namespace: str = "",
+    ) -> Self:
+        """A client of the server that kubectl would talk to from here."""
+        config = Config.from_env(kubeconfig=kubeconfig, context=context, namespace=namespace)
+        return cls(config, scheme=scheme)
+
+    @property
+    def config(self) -> Config:
+        return self._inner.config
+
+    @property
+    def scheme(self) -> Scheme:
+        return self._inner.scheme
+
+    def of(
+        self,
+        cls: type[ObjectT],
+        *,
+        namespace: str | None = None,
+        resource: str = "",
+        namespaced: bool = True,
+        api_version: str = "",
+    ) -> ResourceClient[ObjectT]:
+        """The objects of a class; see `AsyncClient.of`."""
+        found = self._inner.of(
+            cls,
+            namespace=namespace,
+            resource=resource,
+            namespaced=namespaced,
+            api_version=api_version,
+        )
+        return ResourceClient(self._portal, found)
+
+    def resource(self, name: str, *, namespace: str | None = None) -> ResourceClient[Unstructured]:
+        """The objects of a resource named as for kubectl."""
+        return ResourceClient(self._portal, self._inner.resource(name, namespace=namespace))
+
+    def kind(
+        self, kind: str, api_version: str, *, namespace: str | None = None
+    ) -> ResourceClient[Unstructured]:
+        """The objects of a kind for which there is no class."""
+        found = self._inner.kind(kind, api_version, namespace=namespace)
+        return ResourceClient(self._portal, found)
+
+    def of_document(self, document: Document) -> ResourceClient[Unstructured]:
+        """The objects like *document*, by the kind and apiVersion it names."""
+        return ResourceClient(self._portal, self._inner.of_document(document))
+
+    def request(self, request: Request) -> Reply:
+        """Send any request, for paths that are no resource's."""
+        return self._portal.call(self._inner.request(request))
+
+    def close(self) -> None:
+        """Close every connection and end the thread; may be repeated."""
+        if not self._portal.closed:
+            self._portal.call(self._inner.aclose())
+            self._portal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextmanager
+def _entered(portal: Portal, manager: Any) -> Iterator[Any]:
+    """An asynchronous context manager as an ordinary one."""
+    value = portal.call(manager.__aenter__())
+    try:
+        yield value
+    except BaseException as error:
+        if not portal.call(manager.__aexit__(type(error), error, error.__traceback__)):
+            raise
+    else:
+        portal.call(manager.__aexit__(None, None, None))

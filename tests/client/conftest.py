@@ -1,0 +1,36 @@
+from collections.abc import AsyncIterator
+
+import pytest
+
+from apimachinery.scheme import Scheme
+from apis.gadgets.register import add_to_scheme
+from client import AsyncClient, Config
+from tests.client.fakes import FakeClock, FakeServer, serve_discovery, serving
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FakeServer]:
+    async with serving() as made:
+        serve_discovery(made)
+        yield made
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture(scope="session")
+def scheme() -> Scheme:
+    made = Scheme()
+    add_to_scheme(made)
+    return made
+
+
+@pytest.fixture
+async def client(
+    server: FakeServer, scheme: Scheme, clock: FakeClock
+) -> AsyncIterator[AsyncClient]:
+    config = Config(server.url, user_agent="test/1", trust_env=False)
+    async with AsyncClient(config, scheme=scheme, clock=clock) as made:
+        yield made

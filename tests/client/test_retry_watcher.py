@@ -1,0 +1,314 @@
+"""Watches that go on over many connections, and waiting, which is built on them."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from apimachinery.errors import APIError, Expired, Forbidden, Gone, InternalError, Unauthorized
+from apimachinery.meta.status import Status
+from apis.gadgets import v1
+from client import (
+    AsyncClient,
+    Deleted,
+    Event,
+    EventType,
+    RetryWatcher,
+    StreamWatcher,
+    WaitTimeout,
+)
+from client.http import ConnectionLost
+from client.watch import EndOfStream
+from tests.client.fakes import (
+    GADGETS,
+    FakeClock,
+    FakeServer,
+    answer,
+    frame,
+    gadget,
+    gadget_list,
+    status,
+    stream,
+)
+
+
+def made(name: str, version: str) -> v1.Gadget:
+    return v1.Gadget.model_validate(gadget(name, version))
+
+
+def added(name: str, version: str) -> Event[Any]:
+    return Event(EventType.ADDED, made(name, version))
+
+
+def error(code: int, **kwargs: Any) -> Event[Any]:
+    return Event(EventType.ERROR, Status.model_validate(status(code, "X", **kwargs)))
+
+
+class ScriptedDecoder:
+    def __init__(self, events: Sequence[Event[Any]]) -> None:
+        self._events = list(events)
+
+    async def decode(self) -> Event[Any]:
+        if not self._events:
+            raise EndOfStream
+        return self._events.pop(0)
+
+    def close(self) -> None:
+        self._events.clear()
+
+
+class Streams:
+    """Streams to open one after the other; after the last one opening is forbidden."""
+
+    def __init__(self, *scripts: Sequence[Event[Any]] | Exception) -> None:
+        self.scripts = list(scripts)
+        self.opened: list[str] = []
+
+    async def open(self, resource_version: str) -> StreamWatcher[v1.Gadget]:
+        self.opened.append(resource_version)
+        script = self.scripts.pop(0) if self.scripts else Forbidden("that is all")
+        if isinstance(script, Exception):
+            raise script
+        return StreamWatcher(ScriptedDecoder(script))
+
+
+async def run(streams: Streams, clock: FakeClock, start: str = "1") -> list[Event[Any]]:
+    return [event async for event in RetryWatcher(start, streams.open, clock=clock)]
+
+
+@pytest.mark.parametrize("version", ["", "0"])
+def test_it_refuses_to_start_at_no_or_any_resource_version(version: str) -> None:
+    with pytest.raises(ValueError, match="is not supported"):
+        RetryWatcher(version, Streams().open)
+
+
+async def test_it_goes_on_from_the_last_event(clock: FakeClock) -> None:
+    """Its resourceVersion is that of every event it has seen."""
+    streams = Streams([added("a", "5"), added("b", "7")], [added("c", "9")])
+
+    found = await run(streams, clock)
+
+    assert streams.opened == ["1", "7", "9"]
+    assert [event.type for event in found] == ["ADDED"] * 3 + ["ERROR"]
+
+
+async def test_bookmarks_move_it_on_and_are_not_forwarded(clock: FakeClock) -> None:
+    streams = Streams([added("a", "5"), Event(EventType.BOOKMARK, made("", "90"))], [])
+
+    found = await run(streams, clock)
+
+    assert streams.opened == ["1", "90", "90"]
+    assert [event.type for event in found] == ["ADDED", "ERROR"]
+
+
+async def test_gone_in_the_stream_is_forwarded_and_the_end(clock: FakeClock) -> None:
+    streams = Streams([added("a", "5"), error(410)], [added("b", "6")])
+
+    found = await run(streams, clock)
+
+    assert [event.type for event in found] == ["ADDED", "ERROR"]
+    assert found[-1].error.code == 410
+    assert streams.opened == ["1"]
+
+
+async def test_gone_at_opening_is_tried_again(clock: FakeClock) -> None:
+    streams = Streams(Expired("too old"), Gone("gone"), [added("a", "5")])
+
+    found = await run(streams, clock)
+
+    assert streams.opened == ["1", "1", "1", "5"]
+    assert found[0].type is EventType.ADDED
+
+
+@pytest.mark.parametrize("refusal", [Forbidden("no"), Unauthorized("who")])
+async def test_being_refused_at_opening_is_forwarded_and_the_end(
+    refusal: APIError, clock: FakeClock
+) -> None:
+    found = await run(Streams(refusal), clock)
+
+    assert [type(event.error) for event in found] == [type(refusal)]
+
+
+@pytest.mark.parametrize("code", [500, 504, 429, 418])
+async def test_other_errors_in_the_stream_are_tried_again_after_the_time_they_name(
+    code: int, clock: FakeClock
+) -> None:
+    streams = Streams([added("a", "5"), error(code, retryAfterSeconds=7)], [added("b", "6")])
+
+    found = await run(streams, clock)
+
+    assert [event.object.metadata.name for event in found[:2]] == ["a", "b"]
+    assert streams.opened[:2] == ["1", "5"]
+    assert clock.slept[0] == 7
+
+
+@pytest.mark.parametrize("failure", [ConnectionLost("reset"), InternalError("oops")])
+async def test_failures_at_opening_are_tried_again(failure: Exception, clock: FakeClock) -> None:
+    streams = Streams(failure, [added("a", "5")])
+
+    found = await run(streams, clock)
+
+    assert found[0].type is EventType.ADDED
+
+
+async def test_an_object_without_resource_version_is_fatal(clock: FakeClock) -> None:
+    streams = Streams([added("a", ""), added("b", "6")])
+
+    found = await run(streams, clock)
+
+    assert [event.type for event in found] == ["ERROR"]
+    assert isinstance(found[0].error, InternalError)
+
+
+async def test_restarts_are_a_second_apart(clock: FakeClock) -> None:
+    """The second counts from the last opening: a watch that lasted longer restarts at once."""
+    streams = Streams([], [], [added("a", "5")])
+
+    async def slowly(version: str) -> StreamWatcher[v1.Gadget]:
+        watch = await streams.open(version)
+        if len(streams.opened) == 2:
+            clock.time += 0.75
+        if len(streams.opened) == 3:
+            clock.time += 30
+        return watch
+
+    [_ async for _ in RetryWatcher("1", slowly, clock=clock)]
+
+    assert clock.slept == [1.0, 0.25]
+
+
+async def test_stopping_wakes_a_watcher_that_waits_to_restart() -> None:
+    slept = asyncio.Event()
+
+    class Sleepy(FakeClock):
+        async def sleep(self, seconds: float) -> None:
+            slept.set()
+            await asyncio.Event().wait()
+
+    watcher = RetryWatcher("1", Streams([], []).open, clock=Sleepy())
+
+    async def read() -> list[Event[Any]]:
+        return [event async for event in watcher]
+
+    received = asyncio.create_task(read())
+    await slept.wait()
+
+    watcher.stop()
+
+    async with asyncio.timeout(5):
+        assert await received == []
+
+
+async def test_watching_without_a_start_begins_with_what_exists(
+    server: FakeServer, client: AsyncClient
+) -> None:
+    server.on(
+        "GET",
+        GADGETS,
+        answer(gadget_list(gadget("a", "3"), version="10")),
+        stream(frame("MODIFIED", gadget("a", "11"))),
+        stream(
+            frame("BOOKMARK", gadget("", "20")),
+            frame("ERROR", status(410, "Expired", "too old resource version")),
+        ),
+    )
+    seen = []
+
+    with pytest.raises(Expired, match="too old"):
+        async for event in client.of(v1.Gadget).watch(labels="app=a"):
+            seen.append((event.type, event.object.metadata.resource_version))
+
+    assert seen == [("ADDED", "3"), ("MODIFIED", "11")]
+    queries = [one.query for one in server.seen if one.path == GADGETS]
+    assert [query.get("resourceVersion") for query in queries] == [None, "10", "11"]
+    assert all(query["labelSelector"] == "app=a" for query in queries)
+    assert queries[-1]["allowWatchBookmarks"] == "true"
+
+
+async def test_a_watch_knows_how_far_it_came(server: FakeServer, client: AsyncClient) -> None:
+    release = asyncio.Event()
+    server.on("GET", GADGETS, stream(frame("ADDED", gadget("a", "8")), hold=release))
+
+    async with client.of(v1.Gadget).watch(since="7") as watch:
+        async for _ in watch:
+            break
+    release.set()
+
+    assert watch.resource_version == "8"
+    assert [event async for event in watch] == []
+
+
+async def test_waiting_ends_when_the_condition_holds(
+    server: FakeServer, client: AsyncClient
+) -> None:
+    server.on(
+        "GET",
+        GADGETS,
+        answer(gadget_list(version="10")),
+        stream(frame("ADDED", gadget("a", "11")), frame("MODIFIED", gadget("a", "12", replicas=3))),
+    )
+
+    found = await client.of(v1.Gadget).wait("a", lambda g: g.spec.replicas == 3, timeout=5)
+
+    assert found.metadata.resource_version == "12"
+    assert server.seen[-1].query["fieldSelector"] == "metadata.name=a"
+
+
+async def test_waiting_looks_again_when_the_server_forgot(
+    server: FakeServer, client: AsyncClient
+) -> None:
+    server.on(
+        "GET",
+        GADGETS,
+        answer(gadget_list(version="10")),
+        stream(frame("ERROR", status(410, "Expired"))),
+        answer(gadget_list(gadget("a"), version="99")),
+    )
+
+    found = await client.of(v1.Gadget).wait("a", lambda g: True, timeout=5)
+
+    assert found.metadata.name == "a"
+
+
+async def test_waiting_for_what_is_deleted_raises_deleted(
+    server: FakeServer, client: AsyncClient
+) -> None:
+    server.on(
+        "GET",
+        GADGETS,
+        answer(gadget_list(gadget("a"), version="10")),
+        stream(frame("DELETED", gadget("a", "11"))),
+    )
+
+    with pytest.raises(Deleted) as caught:
+        await client.of(v1.Gadget).wait("a", lambda g: False, timeout=5)
+
+    assert caught.value.object.metadata.name == "a"
+
+
+async def test_waiting_ends_with_its_time(server: FakeServer, client: AsyncClient) -> None:
+    release = asyncio.Event()
+    server.on("GET", GADGETS, answer(gadget_list(gadget("a"), version="10")), stream(hold=release))
+
+    with pytest.raises(WaitTimeout, match=r"timed out after 0\.05s") as caught:
+        await client.of(v1.Gadget).wait("a", lambda g: False, timeout=0.05)
+
+    release.set()
+    assert caught.value.object is not None
+
+
+async def test_waiting_for_deletion_ends_when_the_object_or_its_uid_is_gone(
+    server: FakeServer, client: AsyncClient
+) -> None:
+    server.on(
+        "GET",
+        GADGETS,
+        answer(gadget_list(gadget("a"), version="10")),
+        stream(frame("DELETED", gadget("a", "11"))),
+    )
+    gadgets = client.of(v1.Gadget)
+
+    await gadgets.wait_deleted("a", timeout=5)
+    server.on("GET", GADGETS, answer(gadget_list(gadget("a"), version="10")))
+    await gadgets.wait_deleted("a", uid="another", timeout=5)

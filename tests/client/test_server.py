@@ -1,0 +1,222 @@
+"""The client and our own server in one process, over the ASGI transport: no sockets."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from apimachinery.errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
+from apimachinery.meta.status import Status
+from apimachinery.scheme import Scheme
+from apis.gadgets import v1, v1beta1
+from apis.gadgets.install import GADGETS
+from apiserver.app import App, create_app
+from apiserver.auth.authentication import Authentication
+from apiserver.auth.authorization import default_authorizer
+from apiserver.auth.tokens import TokenAuthenticator
+from apiserver.auth.user import MASTERS, User
+from apiserver.storage.backends import open_backend
+from client import ASGITransport, AsyncClient, Client, Config, ResourceClient, ServerWarning
+from client.auth import Auth
+
+ADMIN = Config("https://apiserver", auth=Auth(token="admin"), user_agent="tests/1", timeout=10)
+
+
+def app() -> App:
+    return create_app(
+        (GADGETS,),
+        lambda: open_backend("sqlite://:memory:"),
+        authentication=Authentication(
+            (TokenAuthenticator({"admin": User("admin", groups=(MASTERS,))}),)
+        ),
+        authorizer=default_authorizer(),
+    )
+
+
+@pytest.fixture
+async def transport() -> AsyncIterator[ASGITransport]:
+    async with ASGITransport(app()) as made:
+        yield made
+
+
+@pytest.fixture
+async def client(transport: ASGITransport, scheme: Scheme) -> AsyncClient:
+    return AsyncClient(ADMIN, scheme=scheme, transport=transport)
+
+
+@pytest.fixture
+def gadgets(client: AsyncClient) -> ResourceClient[v1.Gadget]:
+    return client.of(v1.Gadget, namespace="default")
+
+
+def body(name: str, replicas: int = 1, **labels: str) -> dict[str, object]:
+    return {
+        "metadata": {"name": name, **({"labels": labels} if labels else {})},
+        "spec": {"model": "a1", "replicas": replicas},
+    }
+
+
+async def test_an_object_lives_and_dies(gadgets: ResourceClient[v1.Gadget]) -> None:
+    created = await gadgets.create(body("a", 2))
+    created.spec.replicas = 3
+    updated = await gadgets.update(created)
+    patched = await gadgets.patch("a", {"spec": {"replicas": 4}})
+    by_operations = await gadgets.patch(
+        "a", [{"op": "replace", "path": "/spec/replicas", "value": 5}]
+    )
+    deleted = await gadgets.delete("a", uid=created.metadata.uid)
+
+    assert [g.spec.replicas for g in (updated, patched, by_operations)] == [3, 4, 5]
+    assert isinstance(deleted, Status)
+    with pytest.raises(NotFound, match=r'gadgets.gadgets.example.io "a" not found'):
+        await gadgets.get("a")
+
+
+async def test_the_servers_refusals_are_its_errors(gadgets: ResourceClient[v1.Gadget]) -> None:
+    created = await gadgets.create(body("a"))
+    stale = created.deep_copy()
+    await gadgets.patch("a", {"spec": {"replicas": 2}})
+
+    with pytest.raises(AlreadyExists):
+        await gadgets.create(body("a"))
+    with pytest.raises(Conflict):
+        await gadgets.update(stale)
+    with pytest.raises(Invalid) as caught:
+        await gadgets.create({"metadata": {"name": "B!"}, "spec": {"model": "x"}})
+    assert caught.value.causes[0].field == "metadata.name"
+
+
+async def test_a_list_pages_and_selects(gadgets: ResourceClient[v1.Gadget]) -> None:
+    for number in range(7):
+        await gadgets.create(body(f"g{number}", app="even" if number % 2 == 0 else "odd"))
+
+    everything = [g.metadata.name async for g in gadgets.list(page_size=3)]
+    even = [g.metadata.name async for g in gadgets.list(labels={"app": "even"}, page_size=2)]
+    one = await gadgets.page(fields="metadata.name=g3")
+
+    assert everything == [f"g{number}" for number in range(7)]
+    assert even == ["g0", "g2", "g4", "g6"]
+    assert [g.metadata.name for g in one] == ["g3"]
+
+
+async def test_a_watch_shows_what_exists_and_what_happens(
+    gadgets: ResourceClient[v1.Gadget],
+) -> None:
+    await gadgets.create(body("a"))
+    seen = []
+
+    async with asyncio.timeout(10), gadgets.watch() as watch:
+        async for event in watch:
+            seen.append((str(event.type), event.object.spec.replicas))
+            if len(seen) == 1:
+                await gadgets.patch("a", {"spec": {"replicas": 2}})
+            if len(seen) == 2:
+                await gadgets.delete("a")
+            if len(seen) == 3:
+                break
+
+    assert seen == [("ADDED", 1), ("MODIFIED", 2), ("DELETED", 2)]
+
+
+async def test_waiting_sees_the_status_come(gadgets: ResourceClient[v1.Gadget]) -> None:
+    await gadgets.create(body("a"))
+    waiting = asyncio.create_task(
+        gadgets.wait("a", lambda g: g.status.ready_replicas == 3, timeout=10)
+    )
+
+    await gadgets.status.patch("a", {"status": {"readyReplicas": 3}})
+
+    assert (await waiting).status.ready_replicas == 3
+
+
+async def test_edits_at_once_lose_nothing(gadgets: ResourceClient[v1.Gadget]) -> None:
+    await gadgets.create(body("a", 0))
+
+    def count_up(g: v1.Gadget) -> None:
+        g.spec.replicas += 1
+
+    async def label(name: str) -> None:
+        async with gadgets.edit("a") as g:
+            g.metadata.labels[name] = "x"
+
+    await asyncio.gather(*(gadgets.modify("a", count_up) for _ in range(4)), label("b"), label("c"))
+
+    found = await gadgets.get("a")
+    assert found.spec.replicas == 4
+    assert found.metadata.labels == {"b": "x", "c": "x"}
+
+
+async def test_apply_owns_what_it_wants(gadgets: ResourceClient[v1.Gadget]) -> None:
+    await gadgets.apply(body("a", 3), field_manager="one")
+
+    with pytest.raises(Conflict, match=r'conflict with "one": \.spec\.replicas'):
+        await gadgets.apply(body("a", 5), field_manager="two")
+    forced = await gadgets.as_manager("two").apply(body("a", 5), force=True)
+
+    assert forced.spec.replicas == 5
+
+
+async def test_a_dry_run_stores_nothing(gadgets: ResourceClient[v1.Gadget]) -> None:
+    tried = await gadgets.dry_run().create(body("a"))
+
+    assert tried.metadata.uid
+    with pytest.raises(NotFound):
+        await gadgets.get("a")
+
+
+async def test_scale_status_table_and_metadata(gadgets: ResourceClient[v1.Gadget]) -> None:
+    await gadgets.create(body("a", 2))
+
+    scale = await gadgets.scale.get("a")
+    scale.spec.replicas = 6
+    await gadgets.scale.update(scale)
+    table = await gadgets.table()
+    partial = await gadgets.metadata.get("a")
+
+    assert (await gadgets.get("a")).spec.replicas == 6
+    assert [row.cells[0] for row in table.rows] == ["a"]
+    assert partial.kind == "PartialObjectMetadata"
+
+
+async def test_a_collection_is_deleted_by_selection(gadgets: ResourceClient[v1.Gadget]) -> None:
+    await gadgets.create(body("a", app="x"))
+    await gadgets.create(body("b"))
+
+    deleted = await gadgets.delete_collection(labels="app=x")
+
+    assert [g.metadata.name for g in deleted] == ["a"]
+    assert [g.metadata.name async for g in gadgets.list()] == ["b"]
+
+
+async def test_untyped_access_finds_the_resource_by_its_short_name(client: AsyncClient) -> None:
+    await client.of(v1.Gadget).create(body("a"))
+
+    found = await client.resource("gd").get("a")
+
+    assert found["spec"]["model"] == "a1"
+    assert found.kind == "Gadget"
+
+
+async def test_a_deprecated_version_is_warned_of(transport: ASGITransport, scheme: Scheme) -> None:
+    told: list[ServerWarning] = []
+    client = AsyncClient(ADMIN, scheme=scheme, transport=transport, warn=told.append)
+    await client.of(v1.Gadget).create(body("a"))
+
+    await client.of(v1beta1.Gadget).get("a")
+
+    assert any("is deprecated; use gadgets.example.io/v1 Gadget" in one.text for one in told)
+
+
+async def test_somebody_else_is_refused(transport: ASGITransport, scheme: Scheme) -> None:
+    nobody = AsyncClient(Config("https://apiserver"), scheme=scheme, transport=transport)
+
+    with pytest.raises(Forbidden):
+        await nobody.of(v1.Gadget, resource="gadgets").get("a")
+
+
+def test_the_synchronous_client_needs_no_socket_either(scheme: Scheme) -> None:
+    with Client(ADMIN, scheme=scheme, transport=ASGITransport(app(), lifespan=True)) as client:
+        gadgets = client.of(v1.Gadget)
+        gadgets.create(body("a"))
+
+        assert [g.metadata.name for g in gadgets.list()] == ["a"]

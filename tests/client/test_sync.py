@@ -1,0 +1,195 @@
+"""The synchronous client: the same names, also where a loop is running already."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from apimachinery.errors import NotFound
+from apimachinery.meta.status import Status
+from apimachinery.scheme import Scheme
+from apis.gadgets import v1
+from client import Client, Config, SyncResourceClient
+from client.portal import Portal
+from client.request import Request
+from tests.client.fakes import (
+    GADGETS,
+    FakeServer,
+    answer,
+    frame,
+    gadget,
+    gadget_list,
+    serve_discovery,
+    serving,
+    status,
+    stream,
+)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    """The fake server in a thread of its own, as a real one is elsewhere."""
+    portal = Portal()
+    context = serving()
+    made = portal.call(context.__aenter__())
+    serve_discovery(made)
+    yield made
+    portal.call(context.__aexit__(None, None, None))
+    portal.close()
+
+
+@pytest.fixture
+def client(server: FakeServer, scheme: Scheme) -> Iterator[Client]:
+    with Client(Config(server.url, trust_env=False), scheme=scheme) as made:
+        yield made
+
+
+@pytest.fixture
+def gadgets(client: Client) -> SyncResourceClient[v1.Gadget]:
+    return client.of(v1.Gadget, namespace="default")
+
+
+def test_objects_are_written_and_read(
+    server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]
+) -> None:
+    server.on("POST", GADGETS, answer(gadget("a"), 201))
+    server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
+    server.on("PUT", f"{GADGETS}/a", answer(gadget("a")))
+    server.on("PATCH", f"{GADGETS}/a", answer(gadget("a")))
+    server.on("PATCH", f"{GADGETS}/a/status", answer(gadget("a")))
+    server.on("DELETE", f"{GADGETS}/a", answer({**status(200, ""), "status": "Success"}))
+
+    created = gadgets.create({"metadata": {"name": "a"}, "spec": {"model": "x"}})
+    gadgets.update(created)
+    gadgets.patch("a", {"spec": {"replicas": 2}})
+    gadgets.apply({"metadata": {"name": "a"}}, field_manager="me")
+    gadgets.status.patch("a", {"status": {"readyReplicas": 3}})
+    deleted = gadgets.delete("a")
+
+    assert gadgets.get("a") == created
+    assert isinstance(deleted, Status)
+
+
+def test_a_list_pages_by_itself(server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]) -> None:
+    server.on(
+        "GET",
+        GADGETS,
+        answer(gadget_list(gadget("a"), **{"continue": "x"})),
+        answer(gadget_list(gadget("b"))),
+    )
+
+    assert [g.metadata.name for g in gadgets.list(page_size=1)] == ["a", "b"]
+    assert len(gadgets.list().all()) == 1
+    assert len(gadgets.page()) == 1
+
+
+def test_an_edit_is_a_block(server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]) -> None:
+    server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
+    server.on("PUT", f"{GADGETS}/a", answer(gadget("a", "2")))
+
+    with gadgets.edit("a") as g:
+        g.spec.replicas += 1
+    with pytest.raises(RuntimeError, match="no"), gadgets.edit("a") as g:
+        g.spec.replicas += 1
+        raise RuntimeError("no")
+
+    assert [one.method for one in server.seen].count("PUT") == 1
+    assert server.seen[-2].json["spec"]["replicas"] == 2
+
+
+def test_a_watch_is_iterated(server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]) -> None:
+    release = asyncio.Event()
+    server.on(
+        "GET",
+        GADGETS,
+        stream(frame("ADDED", gadget("a", "8")), frame("DELETED", gadget("a", "9")), hold=release),
+    )
+    seen = []
+
+    with gadgets.watch(since="7") as watch:
+        for event in watch:
+            seen.append(event.type)
+            if len(seen) == 2:
+                break
+
+    assert seen == ["ADDED", "DELETED"]
+    assert watch.resource_version == "9"
+    assert list(watch) == []
+
+
+def test_a_watch_can_be_stopped_from_another_thread(
+    server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]
+) -> None:
+    release = asyncio.Event()
+    server.on("GET", GADGETS, stream(frame("ADDED", gadget("a", "8")), hold=release))
+    watch = gadgets.watch(since="7")
+    first = next(watch)
+    stopping = threading.Thread(target=watch.stop)
+    stopping.start()
+
+    assert list(watch) == []
+
+    stopping.join()
+    assert first.object.metadata.name == "a"
+
+
+def test_waiting_blocks_until_it_is_true(
+    server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]
+) -> None:
+    server.on("GET", GADGETS, answer(gadget_list(gadget("a", replicas=3))))
+
+    assert gadgets.wait("a", lambda g: g.spec.replicas == 3, timeout=5).metadata.name == "a"
+
+
+async def test_it_works_inside_a_running_loop(
+    server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]
+) -> None:
+    """As in a notebook, whose cells run in a loop."""
+    server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
+
+    assert gadgets.get("a").metadata.name == "a"
+
+
+def test_errors_come_through(client: Client) -> None:
+    with pytest.raises(NotFound):
+        client.request(Request("get", "GET", "/nothing"))
+
+
+def test_a_closed_client_says_so(client: Client, gadgets: SyncResourceClient[v1.Gadget]) -> None:
+    client.close()
+    client.close()
+
+    with pytest.raises(RuntimeError, match="the client is closed"):
+        gadgets.get("a")
+
+
+def test_its_thread_ends_with_it(server: FakeServer, scheme: Scheme) -> None:
+    before = threading.active_count()
+
+    with Client(Config(server.url, trust_env=False), scheme=scheme) as client:
+        client.resource("gadgets")
+        with pytest.raises(NotFound):
+            client.of(v1.Gadget).get("a")
+        during = threading.active_count()
+
+    assert during == before + 1
+    assert threading.active_count() == before
+
+
+def test_many_threads_share_one_client(
+    server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]
+) -> None:
+    server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
+    found: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(gadgets.get("a").metadata.name))
+        for _ in range(8)
+    ]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == ["a"] * 8

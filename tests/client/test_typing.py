@@ -1,0 +1,90 @@
+"""A user's file is typed from end to end: mypy says what it infers, and what it refuses."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+
+PROGRAM = """
+from client import AsyncClient, Client, ResourceClient
+from apis.gadgets import v1
+
+async def main(client: AsyncClient) -> None:
+    gadgets = client.of(v1.Gadget, namespace="default")
+    reveal_type(await gadgets.get("a"))                              # apis.gadgets.v1.types.Gadget
+    reveal_type(await gadgets.create({"metadata": {"name": "a"}}))   # apis.gadgets.v1.types.Gadget
+    reveal_type((await gadgets.get("a")).spec.replicas)              # int
+    async for g in gadgets.list(labels={"app": "a"}):
+        reveal_type(g)                                               # apis.gadgets.v1.types.Gadget
+    async for event in gadgets.watch(since="5"):
+        reveal_type(event.object)                                    # apis.gadgets.v1.types.Gadget
+    async with gadgets.edit("a") as g:
+        reveal_type(g)                                               # apis.gadgets.v1.types.Gadget
+    reveal_type(await gadgets.scale.get("a"))                        # client.scale.Scale
+    reveal_type(await gadgets.status.get("a"))                       # apis.gadgets.v1.types.Gadget
+    partial = await gadgets.metadata.get("a")
+    reveal_type(partial)  # apimachinery.meta.types.PartialObjectMetadata
+    untyped = await client.resource("gadgets").get("a")
+    reveal_type(untyped)  # apimachinery.meta.unstructured.Unstructured
+    reveal_type(await gadgets.subresource("x", v1.Gadget).get("a"))  # apis.gadgets.v1.types.Gadget
+    await gadgets.wait("a", lambda g: g.status.ready_replicas == 3, timeout=60)
+    await depends_on_the_interface(gadgets)
+
+async def depends_on_the_interface(gadgets: ResourceClient[v1.Gadget]) -> v1.Gadget:
+    return await gadgets.dry_run().as_manager("me").get("a")
+
+def blocking(client: Client) -> None:
+    gadgets = client.of(v1.Gadget)
+    reveal_type(gadgets.get("a"))                                    # apis.gadgets.v1.types.Gadget
+    for g in gadgets.list():
+        reveal_type(g.spec.model)                                    # str
+    with gadgets.edit("a") as g:
+        reveal_type(g)                                               # apis.gadgets.v1.types.Gadget
+    for event in gadgets.watch():
+        reveal_type(event.object)                                    # apis.gadgets.v1.types.Gadget
+
+async def mistakes(client: AsyncClient) -> None:
+    gadgets = client.of(v1.Gadget)
+    await gadgets.get(5)  # error: arg-type
+    await gadgets.create({"metadata": {}}, dryrun=True)  # error: call-arg
+    await gadgets.delete("a", propagation="Sideways")  # error: arg-type
+    (await gadgets.get("a")).spec.colour  # error: attr-defined
+    await gadgets.create(5)  # error: arg-type
+"""
+
+
+def test_mypy_infers_the_class_of_every_answer_and_finds_mistakes(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    lines = PROGRAM.splitlines()
+    revealed = {
+        number: line.split("# ")[-1].strip()
+        for number, line in enumerate(lines, 1)
+        if "reveal_type" in line
+    }
+    wrong = {
+        number: line.split("# error: ")[-1].strip()
+        for number, line in enumerate(lines, 1)
+        if "# error: " in line
+    }
+
+    run = subprocess.run(
+        [
+            *(sys.executable, "-m", "mypy", "--strict", "--no-error-summary"),
+            *("--config-file", "", "--cache-dir", str(ROOT / ".mypy_cache" / "users")),
+            *("--python-version", "3.11", "--follow-imports=silent", str(path)),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    found = re.findall(r'program\.py:(\d+): note: Revealed type is "([^"]+)"', run.stdout)
+    errors = re.findall(r"program\.py:(\d+): error: .* \[([a-z-]+)\]", run.stdout)
+    # Some versions of mypy write `int` and others `builtins.int`.
+    plain = {int(line): kind.removeprefix("builtins.") for line, kind in found}
+    assert plain == revealed, run.stdout
+    assert {int(line): code for line, code in errors} == wrong, run.stdout
