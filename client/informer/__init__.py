@@ -1,0 +1,56 @@
+"""Informers: caches of a server's collections that do not lie, and tell what changes.
+
+A tour: a `Reflector` lists and watches a `ListerWatcher` into a queue, `FIFO` or `DeltaFIFO`; a
+`SharedInformer` empties the queue into its `Store` and tells its handlers; a `Lister` reads the
+store; an `InformerFactory` makes one informer for each collection and runs them all.
+"""
+
+from client.informer.delta_fifo import DeltaFIFO
+from client.informer.factory import InformerFactory, SyncTimeout
+from client.informer.fifo import FIFO
+from client.informer.handlers import Filtered, Functions, Handler
+from client.informer.informer import InformerOptions, SharedInformer
+from client.informer.keys import DeletedObject, InvalidKey, join_key, object_key, split_key
+from client.informer.lister import Lister, NamespaceLister
+from client.informer.mutation import CacheMutated, MutationDetector
+from client.informer.reflector import Reflector
+from client.informer.registration import Registration
+from client.informer.source import EventStream, ListerWatcher
+from client.informer.store import IndexExists, IndexFailed, Store, UnknownIndex
+from client.informer.transforms import chain, compact, drop_managed_fields
+from client.informer.versions import InvalidResourceVersion
+from client.informer.waiting import InformerStopped
+
+__all__ = [
+    "FIFO",
+    "CacheMutated",
+    "DeletedObject",
+    "DeltaFIFO",
+    "EventStream",
+    "Filtered",
+    "Functions",
+    "Handler",
+    "IndexExists",
+    "IndexFailed",
+    "InformerFactory",
+    "InformerOptions",
+    "InformerStopped",
+    "InvalidKey",
+    "InvalidResourceVersion",
+    "Lister",
+    "ListerWatcher",
+    "MutationDetector",
+    "NamespaceLister",
+    "Reflector",
+    "Registration",
+    "SharedInformer",
+    "Store",
+    "SyncTimeout",
+    "UnknownIndex",
+    "chain",
+    "compact",
+    "drop_managed_fields",
+    "join_key",
+    "object_key",
+    "split_key",
+]

@@ -1,0 +1,45 @@
+"""Work that goes on beside a block, and a deadline by any clock: tasks that somebody awaits."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from client.clock import Clock
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def alongside(work: Coroutine[Any, Any, None], *, name: str = "") -> AsyncIterator[None]:
+    """Run *work* while the block runs, and end it with the block.
+
+    If *work* raises, the block is cancelled. What either of them raises is raised as it is.
+    """
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(work, name=name or None)
+            try:
+                yield
+            finally:
+                task.cancel()
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
+
+
+async def within(clock: Clock, seconds: float | None, waiting: Awaitable[T]) -> T:
+    """Wait for something, but raise TimeoutError after *seconds* of *clock*."""
+    if seconds is None:
+        return await waiting
+    waiter = asyncio.ensure_future(waiting)
+    timer = asyncio.ensure_future(clock.sleep(seconds))
+    try:
+        await asyncio.wait((waiter, timer), return_when=asyncio.FIRST_COMPLETED)
+        if waiter.done():
+            return waiter.result()
+        raise TimeoutError(f"not within {seconds:g}s")
+    finally:
+        unfinished = [each for each in (waiter, timer) if not each.done()]
+        for each in unfinished:
+            each.cancel()
+        await asyncio.gather(*unfinished, return_exceptions=True)

@@ -1,0 +1,87 @@
+"""Lister: reading a cache with the words of a client, from memory only."""
+
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
+
+from apimachinery.errors import NotFound
+from apimachinery.meta.types import LabelSelector, Object
+from apimachinery.schema import GroupResource
+from apimachinery.selectors import labels as label_selectors
+from client.informer.keys import join_key
+from client.informer.store import NAMESPACE, Store
+from client.interface import Labels
+
+T = TypeVar("T", bound=Object)
+
+
+class Lister(Generic[T]):
+    """The objects of a cache; they are shared and must not be changed."""
+
+    def __init__(self, store: Store[T], resource: GroupResource) -> None:
+        self._store = store
+        self._resource = resource
+
+    def get(self, name: str) -> T:
+        """The object without a namespace of this name; NotFound when there is none."""
+        return _found(self._store.get(name), self._resource, name)
+
+    def list(self, labels: Labels = "") -> Sequence[T]:
+        """The objects with these labels, in all namespaces."""
+        selector = selector_of(labels)
+        return selected(self._store.objects(), selector) if selector.selectable else []
+
+    def by_index(self, name: str, value: str) -> Sequence[T]:
+        """The objects that an index of the informer has under *value*."""
+        return self._store.by_index(name, value)
+
+    def namespace(self, namespace: str) -> "NamespaceLister[T]":
+        return NamespaceLister(self._store, self._resource, namespace)
+
+
+class NamespaceLister(Generic[T]):
+    """The objects of a cache in one namespace."""
+
+    def __init__(self, store: Store[T], resource: GroupResource, namespace: str) -> None:
+        self._store = store
+        self._resource = resource
+        self._namespace = namespace
+
+    def get(self, name: str) -> T:
+        """The object of this name; NotFound when there is none."""
+        found = self._store.get(join_key(self._namespace, name))
+        return _found(found, self._resource, name)
+
+    def list(self, labels: Labels = "") -> Sequence[T]:
+        """The objects with these labels."""
+        selector = selector_of(labels)
+        if not selector.selectable:
+            return []
+        if self._store.has_index(NAMESPACE):
+            return selected(self._store.by_index(NAMESPACE, self._namespace), selector)
+        everywhere = self._store.objects()
+        here = (obj for obj in everywhere if obj.metadata.namespace == self._namespace)
+        return selected(here, selector)
+
+
+def selector_of(labels: Labels) -> label_selectors.Selector:
+    """A label selector in any of its forms; what cannot be one raises InvalidSelector."""
+    if isinstance(labels, label_selectors.Selector):
+        return labels
+    if isinstance(labels, str):
+        return label_selectors.parse(labels)
+    if isinstance(labels, LabelSelector):
+        return label_selectors.from_label_selector(labels)
+    return label_selectors.from_set(labels)
+
+
+def selected(objects: Iterable[T], selector: label_selectors.Selector) -> Sequence[T]:
+    if selector.empty:
+        return [*objects]
+    matches = selector.matches
+    return [obj for obj in objects if matches(obj.metadata.labels)]
+
+
+def _found(obj: T | None, resource: GroupResource, name: str) -> T:
+    if obj is None:
+        raise NotFound.of(resource, name)
+    return obj

@@ -1,0 +1,109 @@
+"""Processor: takes batches from the queue, changes the store, and then tells the handlers.
+
+It never waits. Whoever reads the store sees it before a batch or after it, and by the time a
+handler is told of a change, the store has it (and may have newer ones).
+"""
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from apimachinery.meta.types import Object
+from client.informer.deltas import Batch, Bookmark, Change, Delta, DeltaType, ReplacedAll, SyncAll
+from client.informer.keys import DeletedObject
+from client.informer.mutation import MutationDetector
+from client.informer.registration import Added, Notification, Registration, Updated
+from client.informer.resync import Resyncs
+from client.informer.store import IndexFailed, Store
+
+T = TypeVar("T", bound=Object)
+
+
+class Processor(Generic[T]):
+    """The store of an informer, and those who are told of its changes."""
+
+    def __init__(
+        self, store: Store[T], resyncs: Resyncs[T], detector: MutationDetector | None = None
+    ) -> None:
+        self.store = store
+        self.registrations: list[Registration[T]] = []
+        self._resyncs = resyncs
+        self._detector = detector
+
+    def process(self, batch: Batch[T]) -> None:
+        """Apply a batch in one step.
+
+        Raises IndexFailed when an index function did; all else of the batch has then been applied
+        and told.
+        """
+        notifications: list[Notification[T]] = []
+        failure: IndexFailed | None = None
+        for delta in batch.deltas:
+            try:
+                notifications += self._apply(delta, initial=batch.is_in_initial_list)
+            except IndexFailed as error:
+                failure = error
+        if batch.resource_version:
+            self.store.resource_version = batch.resource_version
+        for notification in notifications:
+            self._distribute(notification)
+        if failure is not None:
+            raise failure
+
+    def replay(self, registration: Registration[T]) -> None:
+        """Tell a handler that came late of everything there is."""
+        for obj in self.store.objects():
+            registration.notify(Added(obj, is_in_initial_list=True))
+
+    def _apply(self, delta: Delta[T], *, initial: bool) -> list[Notification[T]]:
+        if isinstance(delta, Change):
+            return [self._change(delta, initial=initial)]
+        if isinstance(delta, ReplacedAll):
+            return list(self._replace_all(delta, initial=initial))
+        if isinstance(delta, SyncAll):
+            return [Updated(obj, obj) for obj in self.store.objects()]
+        assert isinstance(delta, Bookmark)
+        return []
+
+    def _change(self, change: Change[T], *, initial: bool) -> Notification[T]:
+        obj = change.object
+        if isinstance(obj, DeletedObject):
+            self.store.remove(change.key)
+            return obj
+        if change.type is DeltaType.DELETED:
+            self.store.remove(change.key)
+            return DeletedObject(change.key, obj)
+        old = self.store.put(change.key, obj)
+        return Added(obj, initial) if old is None else Updated(old, obj)
+
+    def _replace_all(self, delta: ReplacedAll[T], *, initial: bool) -> Iterator[Notification[T]]:
+        objects = delta.objects
+        before = self.store.replace_all(objects, delta.resource_version)
+        for key, old in before.items():
+            if key not in objects:
+                yield DeletedObject(key, old, final_state_unknown=True)
+        for key, obj in objects.items():
+            known = before.get(key)
+            yield Added(obj, initial) if known is None else Updated(known, obj)
+
+    def _distribute(self, notification: Notification[T]) -> None:
+        if self._detector is not None:
+            self._watch_for_mutation(notification)
+        if isinstance(notification, Updated) and _says_nothing_new(notification):
+            for registration in self.registrations:
+                if self._resyncs.is_due(registration):
+                    registration.notify(notification)
+            return
+        for registration in self.registrations:
+            registration.notify(notification)
+
+    def _watch_for_mutation(self, notification: Notification[T]) -> None:
+        assert self._detector is not None
+        if isinstance(notification, Added):
+            self._detector.add(notification.object)
+        elif isinstance(notification, Updated):
+            self._detector.add(notification.new)
+
+
+def _says_nothing_new(update: Updated[T]) -> bool:
+    """Whether the object is in the same state as before: only a resync wants to hear of it."""
+    return update.old.metadata.resource_version == update.new.metadata.resource_version

@@ -1,0 +1,172 @@
+"""DeltaFIFO: the queue that merges what happens to one object."""
+
+import pytest
+
+from client.informer import DeletedObject, DeltaFIFO, Store
+from client.informer.deltas import Batch, Bookmark, Change, FIFOClosed
+from client.informer.fifo import HOLD_UP
+from tests.client.informer.clock import settle
+from tests.client.informer.conftest import Background
+from tests.client.informer.server import Gadget, gadget
+
+
+async def popped(fifo: DeltaFIFO[Gadget]) -> Batch[Gadget]:
+    batches: list[Batch[Gadget]] = []
+    await fifo.pop(batches.append)
+    return batches[0]
+
+
+def changes(batch: Batch[Gadget]) -> list[Change[Gadget]]:
+    return [delta for delta in batch.deltas if isinstance(delta, Change)]
+
+
+async def test_a_key_waits_once_with_all_that_happened_to_it() -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO()
+    fifo.add(gadget("a", version=1))
+    fifo.add(gadget("b", version=2))
+    fifo.update(gadget("a", version=3))
+
+    assert len(fifo) == 2
+    first = changes(await popped(fifo))
+    assert [(each.type, each.key) for each in first] == [
+        ("Added", "default/a"),
+        ("Updated", "default/a"),
+    ]
+
+
+async def test_of_two_deletions_the_one_that_knows_the_end_is_kept() -> None:
+    """Adjacent deletions merge, whichever comes first."""
+    store: Store[Gadget] = Store()
+    store.add(gadget("a", version=1))
+    for seen_first in (True, False):
+        fifo = DeltaFIFO(store)
+        final = gadget("a", version=5)
+        if seen_first:
+            fifo.delete(final)
+            fifo.replace([], "9")
+        else:
+            fifo.replace([], "9")
+            fifo.delete(final)
+
+        (only,) = changes(await popped(fifo))
+
+        assert only.object is final
+
+
+async def test_deleting_what_nobody_knows_is_dropped() -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO(Store())
+
+    fifo.delete(gadget("a", version=3))
+
+    assert len(fifo) == 0
+    assert (await popped(fifo)).deltas == [Bookmark("3")]
+
+
+async def test_a_list_brings_its_objects_first_and_then_the_deletions() -> None:
+    """The last state is that of the queue, else of the store, and old tombstones are unwrapped."""
+    store: Store[Gadget] = Store()
+    stored, waiting = gadget("stored", version=1), gadget("waiting", version=2)
+    store.add(stored)
+    fifo = DeltaFIFO(store)
+    fifo.add(waiting)
+    fifo.replace([gadget("new", version=3)], "4")
+    fifo.replace([gadget("new", version=3)], "5")
+
+    batches = [changes(await popped(fifo)) for _ in range(3)]
+
+    assert [(c.type, c.key) for c in batches[0]] == [
+        ("Added", "default/waiting"),
+        ("Deleted", "default/waiting"),
+    ]
+    assert batches[0][1].object == DeletedObject("default/waiting", waiting, True)
+    assert [c.type for c in batches[1]] == ["Replaced", "Replaced"]
+    assert [c.object for c in batches[2]] == [DeletedObject("default/stored", stored, True)]
+
+
+async def test_a_resync_skips_keys_that_wait() -> None:
+    """What waits is newer than what is stored."""
+    store: Store[Gadget] = Store()
+    store.add(gadget("a", version=1))
+    store.add(gadget("b", version=2))
+    fifo = DeltaFIFO(store)
+    fifo.update(gadget("a", version=3))
+
+    fifo.resync()
+
+    assert [c.type for c in changes(await popped(fifo))] == ["Updated"]
+    assert [(c.type, c.key) for c in changes(await popped(fifo))] == [("Sync", "default/b")]
+
+
+async def test_an_empty_first_list_is_synced_at_once() -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO(Store())
+
+    fifo.replace([], "")
+
+    assert fifo.has_synced
+    await popped(fifo)
+
+
+async def test_it_is_synced_when_the_first_list_was_taken() -> None:
+    """Counted when taken, that is, before the last one was processed."""
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO(Store())
+    fifo.replace([gadget("a"), gadget("b")], "2")
+    during: list[tuple[bool, bool]] = []
+
+    for _ in range(2):
+        await fifo.pop(lambda batch: during.append((batch.is_in_initial_list, fifo.has_synced)))
+
+    assert during == [(True, False), (True, True)]
+
+
+async def test_a_change_before_the_first_list_makes_it_synced_at_once() -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO(Store())
+
+    fifo.add(gadget("a"))
+
+    assert fifo.has_synced
+
+
+async def test_the_state_of_the_store_is_told_only_when_nothing_waits() -> None:
+    """Between objects the order is not kept, so a version in between would be a lie."""
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO()
+    fifo.add(gadget("a", version=1))
+    fifo.add(gadget("b", version=2))
+    fifo.update(gadget("a", version=3))
+
+    assert (await popped(fifo)).resource_version == ""
+    assert (await popped(fifo)).resource_version == "3"
+
+
+async def test_the_transform_does_not_see_tombstones_and_resyncs() -> None:
+    seen: list[str] = []
+
+    def transform(obj: Gadget) -> Gadget:
+        seen.append(obj.metadata.name)
+        return obj
+
+    store: Store[Gadget] = Store()
+    store.add(gadget("gone"))
+    fifo = DeltaFIFO(store, transform)
+    fifo.replace([gadget("a")], "1")
+    fifo.resync()
+
+    assert seen == ["a"]
+
+
+async def test_the_producer_is_held_up_and_closing_ends_all(background: Background) -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO()
+    for number in range(HOLD_UP):
+        fifo.add(gadget(f"g{number}"))
+    producer = background(fifo.room())
+    await settle()
+    assert not producer.done()
+    await popped(fifo)
+    await settle()
+    assert producer.done()
+
+    fifo.close()
+    for _ in range(HOLD_UP - 1):
+        await popped(fifo)
+
+    with pytest.raises(FIFOClosed):
+        await popped(fifo)
