@@ -21,6 +21,7 @@ from apis.authorization.install import authorization_group
 from apis.authorization.v1 import NonResourceRule, ResourceRule
 from apis.coordination.install import COORDINATION
 from apis.core.bootstrap import create_bootstrap_objects
+from apis.core.controllers.garbage import GarbageCollector, Identity, Seen
 from apis.core.controllers.namespace import NamespaceController
 from apis.core.install import CORE
 from apis.core.strategy.namespace import NamespaceFinalizeStrategy
@@ -36,6 +37,7 @@ from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.certificates import CertificateError
 from apiserver.config import Config, ConfigError, load_config
 from apiserver.datadir import ADMIN, DataDir, DataDirError, read_admin_token, renew_serving
+from apiserver.everything import Everything
 from apiserver.exchange import Receive, Scope
 from apiserver.gate import Send
 from apiserver.group import Group
@@ -150,11 +152,16 @@ async def _bootstrapped(config: Config, app: App) -> AsyncIterator[None]:
 async def _controlled(app: App) -> AsyncIterator[None]:
     """Run the controllers that a server cannot do without; any number of workers may."""
     namespaces = inside.Namespaces(app.groups, NamespaceFinalizeStrategy())
-    controller = NamespaceController(namespaces, inside.Contents(app.groups))
+    emptying = NamespaceController(namespaces, inside.Contents(app.groups))
+    collecting = GarbageCollector(Everything(app.groups, identify=Identity, see=Seen))
     async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(controller.run(), name="namespace controller")
+        running = [
+            tasks.create_task(emptying.run(), name="namespace controller"),
+            tasks.create_task(collecting.run(), name="garbage collector"),
+        ]
         yield
-        running.cancel()
+        for task in running:
+            task.cancel()
 
 
 @asynccontextmanager

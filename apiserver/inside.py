@@ -58,7 +58,7 @@ class Namespaces:
 
     async def _write(self, store: Store[Any], namespace: Object, subresource: str) -> Any:
         name = namespace.metadata.name
-        context = _context("update", _NAMESPACES, subresource=subresource, name=name)
+        context = context_for("update", _NAMESPACES, subresource=subresource, name=name)
         written, _ = await store.update(name, replacement(namespace), context)
         return written
 
@@ -81,7 +81,7 @@ class Contents:
     async def delete_all(self, resource: GroupVersionResource, namespace: str) -> None:
         """Begin to delete every object; dependents are not orphaned."""
         options = DeleteOptions(propagation_policy="Background")
-        context = _context("deletecollection", resource, namespace=namespace)
+        context = context_for("deletecollection", resource, namespace=namespace)
         await self._store(resource).delete_collection(
             Selection(namespace=namespace), options, context
         )
@@ -109,7 +109,7 @@ async def _seen(store: Store[Any], watcher: Watcher) -> AsyncIterator[Any]:
                 yield store.decode(event.entry)
 
 
-def _context(
+def context_for(
     verb: str,
     resource: GroupVersionResource,
     *,
@@ -117,6 +117,7 @@ def _context(
     namespace: str = "",
     name: str = "",
 ) -> Context:
+    """The context of something that the server does by itself."""
     return Context(
         SERVER,
         verb,

@@ -9,26 +9,18 @@ restart, or in how many workers at the same time: whoever comes second finds the
 """
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Protocol
 
 from apimachinery.errors import APIError, Conflict, NotFound
 from apimachinery.meta.time import now as present
 from apimachinery.meta.types import ObjectMeta
 from apimachinery.schema import GroupVersionResource
 from apis.core.controllers.namespace_conditions import Findings, set_conditions
+from apis.core.controllers.revisits import FIRST_DELAY, LAST_DELAY, Revisits
 from apis.core.v1.namespace import FINALIZER_KUBERNETES, TERMINATING, Namespace
-
-FIRST_DELAY: Final = 0.1
-LAST_DELAY: Final = 10.0
-"""Seconds between two looks at a namespace that does not get empty; they double in between."""
-AT_ONCE: Final = 8
-"""Namespaces that are worked on at the same time."""
-
-log = logging.getLogger(__name__)
 
 
 class Namespaces(Protocol):
@@ -79,23 +71,13 @@ class NamespaceController:
         self._namespaces = namespaces
         self._contents = contents
         self._now = now
-        self._first_delay = first_delay
-        self._last_delay = last_delay
-        self._working: dict[str, asyncio.Event] = {}
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._revisits = Revisits(
+            "emptying namespace", self.sync, first_delay=first_delay, last_delay=last_delay
+        )
 
     async def run(self) -> None:
         """Empty namespaces until cancelled."""
-        delay = self._first_delay
-        async with asyncio.TaskGroup() as tasks:
-            while True:
-                try:
-                    await self._follow(tasks)
-                    delay = self._first_delay
-                except Exception:
-                    log.exception("watching namespaces failed; starting over")
-                    delay = min(delay * 2, self._last_delay)
-                await asyncio.sleep(delay)
+        await self._revisits.run(self._follow)
 
     async def sync(self, name: str) -> bool:
         """Do what can be done for one namespace now; False if it must be looked at again."""
@@ -111,38 +93,7 @@ class NamespaceController:
         async with self._namespaces.watch() as seen:
             async for namespace in seen:
                 if namespace.metadata.deletion_timestamp is not None:
-                    self._wake(namespace.metadata.name, tasks)
-
-    def _wake(self, name: str, tasks: asyncio.TaskGroup) -> None:
-        if name in self._working:
-            self._working[name].set()
-        else:
-            self._working[name] = asyncio.Event()
-            tasks.create_task(self._work(name), name=f"empty namespace {name}")
-
-    async def _work(self, name: str) -> None:
-        """Come back to a namespace until it is done: soon when it changes, else ever later."""
-        changed = self._working[name]
-        delay = self._first_delay
-        try:
-            while True:
-                changed.clear()
-                done = await self._attempt(name)
-                if done and not changed.is_set():
-                    return
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(changed.wait(), delay)
-                delay = min(delay * 2, self._last_delay)
-        finally:
-            del self._working[name]
-
-    async def _attempt(self, name: str) -> bool:
-        async with self._slots:
-            try:
-                return await self.sync(name)
-            except Exception:
-                log.exception("emptying namespace %s failed; trying again", name)
-                return False
+                    self._revisits.wake(namespace.metadata.name, tasks)
 
     async def _sync(self, name: str) -> bool:
         namespace = await self._namespaces.get(name)

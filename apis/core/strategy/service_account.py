@@ -1,10 +1,15 @@
 """How ServiceAccounts are written."""
 
+from apimachinery.fieldpath import FieldErrors
 from apis.core.v1.service_account import ServiceAccount
+from apis.core.validation.finalizers import validate_finalizers
 from apiserver.registry.strategy import Strategy
 
 
 class ServiceAccountStrategy(Strategy[ServiceAccount]):
-    """Names are DNS subdomains; nothing else can be wrong with one."""
+    """Names are DNS subdomains; only finalizers can be wrong with one."""
 
     returns_deleted_object = True
+
+    def validate(self, obj: ServiceAccount) -> FieldErrors:
+        yield from validate_finalizers(obj.metadata)

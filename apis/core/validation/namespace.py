@@ -4,13 +4,14 @@ from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid
 from apimachinery.names import is_qualified_name
-from apis.core.v1.namespace import ACTIVE, FINALIZER_KUBERNETES, TERMINATING, Namespace
+from apis.core.v1.namespace import ACTIVE, TERMINATING, Namespace
+from apis.core.validation.finalizers import validate_finalizer, validate_finalizers
 
 _FINALIZERS: Final = Path("spec", "finalizers")
-_STANDARD: Final = (FINALIZER_KUBERNETES, "orphan", "foregroundDeletion")
 
 
 def validate_namespace(namespace: Namespace) -> FieldErrors:
+    yield from validate_finalizers(namespace.metadata)
     for name in namespace.spec.finalizers:
         yield from _validate_finalizer(name, _FINALIZERS)
 
@@ -35,6 +36,4 @@ def validate_namespace_finalize_update(new: Namespace) -> FieldErrors:
 def _validate_finalizer(name: str, path: Path) -> FieldErrors:
     for error in is_qualified_name(name):
         yield invalid(path, name, error)
-    if "/" not in name and name not in _STANDARD:
-        rule = "name is neither a standard finalizer name nor is it fully qualified"
-        yield invalid(path, name, rule)
+    yield from validate_finalizer(name, path)

@@ -13,6 +13,7 @@ from apis.core.validation.config_map import (
     validate_data_key,
     validate_frozen,
 )
+from apis.core.validation.finalizers import validate_finalizers
 
 SERVICE_ACCOUNT_NAME: Final = "kubernetes.io/service-account.name"
 
@@ -20,6 +21,7 @@ _DATA: Final = Path("data")
 
 
 def validate_secret(secret: Secret) -> FieldErrors:
+    yield from validate_finalizers(secret.metadata)
     for key in sorted(secret.data):
         yield from validate_data_key(key, _DATA)
     if size_of(secret.data.values()) > DATA_MAX:

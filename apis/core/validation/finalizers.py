@@ -1,0 +1,24 @@
+"""Names of finalizers: kinds of the core group ask more of them than others do."""
+
+from typing import Final
+
+from apimachinery.fieldpath import FieldErrors, Path, invalid
+from apimachinery.meta.types import ObjectMeta
+from apimachinery.meta.validation import FINALIZER_FOREGROUND, FINALIZER_ORPHAN
+from apis.core.v1.namespace import FINALIZER_KUBERNETES
+
+_STANDARD: Final = (FINALIZER_KUBERNETES, FINALIZER_ORPHAN, FINALIZER_FOREGROUND)
+_FINALIZERS: Final = Path("metadata", "finalizers")
+
+
+def validate_finalizers(metadata: ObjectMeta) -> FieldErrors:
+    """Check the finalizers of an object; that they are qualified names is checked for all kinds."""
+    for position, name in enumerate(metadata.finalizers):
+        yield from validate_finalizer(name, _FINALIZERS.index(position))
+
+
+def validate_finalizer(name: str, path: Path) -> FieldErrors:
+    """Check that a finalizer without a domain is one that Kubernetes knows."""
+    if "/" not in name and name not in _STANDARD:
+        rule = "name is neither a standard finalizer name nor is it fully qualified"
+        yield invalid(path, name, rule)
