@@ -7,8 +7,10 @@ where the numbers are.
 from collections.abc import Mapping
 from typing import Any
 
+from apimachinery.codec import dump_json
 from apimachinery.errors import Conflict, Invalid
 from apimachinery.fieldpath import FieldErrors, Path, invalid
+from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.model import Model, field
 from apimachinery.meta.scalars import Int32
 from apimachinery.meta.types import Object
@@ -60,9 +62,17 @@ def scale_of(obj: Object, subresource: Subresource) -> Scale:
 
 
 def rescaled(
-    obj: Object, scale: Scale, subresource: Subresource, resource: GroupResource
+    obj: Object,
+    scale: Scale,
+    subresource: Subresource,
+    *,
+    resource: GroupResource,
+    kind: GroupKind,
 ) -> Object:
-    """A copy of an internal object that wants as many replicas as *scale* says."""
+    """A copy of an internal object that wants as many replicas as *scale* says.
+
+    *resource* and *kind* are those of the object, for the errors.
+    """
     name = obj.metadata.name
     _check(name, scale)
     uid, version = scale.metadata.uid, scale.metadata.resource_version
@@ -76,6 +86,11 @@ def rescaled(
     for step in steps:
         holder = getattr(holder, step)
     setattr(holder, last, scale.spec.replicas)
+    try:
+        # The bounds of a field are checked where it is decoded, and this one was not.
+        decode_json(type(changed), dump_json(changed), find_unknown=False)
+    except DecodeError as error:
+        raise Invalid.of(kind, name, error.fields) from None
     return changed
 
 

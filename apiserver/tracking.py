@@ -12,6 +12,7 @@ import orjson
 from apimachinery.codec import Codec, dump_json
 from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.fields import shape_of
+from apimachinery.meta.partial import completed
 from apimachinery.meta.time import format_time, now
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.patch.apply import FieldManager, FieldSet, MissingVersion, paths
@@ -92,8 +93,9 @@ class FieldTracking:
         if source is None or target is None:
             raise MissingVersion(f"no conversion to version {version}")
         cls = self._codec.scheme.class_of(source)
+        data = orjson.dumps(completed(document, cls))
         try:
-            obj = decode_json(cls, orjson.dumps(document), find_unknown=False).object
+            obj = decode_json(cls, data, find_unknown=False).object
         except DecodeError as error:
             raise MissingVersion(f"no conversion to version {version}: {error}") from None
         converted = self._codec.scheme.convert_to_version(obj, target.group_version)

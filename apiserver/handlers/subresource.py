@@ -93,11 +93,11 @@ class ScaleHandlers:
     def _change(
         self, sub: SubEndpoint, scale: Callable[[Scale], Scale]
     ) -> Callable[[Object], Object]:
-        resource = sub.endpoint.gvr.group_resource
+        resource, kind = sub.endpoint.gvr.group_resource, sub.endpoint.kind.group_kind
 
         def change(current: Object) -> Object:
             wanted = scale(scale_of(current, sub.subresource))
-            return rescaled(current, wanted, sub.subresource, resource)
+            return rescaled(current, wanted, sub.subresource, resource=resource, kind=kind)
 
         return change
 

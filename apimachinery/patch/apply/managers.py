@@ -20,7 +20,7 @@ from apimachinery.patch.apply.typed import set_of
 from apimachinery.patch.apply.values import JSON
 
 Convert = Callable[[JSON, str], JSON]
-"""The object in another version, or MissingVersion."""
+"""The object in another version, or MissingVersion. It may be a part of an object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +196,28 @@ class Ownership:
         for version, fields in owned.items():
             if not fields:
                 continue
-            merged, pruned = self.in_version(merged, version), self.in_version(pruned, version)
+            merged = self.in_version(merged, version)
+            pruned = self._part_in_version(pruned, merged)
             kept = self._fields(pruned) | self._named(fields, version)
             pruned = self._without(merged, self._fields(merged) - kept)
         return pruned
 
     def _with_dangling(self, merged: Versioned, pruned: Versioned, last: Owned) -> Versioned:
         """Put back what the manager never owned, and nobody else does."""
-        gone = self._fields(merged) - self._fields(self.in_version(pruned, last.version))
+        gone = self._fields(merged) - self._fields(self._part_in_version(pruned, merged))
         return self._without(merged, gone & self._named(last.fields, last.version))
+
+    def _part_in_version(self, part: Versioned, whole: Versioned) -> Versioned:
+        """The *part* in the version of the *whole* object that it was taken from.
+
+        A conversion puts a default or a zero where the part has nothing. Such a field is not of
+        the part, and is known by its value: the whole object has another one.
+        """
+        if part.version == whole.version:
+            return part
+        made = self.in_version(part, whole.version)
+        filled = compare(whole.value, made.value, self.shapes[whole.version])
+        return self._without(made, filled.modified | filled.added)
 
     def _fields(self, source: Versioned) -> FieldSet:
         fields = set_of(source.value, self.shapes[source.version], allow_duplicates=True)

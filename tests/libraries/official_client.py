@@ -1,0 +1,153 @@
+# How well the library is typed is not ours to say.
+# mypy: ignore-errors
+"""The official `kubernetes` package: typed calls, lists, watches, patches, the dynamic client."""
+
+import sys
+
+from kubernetes import client, config, dynamic, watch  # type: ignore[import-untyped]
+from kubernetes.client.exceptions import ApiException  # type: ignore[import-untyped]
+
+GADGETS = ("gadgets.example.io", "v1")
+
+
+def typed_objects(namespace: str) -> None:
+    core = client.CoreV1Api()
+    body = client.V1ConfigMap(metadata=client.V1ObjectMeta(name="a"), data={"k": "v"})
+
+    made = core.create_namespaced_config_map(namespace, body)
+    made.data["k"] = "w"
+    changed = core.replace_namespaced_config_map("a", namespace, made)
+    read = core.read_namespaced_config_map("a", namespace)
+    patched = core.patch_namespaced_config_map("a", namespace, {"data": {"l": "x"}})
+    gone = core.delete_namespaced_config_map("a", namespace)
+
+    assert read.data == {"k": "w"}
+    assert read.metadata.resource_version == changed.metadata.resource_version
+    assert patched.data == {"k": "w", "l": "x"}
+    assert gone["status"] == "Success"
+    assert gone["details"]["uid"] == made.metadata.uid
+
+
+def errors(namespace: str) -> None:
+    core = client.CoreV1Api()
+    for call, code in (
+        (lambda: core.read_namespaced_secret("none", namespace), 404),
+        (lambda: core.create_namespace({"metadata": {"name": namespace}}), 409),
+        (lambda: core.create_namespaced_service(namespace, {"metadata": {"name": "A"}}), 422),
+    ):
+        try:
+            call()
+        except ApiException as error:
+            assert error.status == code, error
+        else:
+            raise AssertionError(f"{code} was expected")
+
+
+def pages(namespace: str) -> None:
+    core = client.CoreV1Api()
+    for name in ("a", "b", "c"):
+        labels = {"odd": "yes"} if name != "b" else {}
+        core.create_namespaced_secret(namespace, {"metadata": {"name": name, "labels": labels}})
+
+    first = core.list_namespaced_secret(namespace, limit=2)
+    rest = core.list_namespaced_secret(namespace, limit=2, _continue=first.metadata._continue)
+    odd = core.list_namespaced_secret(namespace, label_selector="odd=yes")
+
+    assert [s.metadata.name for s in first.items] == ["a", "b"]
+    assert first.metadata.remaining_item_count == 1
+    assert [s.metadata.name for s in rest.items] == ["c"]
+    assert [s.metadata.name for s in odd.items] == ["a", "c"]
+
+
+def watches(namespace: str) -> None:
+    core = client.CoreV1Api()
+    before = core.list_namespaced_config_map(namespace).metadata.resource_version
+    core.create_namespaced_config_map(namespace, {"metadata": {"name": "w"}})
+    core.patch_namespaced_config_map("w", namespace, {"data": {"a": "b"}})
+    core.delete_namespaced_config_map("w", namespace)
+
+    seen = []
+    stream = watch.Watch()
+    for event in stream.stream(
+        core.list_namespaced_config_map, namespace, resource_version=before, timeout_seconds=20
+    ):
+        seen.append((event["type"], event["object"].metadata.name, event["object"].data))
+        if event["type"] == "DELETED":
+            stream.stop()
+
+    assert seen == [
+        ("ADDED", "w", None),
+        ("MODIFIED", "w", {"a": "b"}),
+        ("DELETED", "w", {"a": "b"}),
+    ]
+
+
+def custom_objects(namespace: str) -> None:
+    custom = client.CustomObjectsApi()
+    body = {
+        "apiVersion": "gadgets.example.io/v1",
+        "kind": "Gadget",
+        "metadata": {"name": "lamp"},
+        "spec": {"model": "a1"},
+    }
+
+    custom.create_namespaced_custom_object(*GADGETS, namespace, "gadgets", body)
+    custom.patch_namespaced_custom_object_status(
+        *GADGETS, namespace, "gadgets", "lamp", {"status": {"readyReplicas": 1}}
+    )
+    custom.patch_namespaced_custom_object_scale(
+        *GADGETS, namespace, "gadgets", "lamp", {"spec": {"replicas": 3}}
+    )
+    read = custom.get_namespaced_custom_object(*GADGETS, namespace, "gadgets", "lamp")
+    listed = custom.list_cluster_custom_object(*GADGETS, "gadgets")
+
+    assert read["spec"]["replicas"] == 3
+    assert read["status"] == {"readyReplicas": 1}
+    assert read["metadata"] in [item["metadata"] for item in listed["items"]]
+
+
+def dynamic_client(namespace: str) -> None:
+    cluster = dynamic.DynamicClient(client.ApiClient())
+    gadgets = cluster.resources.get(api_version="gadgets.example.io/v1", kind="Gadget")
+    body = {
+        "apiVersion": "gadgets.example.io/v1",
+        "kind": "Gadget",
+        "metadata": {"name": "fan"},
+        "spec": {"model": "b2"},
+    }
+
+    made = gadgets.create(body=body, namespace=namespace)
+    applied = gadgets.server_side_apply(
+        body={**body, "spec": {"model": "b2", "replicas": 4}},
+        namespace=namespace,
+        field_manager="dynamic",
+        force_conflicts=True,
+    )
+    event = next(iter(gadgets.watch(namespace=namespace, name="fan", timeout=20)))
+    gone = gadgets.delete(name="fan", namespace=namespace)
+
+    assert made.spec.replicas == 1
+    assert applied.spec.replicas == 4
+    assert (event["type"], event["object"].metadata.name) == ("ADDED", "fan")
+    assert gone.status == "Success"
+
+
+def server(_: str) -> None:
+    groups = {group.name for group in client.ApisApi().get_api_versions().groups}
+    version = client.VersionApi().get_code()
+    review = client.AuthorizationV1Api().create_self_subject_access_review(
+        {"spec": {"resourceAttributes": {"verb": "get", "resource": "configmaps"}}}
+    )
+
+    assert "gadgets.example.io" in groups
+    assert version.major == "1"
+    assert review.status.allowed
+
+
+if __name__ == "__main__":
+    config.load_kube_config()
+    for check in (
+        *(typed_objects, errors, pages, watches, custom_objects, dynamic_client, server),
+    ):
+        check(sys.argv[1])
+        print(check.__name__)
