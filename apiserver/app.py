@@ -32,7 +32,7 @@ from apiserver.install import Groups, MakeOwnership
 from apiserver.limits import Limits
 from apiserver.metrics import Metrics
 from apiserver.middleware import Access, on_error
-from apiserver.response import write
+from apiserver.response import WideResponse, write
 from apiserver.routes import Router
 from apiserver.storage.cache import WatchCache
 from apiserver.storage.compaction import Compactor
@@ -225,7 +225,7 @@ class _Lifespan:
 
 
 def _falcon_app(router: Any, middleware: list[Any]) -> Any:
-    app: Any = falcon.asgi.App(router=router, middleware=middleware)
+    app: Any = falcon.asgi.App(router=router, middleware=middleware, response_type=WideResponse)
     app.add_error_handler(Exception, on_error)
     return app
 

@@ -1,8 +1,9 @@
 """Connection: gunicorn's ASGI protocol, with what an API server needs of a connection.
 
-Three things are added. The client's certificate is put into the scope, as the TLS extension of
+Four things are added. The client's certificate is put into the scope, as the TLS extension of
 ASGI describes. The head of a streamed answer is sent at once: gunicorn keeps it until the first
-piece of the body, and a watch may have nothing to say for minutes. And a connection can say
+piece of the body, and a watch may have nothing to say for minutes. A client that sends the head of
+a request byte by byte, or does not take its answer, is not waited for. And a connection can say
 whether it is idle, so that a worker that stops knows which ones it may close.
 
 This reaches into private parts of gunicorn 27, which has no hooks for any of it; the tests of the
@@ -11,11 +12,16 @@ worker run against the real thing and tell when they move.
 
 import socket
 import ssl
-from asyncio import BaseTransport
+from asyncio import BaseTransport, TimerHandle
 from typing import Any, Final
 
 from cryptography import x509
 from gunicorn.asgi.protocol import ASGIProtocol
+
+HEAD_SECONDS: Final = 10.0
+"""For which the head of a request is waited, from its first byte to its last."""
+STALL_SECONDS: Final = 15.0
+"""In which a client must take some of what waits for it."""
 
 _CHUNKED: Final = (b"transfer-encoding", b"chunked")
 _TLS_VERSIONS: Final = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
@@ -29,6 +35,9 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
         self._tls: dict[str, Any] | None = None
+        self._head_begun = False
+        self._head_timer: TimerHandle | None = None
+        self._stall_timer: TimerHandle | None = None
         # From here and not from connection_made, which comes only after the TLS handshake: a
         # client in the middle of one must not be forgotten by a worker that stops.
         self.accepted_at: float = worker.loop.time()
@@ -60,10 +69,51 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self._tls = tls_extension(transport.get_extra_info("ssl_object"))
         super().connection_made(transport)
+        # gunicorn has a limit only between two requests, and none before the first.
+        self._head_timer = self.worker.loop.call_later(self.cfg.keepalive, self.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.worker.connections.discard(self)
+        _cancel(self._head_timer)
+        _cancel(self._stall_timer)
         super().connection_lost(exc)
+        # Whoever waits for room to send into need not wait any longer.
+        if self._flow_control is not None:
+            self._flow_control.resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._current_request is not None:
+            self._head_begun = False
+            if self._head_timer is not None:
+                self._head_timer.cancel()
+                self._head_timer = None
+        elif not self._head_begun and self.is_open and self.reader is None:
+            self._head_begun = True
+            _cancel(self._head_timer)
+            self._head_timer = self.worker.loop.call_later(HEAD_SECONDS, self._refuse_head)
+
+    def _refuse_head(self) -> None:
+        self._send_error_response(408, "the request did not come to an end\n")
+        self.close()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_for_progress()
+
+    def resume_writing(self) -> None:
+        _cancel(self._stall_timer)
+        super().resume_writing()
+
+    def _watch_for_progress(self) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        self._stall_timer = self.worker.loop.call_later(STALL_SECONDS, self._require_less, waiting)
+
+    def _require_less(self, before: int) -> None:
+        if self.transport.get_write_buffer_size() < before:
+            self._watch_for_progress()
+        else:
+            self.transport.abort()
 
     def _build_http_scope(self, *args: Any) -> dict[str, Any]:
         return self._with_tls(super()._build_http_scope(*args))
@@ -89,6 +139,11 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         if head is not None and not self._closed:
             self._response_buffer = None
             self._safe_write(head)
+
+
+def _cancel(timer: TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
 
 
 def tls_extension(ssl_object: ssl.SSLObject | None) -> dict[str, Any] | None:

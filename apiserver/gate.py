@@ -67,6 +67,8 @@ class Gate:
                 f"the URL is longer than {self._limits.url_bytes} bytes", reason="", code=414
             )
         query = parse_query(query_string) if query_string else {}
+        # The framework need not read it again, and cannot if it is no UTF-8.
+        scope["query_string"] = b""
         info = request_info(scope.get("method", "GET"), scope["path"], query)
         return Exchange(info, query, receive)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import falcon
 from falcon.asgi import Request, Response, WebSocket
 
-from apimachinery.errors import APIError, BadRequest, InternalError
+from apimachinery.errors import APIError, BadRequest, InternalError, Timeout
 from apiserver.auth.authentication import Authentication, Credentials, credentials_of
 from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.impersonation import impersonated
@@ -96,6 +96,9 @@ async def on_error(
     if isinstance(error, Disconnected | falcon.WebSocketDisconnected):
         return
     told = error if isinstance(error, APIError) else _as_told(req, error)
+    if told.code >= 500 and error.__cause__ is not None and not isinstance(told, Timeout):
+        # What a client need not know of the store, its operator must.
+        log.warning("%s", error.__cause__)
     if resp is not None:
         write_error(req, resp, told)
     elif ws is not None and not ws.closed:

@@ -30,6 +30,17 @@ _CUT_WARNING: Final = 256
 _GZIP: Final = 16 + zlib.MAX_WBITS
 
 
+class WideResponse(Response):
+    """Falcon's, with warnings in UTF-8 too: they quote what a client has sent."""
+
+    def _asgi_headers(self, media_type: str | None = None) -> list[tuple[bytes, bytes]]:
+        extra, self._extra_headers = self._extra_headers, None
+        found: list[tuple[bytes, bytes]] = super()._asgi_headers(media_type)
+        if extra:
+            found += [(name.encode("latin-1"), value.encode("latin-1")) for name, value in extra]
+        return found
+
+
 def exchange_of(req: Request) -> Exchange:
     """What the server knows of a request."""
     found: Exchange = req.scope[KEY]

@@ -13,8 +13,9 @@ import os
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
+from mmap import mmap
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from weakref import WeakSet
 
 from gunicorn import sock
@@ -32,6 +33,8 @@ GOODBYE_TIMEOUT: Final = 2.0
 """Seconds a client has to confirm the end of a TLS connection."""
 IDLE_GRACE: Final = 1.0
 """Seconds an idle connection is left open after the stop began."""
+RETRY: Final = 1.0
+"""Seconds before a worker that could not start is replaced by the next."""
 LAST_STEPS: Final = 5
 """Seconds of gunicorn's graceful timeout that are left for the application's own shutdown."""
 
@@ -40,9 +43,12 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     """One process that serves."""
 
     alive: bool
+    _shared: ClassVar[mmap | None] = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # Here this is still the master: the byte is one for it and all the workers it forks.
+        Worker._shared = self._has_served = Worker._shared or mmap(-1, 1)
         self.connections: WeakSet[Connection] = WeakSet()
         self._stopping = asyncio.Event()
         self._tls: ssl.SSLContext | None = None
@@ -62,6 +68,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             self.lifespan = _Lifespan(self.asgi, self.log, self.state)
             if await self._started():
                 await self._listen()
+                self._has_served[0] = 1
                 await self._stopping.wait()
             await self._stop()
             heartbeat.cancel()
@@ -87,9 +94,22 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             return False
         if error := starting.exception():
             self.log.error("%s", error)
-            # This exit code makes the master give up instead of trying for ever.
-            raise SystemExit(Arbiter.WORKER_BOOT_ERROR)
+            raise SystemExit(await self._failed_to_start())
         return True
+
+    async def _failed_to_start(self) -> int:
+        """The exit code of a worker whose application does not start.
+
+        Before anybody has served the master gives up, since the same would happen for ever. Later
+        it may be that the store is away for a while: then those that serve go on, and the master
+        tries again.
+        """
+        if not self._has_served[0]:
+            code: int = Arbiter.WORKER_BOOT_ERROR
+            return code
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), RETRY)
+        return 1
 
     async def _listen(self) -> None:
         if self.cfg.is_ssl:

@@ -6,6 +6,7 @@ from apimachinery.errors import (
     APIError,
     Expired,
     InternalError,
+    RequestEntityTooLarge,
     ServerTimeout,
     StorageReadError,
     Timeout,
@@ -13,7 +14,14 @@ from apimachinery.errors import (
 )
 from apimachinery.schema import GroupResource
 from apiserver.storage import revision
-from apiserver.storage.interface import Compacted, FutureRevision, StorageError, Unavailable
+from apiserver.storage.interface import (
+    Compacted,
+    Full,
+    FutureRevision,
+    StorageError,
+    Unavailable,
+    ValueTooLarge,
+)
 from apiserver.storage.objects import Unreadable
 
 TOO_OLD: Final = "The resourceVersion for the provided list is too old."
@@ -22,6 +30,10 @@ TOO_OLD: Final = "The resourceVersion for the provided list is too old."
 def api_error(error: StorageError, resource: GroupResource, verb: str) -> APIError:
     """What to tell whoever asked for *verb* on *resource*."""
     match error:
+        case Full():
+            return InternalError.of(f"the store is full: {error}")
+        case ValueTooLarge():
+            return RequestEntityTooLarge(f"Request entity too large: {error}")
         case Unavailable():
             return ServerTimeout.of(resource, verb)
         case revision.NotReady():

@@ -5,6 +5,7 @@ entry point named after the scheme in the group `apiserver.storage`. Nothing her
 there are, so adding one needs no change to the server.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from importlib.metadata import entry_points
 from typing import Final, TypeAlias
@@ -12,6 +13,8 @@ from typing import Final, TypeAlias
 from apiserver.storage.interface import Backend, StorageError
 
 ENTRY_POINTS: Final = "apiserver.storage"
+
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://", re.ASCII)
 
 OpenBackend: TypeAlias = Callable[[str], Awaitable[Backend]]
 
@@ -22,12 +25,13 @@ class InvalidURL(StorageError):
 
 async def open_backend(url: str) -> Backend:
     """Open the store that *url* names, with the backend of its scheme."""
-    scheme, separator, _ = url.partition("://")
+    found = _SCHEME.match(url)
     known = entry_points(group=ENTRY_POINTS)
     schemes = ", ".join(f"{name}://" for name in sorted(known.names)) or "none is installed"
     # The messages do not repeat the URL: it may hold a password.
-    if not separator:
+    if found is None:
         raise InvalidURL(f"store URL: must begin with the scheme of a backend; known: {schemes}")
+    scheme = found[1]
     if scheme not in known.names:
         raise InvalidURL(f"store URL: no backend has the scheme {scheme!r}; known: {schemes}")
     open_x: OpenBackend = known[scheme].load()

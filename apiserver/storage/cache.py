@@ -89,6 +89,11 @@ class WatchCache:
         return self._follower.reached.revision
 
     @property
+    def told(self) -> int:
+        """How far watchers have been told; less than `revision` while they are told the past."""
+        return self._follower.told
+
+    @property
     def error(self) -> Exception | None:
         """What last went wrong between the cache and the store, until something goes well."""
         return self._follower.error
@@ -121,7 +126,9 @@ class WatchCache:
             for collection in self._follower.collections():
                 collection.window.prune(now)
                 if collection.filled.is_set():
-                    collection.fanout.bookmark(collection.fanout.in_slot(slot), self.revision)
+                    due = collection.fanout.in_slot(slot)
+                    collection.fanout.bookmark(due, self._follower.told)
+            self._follower.unclaimed.prune(now)
             slot += 1
 
 
@@ -224,7 +231,7 @@ class CachedResource:
     def bookmark(self, watcher: Watcher) -> None:
         """Give *watcher* a bookmark out of turn, as before its time is up."""
         if self.collection.filled.is_set():
-            self.collection.fanout.bookmark([watcher], self._freshness.current)
+            self.collection.fanout.bookmark([watcher], self._freshness.told)
 
     async def _prepared(self, at: At) -> bool:
         """Wait until the cache can answer; False means that only the backend can."""
@@ -260,6 +267,7 @@ class _Freshness:
     def __init__(self, backend: Backend, follower: Follower, limits: CacheLimits) -> None:
         self.newest = Shared(backend.current_revision)
         """The revision of the newest write; one question for all who wait."""
+        self._follower = follower
         self._reached = follower.reached
         self._limits = limits
         self._overdue = 0
@@ -268,6 +276,10 @@ class _Freshness:
     @property
     def current(self) -> int:
         return self._reached.revision
+
+    @property
+    def told(self) -> int:
+        return self._follower.told
 
     async def close(self) -> None:
         await self.newest.close()

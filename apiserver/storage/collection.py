@@ -97,13 +97,12 @@ class Collection:
     def finish(self) -> None:
         """The list is complete; what waits is to be applied with `catch_up`."""
         filling = self._filling
-        staged, filling.staged = filling.staged, {}
-        for change in filling.folded():
-            entry = self._entry_of(change, staged.get(change.key))
-            if entry is not None:
+        staged, newer = filling.complete()
+        for change in newer:
+            before = staged.pop(change.key, None)
+            entry = self._entry_of(change, before)
+            if entry is not None and self._locate(change.key) is not None:
                 staged[change.key] = entry
-            else:
-                staged.pop(change.key, None)
         self._entries = SortedDict(staged)
         self._past = {}
         self._listed = self.changed = filling.listed

@@ -11,6 +11,7 @@ compactions, lease grants, and transactions that can take effect only once (etcd
 
 import asyncio
 import contextlib
+import logging
 import random
 import time
 from collections.abc import AsyncIterator, Callable
@@ -30,9 +31,15 @@ from apiserver.storage.etcd_errors import (
     translate,
 )
 from apiserver.storage.etcd_url import Settings, Tls
-from apiserver.storage.etcd_version import reports_progress_rightly
+from apiserver.storage.etcd_version import loses_data, reports_progress_rightly
 from apiserver.storage.interface import Unavailable
 
+log = logging.getLogger(__name__)
+
+_DIVERGES = (
+    "etcd at %s is release %s, whose members can lose acknowledged writes and disagree for ever"
+    " when one of them is killed: upgrade it to 3.5.3 or later"
+)
 _PATIENCE = 3
 """An operation is tried for this many times the timeout of one call."""
 _FIRST_PAUSE = 0.02
@@ -78,6 +85,8 @@ class Connection:
         self._current = 0
         self.closed = False
         self._token: str | None = None
+        # Kept because to make it costs a sixth of a call; gRPC does not change what it is given.
+        self._metadata = metadata(None)
         self._authenticated = settings.credentials is None
         self._authenticating = asyncio.Lock()
         self._versions: dict[str, str] = {}
@@ -111,7 +120,7 @@ class Connection:
                 raise attempts.unavailable("etcd: the connection is closed")
             try:
                 return await method(member)(
-                    request, timeout=attempts.timeout(), metadata=metadata(token)
+                    request, timeout=attempts.timeout(), metadata=self._metadata
                 )
             except grpc.aio.AioRpcError as error:
                 await attempts.failed(member, token, error)
@@ -127,7 +136,7 @@ class Connection:
             return
         with contextlib.suppress(grpc.aio.AioRpcError):
             await method(self.member)(
-                request, timeout=min(self.timeout, 0.5), metadata=metadata(self._token)
+                request, timeout=min(self.timeout, 0.5), metadata=self._metadata
             )
 
     @contextlib.asynccontextmanager
@@ -184,7 +193,10 @@ class Connection:
         request = rpc_pb2.StatusRequest()
         with contextlib.suppress(grpc.aio.AioRpcError):
             reply = await member.maintenance.Status(request, timeout=self.timeout)
-            self._versions[member.address] = str(reply.version)
+            version = str(reply.version)
+            if loses_data(version):
+                log.warning(_DIVERGES, member.address, version)
+            self._versions[member.address] = version
 
     async def _authenticate(self) -> None:
         assert self._credentials is not None
@@ -198,13 +210,17 @@ class Connection:
                 reply = await member.auth.Authenticate(request, timeout=attempts.timeout())
             except grpc.aio.AioRpcError as error:
                 if authentication_is_off(error):
-                    self._token = None
+                    self._use_token(None)
                     return
                 await attempts.failed(member, None, error)
             else:
-                self._token = str(reply.token)
+                self._use_token(str(reply.token))
                 return
         raise attempts.unavailable("etcd: the connection is closed")
+
+    def _use_token(self, token: str | None) -> None:
+        self._token = token
+        self._metadata = metadata(token)
 
 
 class _Attempts:
@@ -281,10 +297,12 @@ class Pauses:
         return pause
 
 
-def metadata(token: str | None) -> tuple[tuple[str, str], ...]:
+def metadata(token: str | None) -> grpc.aio.Metadata:
     """What every call carries: a member without a leader shall say so instead of waiting."""
     leader = ("hasleader", "true")
-    return (leader,) if token is None else (leader, ("token", token))
+    return (
+        grpc.aio.Metadata(leader) if token is None else grpc.aio.Metadata(leader, ("token", token))
+    )
 
 
 def _member(

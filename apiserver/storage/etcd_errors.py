@@ -9,11 +9,7 @@ from enum import Enum
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 
-from apiserver.storage.interface import StorageError, Unavailable
-
-
-class TooLarge(StorageError):
-    """The request is larger than etcd accepts (its `--max-request-bytes`, 1.5 MiB if not set)."""
+from apiserver.storage.interface import Full, StorageError, Unavailable, ValueTooLarge
 
 
 class AccessDenied(StorageError):
@@ -58,6 +54,7 @@ _STALE_TOKEN = (
     "etcdserver: user name is empty",
     "etcdserver: revision of auth store is old",
 )
+_NO_SPACE = "database space exceeded"
 _TOO_LARGE = ("request is too large", "larger than max")
 _FINAL = frozenset(
     {
@@ -89,9 +86,11 @@ def translate(error: AioRpcError) -> StorageError:
     """The error to raise for a final verdict."""
     code, details = error.code(), error.details() or ""
     if any(text in details for text in _TOO_LARGE):
-        return TooLarge(f"etcd: {details}")
+        return ValueTooLarge(f"etcd: {details} (see its --max-request-bytes)")
     if code is StatusCode.PERMISSION_DENIED or "authentication failed" in details:
         return AccessDenied(f"etcd: {details}")
+    if _NO_SPACE in details:
+        return Full(f"etcd: {details}")
     if code is StatusCode.RESOURCE_EXHAUSTED:
         return Unavailable(f"etcd: {details}")
     if code is StatusCode.OUT_OF_RANGE and "has been compacted" in details:

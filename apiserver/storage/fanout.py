@@ -188,6 +188,7 @@ class Fanout:
         self._index: dict[tuple[str | None, str | None], dict[Watcher, None]] = {}
         self._slots: list[dict[Watcher, None]] = [{} for _ in range(limits.bookmark_slots)]
         self._next_slot = 0
+        self._closed = False
         self.slow = 0
         """How many watchers were ended because they were too slow."""
 
@@ -217,6 +218,9 @@ class Fanout:
         missed = [event for event in (self._seen_by(watcher, change) for change in past) if event]
         if missed:
             watcher.begin_with(missed, until=missed[-1].revision)
+        if self._closed:
+            watcher.end()
+            return watcher
         self._index.setdefault((selection.namespace, selection.name), {})[watcher] = None
         if bookmarks:
             self._slots[self._next_slot][watcher] = None
@@ -273,6 +277,11 @@ class Fanout:
             if expired_at is not None:
                 watcher.end(Expired(watcher.newest, oldest=expired_at))
             self.detach(watcher)
+
+    def close(self) -> None:
+        """End every stream, and each that is begun after this."""
+        self._closed = True
+        self.end_all()
 
     def _initial(self, watcher: Watcher, entries: Iterable[Entry]) -> Iterator[Event]:
         view, form = self._view, watcher.form

@@ -25,6 +25,7 @@ class Filling:
         self._most = most
         self._waiting = deque(waiting)
         self._folded: dict[str, Change] = {}
+        self._complete = False
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -33,18 +34,24 @@ class Filling:
         """Begin to read the list, or begin again."""
         self.listed = revision
         self.staged = {}
+        self._complete = False
 
     def add(self, change: Change) -> None:
         self._waiting.append(change)
-        if len(self._waiting) > self._most:
+        if len(self._waiting) > self._most and not self._complete:
             oldest = self._waiting.popleft()
             self._folded[oldest.key] = oldest
             self.start = oldest.revision
 
-    def folded(self) -> Iterable[Change]:
-        """What no longer waits and is newer than the list."""
-        return (change for change in self._folded.values() if change.revision > self.listed)
+    def complete(self) -> tuple[dict[str, Entry], list[Change]]:
+        """The list, which is all there, and what is newer than it and no longer waits."""
+        self._complete = True
+        staged, self.staged = self.staged, {}
+        return staged, [each for each in self._folded.values() if each.revision > self.listed]
 
     def take(self, most: int) -> list[Change]:
-        """The next of those that wait."""
-        return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+        """The next of those that wait; a list that is begun again after this knows them."""
+        taken = [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+        if taken:
+            self.start = taken[-1].revision
+        return taken

@@ -172,3 +172,11 @@ class Unavailable(StorageError):
     def __init__(self, message: str, *, uncertain: bool = False) -> None:
         super().__init__(message)
         self.uncertain = uncertain
+
+
+class Full(Unavailable):
+    """The store has no room for what was to be written, and has written nothing of it."""
+
+
+class ValueTooLarge(StorageError):
+    """The store does not take values of that size, and will not however often it is asked."""

@@ -109,7 +109,9 @@ class Shared(Generic[T]):
             try:
                 answer = await self._question()
             except Exception as error:
-                # Told to everybody who waits; the task itself has nobody to tell.
+                # Told to everybody who waits, also for the next one: a store that is away takes
+                # its time to be given up, and nobody should wait for that twice.
+                asking, self._waiting = [*asking, *self._waiting], []
                 for future in _undecided(asking):
                     future.set_exception(error)
             except asyncio.CancelledError:

@@ -26,7 +26,7 @@ from typing import Final, TypeAlias, cast, get_args
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from apiserver.storage.backends import InvalidURL
-from apiserver.storage.interface import Batch, Page, Record, Unavailable
+from apiserver.storage.interface import Batch, Page, Record, Unavailable, ValueTooLarge
 from apiserver.storage.sqlite_compaction import promise, sweep
 from apiserver.storage.sqlite_feed import Lookout, SqliteFeed, Tide
 from apiserver.storage.sqlite_queries import read_batch, read_page
@@ -42,6 +42,8 @@ WRITES_TOGETHER: Final = 1000
 LOOKUPS_TOGETHER: Final = 1000
 FEEDS_TOGETHER: Final = 16
 RANGE_THREADS: Final = 2
+ROW_BYTES: Final = 100
+"""What a row has besides its key and its value, at most."""
 
 
 async def open_sqlite(url: str, *, clock: Clock = time.time) -> "SqliteBackend":
@@ -62,34 +64,39 @@ class Location:
 
 
 def parse_url(url: str) -> Location:
-    """Understand a URL of the forms in the docstring of this module, or raise InvalidURL."""
+    """Understand a URL of the forms in the docstring of this module, or raise InvalidURL.
+
+    The messages do not repeat the URL: one that was meant for another store may hold a password.
+    """
     try:
         parts = urlsplit(url)
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=True))
-    except ValueError as error:
-        raise InvalidURL(f"store {url!r}: {error}") from error
+    except ValueError:
+        raise InvalidURL(
+            "sqlite URL: expected sqlite:///path, with options as ?name=value&name=value"
+        ) from None
     synchronous = options.pop("synchronous", "full")
     if synchronous not in get_args(Synchronous):
-        raise InvalidURL(f"store {url!r}: synchronous is one of {', '.join(get_args(Synchronous))}")
+        raise InvalidURL(f"sqlite URL: synchronous is one of {', '.join(get_args(Synchronous))}")
     if options:
-        raise InvalidURL(f"store {url!r}: unknown option {', '.join(options)}")
-    location = Location(_path(url, parts.netloc, parts.path), cast(Synchronous, synchronous))
+        raise InvalidURL(f"sqlite URL: unknown option {', '.join(options)}")
+    location = Location(_path(parts.netloc, parts.path), cast(Synchronous, synchronous))
     if parts.fragment:
-        raise InvalidURL(f"store {url!r}: write # as %23")
+        raise InvalidURL("sqlite URL: write # as %23")
     return location
 
 
-def _path(url: str, host: str, path: str) -> Path | None:
+def _path(host: str, path: str) -> Path | None:
     if (host, path) == (":memory:", ""):
         return None
     if host:
         raise InvalidURL(
-            f"store {url!r}: expected sqlite:///relative/path, sqlite:////absolute/path or "
+            "sqlite URL: expected sqlite:///relative/path, sqlite:////absolute/path or "
             "sqlite://:memory:"
         )
     name = unquote(path[1:])
     if not name or "\0" in name:
-        raise InvalidURL(f"store {url!r}: expected the path of a file after sqlite:///")
+        raise InvalidURL("sqlite URL: expected the path of a file after sqlite:///")
     return Path(name)
 
 
@@ -100,6 +107,7 @@ class SqliteBackend:
         self._sessions = sessions
         self._clock = clock
         writer, lookups, feeds, lookout, *ranges = sessions
+        self._largest = writer.largest
         self._writer = Lane[Write | Maintenance]("writer", [writer.write], together=WRITES_TOGETHER)
         self._lookups = Lane[Lookup]("lookups", [lookups.look_up], together=LOOKUPS_TOGETHER)
         self._feeds = Lane[Query]("feeds", [feeds.query], together=FEEDS_TOGETHER)
@@ -126,9 +134,11 @@ class SqliteBackend:
         return page
 
     async def create(self, key: str, value: bytes, *, ttl: int | None = None) -> int:
+        self._check_size(key, value)
         return await self._write(Create(key, value, self._expires(ttl)))
 
     async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
+        self._check_size(key, value)
         return await self._write(Update(key, value, revision, self._expires(ttl)))
 
     async def delete(self, key: str, *, revision: int) -> int:
@@ -168,6 +178,13 @@ class SqliteBackend:
             await lane.close()
         for session in self._sessions:
             await asyncio.to_thread(session.close)
+
+    def _check_size(self, key: str, value: bytes) -> None:
+        limit = self._largest - 4 * len(key) - ROW_BYTES
+        if len(value) > limit:
+            raise ValueTooLarge(
+                f"SQLite: the value of {key!r} has {len(value)} bytes, the limit is {limit}"
+            )
 
     async def _write(self, write: Write) -> int:
         revision: int = await self._writer.submit(write)

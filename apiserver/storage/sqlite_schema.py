@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
-from apiserver.storage.interface import StorageError, Unavailable
+from apiserver.storage.interface import Full, StorageError, Unavailable
 
 APPLICATION_ID: Final = 0x4B415049
 """'KAPI' in the header of the file, where `file` and other programs look for it."""
@@ -154,7 +154,8 @@ def unavailable(error: sqlite3.Error, *, uncertain: bool = False) -> Unavailable
         sqlite3.SQLITE_READONLY: "; check that the file and its directory may be written",
         sqlite3.SQLITE_CORRUPT: "; the file is damaged, restore it from a backup",
     }.get(_code(error), "")
-    return Unavailable(f"SQLite: {error}{advice}", uncertain=uncertain)
+    kind = Full if _code(error) == sqlite3.SQLITE_FULL else Unavailable
+    return kind(f"SQLite: {error}{advice}", uncertain=uncertain)
 
 
 def _code(error: sqlite3.Error) -> int:

@@ -38,6 +38,11 @@ class Session:
         self._connection = connection
         self._lock = lock
 
+    @property
+    def largest(self) -> int:
+        """How many bytes a row can have."""
+        return self._connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
+
     def write(self, jobs: Sequence[Write | Maintenance]) -> list[Any]:
         with self._lock:
             return run_writes(self._connection, jobs)

@@ -86,7 +86,8 @@ async def test_a_get_of_one_object_is_no_watch(client: Driver) -> None:
 
 async def test_a_forgotten_resource_version_is_an_event(app: App, client: Driver) -> None:
     await client.post(GADGETS, gadget())
-    # A resource that is listed anew knows nothing of what was before.
+    await client.get(GADGETS)
+    # A resource that was removed knows nothing of what was before.
     app.groups.remove(GROUP.name)
     app.groups.install(GROUP)
 

@@ -6,6 +6,7 @@ from apimachinery.errors import (
     APIError,
     Expired,
     InternalError,
+    RequestEntityTooLarge,
     ServerTimeout,
     StorageReadError,
     Timeout,
@@ -14,7 +15,14 @@ from apimachinery.errors import (
 from apimachinery.schema import GroupResource
 from apiserver.registry.translation import api_error
 from apiserver.storage import revision
-from apiserver.storage.interface import Compacted, FutureRevision, StorageError, Unavailable
+from apiserver.storage.interface import (
+    Compacted,
+    Full,
+    FutureRevision,
+    StorageError,
+    Unavailable,
+    ValueTooLarge,
+)
 from apiserver.storage.objects import Unreadable
 
 
@@ -49,6 +57,18 @@ from apiserver.storage.objects import Unreadable
         ),
         (revision.Expired(3, oldest=5), Expired, "too old resource version: 3 (5)", 0),
         (Unreadable("/x", "broken"), StorageReadError, "object '/x' cannot be read: broken", 0),
+        (
+            ValueTooLarge("the limit is 5"),
+            RequestEntityTooLarge,
+            "Request entity too large: the limit is 5",
+            0,
+        ),
+        (
+            Full("no room"),
+            InternalError,
+            "Internal error occurred: the store is full: no room",
+            0,
+        ),
         (StorageError("odd"), InternalError, "Internal error occurred: odd", 0),
     ],
 )

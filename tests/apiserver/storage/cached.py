@@ -284,5 +284,7 @@ async def caching(
     cache = WatchCache(backend, limits=limits, clock=clock)
     resource = cache.register(keys, view or JsonView())
     async with cache:
+        # A test that is impatient with reads is not impatient with the machine.
+        await resource.collection.filled.wait()
         await resource.list(Selection())
         yield cache, resource

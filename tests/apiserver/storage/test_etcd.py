@@ -9,9 +9,14 @@ from aetcd.rpc import rpc_pb2
 
 from apiserver.storage.backends import InvalidURL
 from apiserver.storage.etcd import EtcdBackend, open_etcd
-from apiserver.storage.etcd_errors import TooLarge
 from apiserver.storage.etcd_keys import InvalidKey
-from apiserver.storage.interface import Compacted, Conflict, FutureRevision, Unavailable
+from apiserver.storage.interface import (
+    Compacted,
+    Conflict,
+    FutureRevision,
+    Unavailable,
+    ValueTooLarge,
+)
 from tests.apiserver.storage.etcd_server import start_etcd
 
 MIB = 1 << 20
@@ -92,7 +97,7 @@ async def test_values_larger_than_grpcs_default_are_written_read_and_watched(
 
 
 async def test_a_request_larger_than_etcd_takes_is_refused_clearly(backend: EtcdBackend) -> None:
-    with pytest.raises(TooLarge, match=r"too large|larger than max"):
+    with pytest.raises(ValueTooLarge, match=r"(too large|larger than max).*--max-request-bytes"):
         await backend.create("/large", b"x" * (9 * MIB))
 
     assert await backend.get("/large") is None

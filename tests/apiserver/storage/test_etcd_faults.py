@@ -25,7 +25,7 @@ from apiserver.storage.interface import (
 from tests.apiserver.storage.etcd_server import (
     Cluster,
     Node,
-    excusing_broken_etcd,
+    excusing_divergence,
     start_cluster,
 )
 
@@ -61,7 +61,7 @@ Fault = Callable[[Node, Account], Awaitable[None]]
 
 
 async def test_a_leader_that_is_killed_and_restarted(cluster: Cluster) -> None:
-    with excusing_broken_etcd(cluster):
+    with excusing_divergence(cluster):
         await _torment(cluster, _kill, rounds=2)
 
 
@@ -72,7 +72,7 @@ async def test_a_leader_that_is_stopped_and_continued(cluster: Cluster) -> None:
 @pytest.mark.torture
 @pytest.mark.timeout(3600)
 async def test_a_leader_that_is_killed_and_restarted_many_times(cluster: Cluster) -> None:
-    with excusing_broken_etcd(cluster):
+    with excusing_divergence(cluster):
         await _torment(cluster, _kill, rounds=30)
 
 
@@ -85,7 +85,7 @@ async def test_a_leader_that_is_stopped_and_continued_many_times(cluster: Cluste
 def test_a_failure_on_a_cluster_that_agrees_is_not_excused(cluster: Cluster) -> None:
     cluster.nodes[0].kill()
 
-    with pytest.raises(ZeroDivisionError), excusing_broken_etcd(cluster):
+    with pytest.raises(ZeroDivisionError), excusing_divergence(cluster):
         raise ZeroDivisionError
 
 

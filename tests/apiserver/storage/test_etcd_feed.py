@@ -7,7 +7,9 @@ import pytest
 from aetcd.rpc import rpc_pb2
 
 from apiserver.storage.etcd import EtcdBackend, open_etcd
+from apiserver.storage.etcd_version import reports_progress_rightly
 from apiserver.storage.interface import Batch, Compacted, Feed
+from tests.apiserver.storage.etcd_binary import etcd_binary
 from tests.apiserver.storage.etcd_fake import Conversation, put, start_fake
 from tests.apiserver.storage.etcd_proxy import Proxy, start_proxy
 from tests.apiserver.storage.etcd_server import start_etcd
@@ -203,9 +205,16 @@ async def test_changes_of_one_revision_come_together_however_large(
     assert sum(map(len, per_batch)) == len(set.union(*per_batch))
 
 
-async def test_the_progress_of_an_old_etcd_is_not_relied_on(backend: EtcdBackend) -> None:
-    async with backend.watch("/", after=0) as feed:
-        assert await feed.request_progress() is False
+async def test_the_progress_of_an_etcd_is_relied_on_where_its_release_is_right(
+    backend: EtcdBackend,
+) -> None:
+    current = await backend.current_revision()
+    async with backend.watch("/", after=current) as feed:
+        relied_on = await feed.request_progress()
+        if relied_on:
+            assert (await anext(feed)).revision >= current
+
+    assert relied_on is reports_progress_rightly(etcd_binary().release)
 
 
 async def test_progress_is_asked_for_until_it_is_told() -> None:
@@ -347,6 +356,20 @@ async def test_progress_is_not_relied_on_while_a_member_cannot_be_asked_its_vers
         async with backend.watch("/", after=5) as feed:
             assert await feed.request_progress() is False
         await backend.close()
+
+
+@pytest.mark.parametrize(("release", "warnings"), [("3.5.2", 1), ("3.5.3", 0)])
+async def test_a_release_that_loses_data_is_warned_of_once(
+    caplog: pytest.LogCaptureFixture, release: str, warnings: int
+) -> None:
+    async with start_fake(release) as (_, address):
+        backend = await open_etcd(f"etcd://{address}")
+        await backend.connection.trusts_progress()
+        await backend.close()
+
+    told = [each.getMessage() for each in caplog.records if "upgrade it to 3.5.3" in each.message]
+    assert len(told) == warnings
+    assert all(f"{address} is release {release}" in message for message in told)
 
 
 @pytest.mark.torture

@@ -11,14 +11,13 @@ from apiserver.storage.etcd_errors import (
     LeaseNotFound,
     RevisionCompacted,
     RevisionInFuture,
-    TooLarge,
     Verdict,
     judge,
     translate,
 )
 from apiserver.storage.etcd_keys import InvalidKey, Keyspace
-from apiserver.storage.etcd_version import reports_progress_rightly
-from apiserver.storage.interface import StorageError, Unavailable
+from apiserver.storage.etcd_version import loses_data, reports_progress_rightly
+from apiserver.storage.interface import Full, StorageError, ValueTooLarge
 
 
 def error(code: StatusCode, details: str | None) -> grpc.aio.AioRpcError:
@@ -54,9 +53,31 @@ def test_progress_is_trusted_from_the_releases_that_mended_it(version: str, righ
     assert reports_progress_rightly(version) is right
 
 
+@pytest.mark.parametrize(
+    ("version", "loses"),
+    [
+        ("3.4.23", False),
+        ("3.5.0", True),
+        ("3.5.0-rc.1", True),
+        ("3.5.1", True),
+        ("v3.5.2", True),
+        ("3.5.2+git", True),
+        ("3.5.3", False),
+        ("3.5.10", False),
+        ("3.5.20", False),
+        ("3.6.1", False),
+        ("13.5.1", False),
+        ("", False),
+    ],
+)
+def test_the_releases_that_lose_data_are_known(version: str, loses: bool) -> None:
+    assert loses_data(version) is loses
+
+
 @given(st.text())
 def test_any_text_is_a_version_or_not(text: str) -> None:
     assert reports_progress_rightly(text) in (True, False)
+    assert loses_data(text) in (True, False)
 
 
 @pytest.mark.parametrize(
@@ -93,13 +114,13 @@ def test_a_failed_call_says_of_its_request(
 @pytest.mark.parametrize(
     ("code", "details", "kind"),
     [
-        (StatusCode.INVALID_ARGUMENT, "etcdserver: request is too large", TooLarge),
+        (StatusCode.INVALID_ARGUMENT, "etcdserver: request is too large", ValueTooLarge),
         (
             StatusCode.RESOURCE_EXHAUSTED,
             "grpc: received message larger than max (3000000 vs. 2097152)",
-            TooLarge,
+            ValueTooLarge,
         ),
-        (StatusCode.RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded", Unavailable),
+        (StatusCode.RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded", Full),
         (StatusCode.PERMISSION_DENIED, "etcdserver: permission denied", AccessDenied),
         (
             StatusCode.INVALID_ARGUMENT,

@@ -183,10 +183,10 @@ async def test_a_revision_older_than_the_window_is_expired(backend: Backend) -> 
     assert str(raised.value) == f"too old resource version: {before} ({first})"
 
 
-async def test_a_revision_from_before_the_start_is_expired(backend: Backend) -> None:
+async def test_a_revision_too_long_before_the_start_is_expired(backend: Backend) -> None:
     old = await write(backend, "a")
     await write(backend, "b")
-    async with caching(backend) as (_, pods):
+    async with caching(backend, limits=CacheLimits(replay=0)) as (_, pods):
         with pytest.raises(Expired):
             async with pods.watch(EVERYTHING, "v1", after=old):
                 pass

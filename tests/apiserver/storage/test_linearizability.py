@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from math import inf
 from pathlib import Path
@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 from apiserver.storage.etcd import open_etcd
 from apiserver.storage.interface import Backend
 from apiserver.storage.sqlite import open_sqlite
-from tests.apiserver.storage.etcd_server import Cluster, excusing_broken_etcd, start_cluster
+from tests.apiserver.storage.etcd_server import (
+    Cluster,
+    Node,
+    excusing_divergence,
+    start_cluster,
+)
 from tests.apiserver.storage.linearizability import (
     Answer,
     Found,
@@ -294,19 +299,33 @@ async def test_two_backends_on_one_sqlite_file_are_linearizable(tmp_path: Path) 
 
 
 async def test_an_etcd_whose_leader_is_killed_is_linearizable(tmp_path: Path) -> None:
-    with start_cluster(tmp_path) as cluster, excusing_broken_etcd(cluster):
-        await _etcd_rounds(cluster, rounds=2)
+    with start_cluster(tmp_path) as cluster, excusing_divergence(cluster):
+        await _etcd_rounds(cluster, Node.kill, Node.start, rounds=2)
+
+
+async def test_an_etcd_whose_leader_is_stopped_is_linearizable(tmp_path: Path) -> None:
+    with start_cluster(tmp_path) as cluster:
+        await _etcd_rounds(cluster, Node.pause, Node.resume, rounds=1)
 
 
 @pytest.mark.torture
 @pytest.mark.timeout(1800)
 async def test_an_etcd_whose_leader_is_killed_many_times_is_linearizable(tmp_path: Path) -> None:
-    with start_cluster(tmp_path) as cluster, excusing_broken_etcd(cluster):
-        await _etcd_rounds(cluster, rounds=20)
+    with start_cluster(tmp_path) as cluster, excusing_divergence(cluster):
+        await _etcd_rounds(cluster, Node.kill, Node.start, rounds=20)
 
 
-async def _etcd_rounds(cluster: Cluster, *, rounds: int) -> None:
-    """Kill the leader and stop it for a while, in turns, while callers work."""
+@pytest.mark.torture
+@pytest.mark.timeout(1800)
+async def test_an_etcd_whose_leader_is_stopped_many_times_is_linearizable(tmp_path: Path) -> None:
+    with start_cluster(tmp_path) as cluster:
+        await _etcd_rounds(cluster, Node.pause, Node.resume, rounds=20)
+
+
+async def _etcd_rounds(
+    cluster: Cluster, hurt: Callable[[Node], None], heal: Callable[[Node], None], *, rounds: int
+) -> None:
+    """Hurt the leader for a while, in each round, while callers work."""
     url = f"etcd://{cluster.hosts}?timeout=1"
     backends = [await open_etcd(url) for _ in range(3)]
     for number in range(rounds):
@@ -314,15 +333,9 @@ async def _etcd_rounds(cluster: Cluster, *, rounds: int) -> None:
         callers = Callers(backends, f"/{number}/", seed=number)
         async with callers.working():
             await callers.progress()
-            if number % 2:
-                leader.pause()
-            else:
-                leader.kill()
+            hurt(leader)
             await callers.progress()
-            if number % 2:
-                leader.resume()
-            else:
-                leader.start()
+            heal(leader)
             await callers.progress()
         await asyncio.to_thread(cluster.wait_healthy)
 

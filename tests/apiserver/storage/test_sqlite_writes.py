@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from apiserver.storage.interface import Conflict, KeyExists, Unavailable
-from apiserver.storage.sqlite import SqliteBackend, open_sqlite
+from apiserver.storage.interface import Conflict, KeyExists, Unavailable, ValueTooLarge
+from apiserver.storage.sqlite import ROW_BYTES, SqliteBackend, open_sqlite
 from apiserver.storage.sqlite_schema import open_file
-from apiserver.storage.sqlite_sessions import Session
+from apiserver.storage.sqlite_sessions import Session, open_sessions
 from apiserver.storage.sqlite_writes import Create, Delete, Update, run_writes
 
 
@@ -193,3 +193,24 @@ async def test_a_cancelled_writer_leaves_the_others_alone(backend: SqliteBackend
     outcomes = await asyncio.gather(*writing, return_exceptions=True)
 
     assert all(isinstance(outcome, int) for outcome in outcomes[1::2])
+
+
+async def test_a_value_larger_than_sqlite_takes_is_refused_alone() -> None:
+    sessions = open_sessions(None, count=6, synchronous="off")
+    sessions[0]._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10_000)
+    backend = SqliteBackend(sessions)
+
+    outcomes = await asyncio.gather(
+        backend.create("/small", b"a"),
+        backend.create("/fitting", bytes(10_000 - 4 * len("/fitting") - ROW_BYTES)),
+        backend.create("/large", bytes(10_000)),
+        return_exceptions=True,
+    )
+
+    assert outcomes[0] == 2
+    assert outcomes[1] == 3
+    assert isinstance(outcomes[2], ValueTooLarge)
+    assert str(outcomes[2]) == "SQLite: the value of '/large' has 10000 bytes, the limit is 9876"
+    with pytest.raises(ValueTooLarge):
+        await backend.update("/small", bytes(10_000), revision=2)
+    await backend.close()
