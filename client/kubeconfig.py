@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from apimachinery.meta.decode import DecodeError
-from apimachinery.yaml import load_yaml
 from client.errors import ConfigError
 
 
@@ -124,6 +123,9 @@ class Kubeconfig:
     @classmethod
     def parse(cls, data: bytes, *, folder: Path, source: str = "kubeconfig") -> "Kubeconfig":
         """Read the text of one file; *folder* is where its relative paths start."""
+        # Imported late: whoever has no such file, as in a cluster, need not load a YAML parser.
+        from apimachinery.yaml import load_yaml
+
         try:
             document, _ = load_yaml(data)
             return cls._of({} if document is None else document, folder.absolute())

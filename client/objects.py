@@ -10,10 +10,10 @@ import orjson
 
 from apimachinery.codec import dump_json
 from apimachinery.meta.decode import decode_json
-from apimachinery.meta.model import Model, new_model
+from apimachinery.meta.model import Model, forget_given, new_model
 from apimachinery.meta.status import Status
 from apimachinery.meta.time import format_time
-from apimachinery.meta.types import Object, ObjectList, ObjectMeta, TypeMeta
+from apimachinery.meta.types import Object, ObjectList, ObjectMeta, PartialObjectMetadata, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
 from apimachinery.schema import GroupVersionKind
 from apimachinery.scheme import list_class
@@ -41,6 +41,15 @@ class ObjectCodec(Generic[ObjectT]):
             return cast(ObjectT, decode_unstructured(data))
         return decode_json(self.cls, data, find_unknown=False).object
 
+    def decode_bookmark(self, data: bytes) -> ObjectT:
+        """The object of a bookmark: metadata and nothing else, required fields or not."""
+        if self.cls is Unstructured:
+            return self.decode(data)
+        found = decode_json(PartialObjectMetadata, data, find_unknown=False).object
+        return self.cls.model_construct(
+            kind=found.kind, api_version=found.api_version, metadata=found.metadata
+        )
+
     def decode_or_status(self, data: bytes) -> ObjectT | Status:
         """What a delete is answered with: the object, or a Status that it is gone."""
         said = decode_json(TypeMeta, data, find_unknown=False).object
@@ -56,6 +65,8 @@ class ObjectCodec(Generic[ObjectT]):
                 for item in items:
                     if not item.kind:
                         item.__dict__.update(kind=kind.kind, api_version=kind.api_version)
+            for item in items:
+                forget_given(item)
         meta = found.metadata
         return Page(items, meta.resource_version, meta.continue_, meta.remaining_item_count)
 
@@ -107,13 +118,12 @@ _ODD: Final = (ValueError, TypeError, AttributeError, KeyError)
 
 
 def _unstructured(document: dict[str, Any]) -> Unstructured:
-    rest = document.copy()
-    kind, api_version = rest.pop("kind", ""), rest.pop("apiVersion", "")
+    kind, api_version = document.pop("kind", ""), document.pop("apiVersion", "")
     if type(kind) is not str or type(api_version) is not str:
         raise TypeError
-    metadata = ObjectMeta.model_validate(rest.pop("metadata", {}), by_alias=True, by_name=False)
+    metadata = ObjectMeta.model_validate(document.pop("metadata", {}), by_alias=True, by_name=False)
     made = new_model(Unstructured, {"kind": kind, "api_version": api_version, "metadata": metadata})
-    object.__setattr__(made, "__pydantic_extra__", rest)
+    object.__setattr__(made, "__pydantic_extra__", document)
     return made
 
 

@@ -226,7 +226,10 @@ class Resource(Verbs[ObjectT], ResourceClient[ObjectT]):
         response = await sender.stream(self._binding.prepared(request))
         if response is None:
             return StreamWatcher(EmptyDecoder())
-        decoder = FrameDecoder(response, self._codec.decode, read=sender.chunk)
+        codec = self._codec
+        decoder = FrameDecoder(
+            response, codec.decode, decode_bookmark=codec.decode_bookmark, read=sender.chunk
+        )
         return StreamWatcher(decoder, StatusReporter(verb=request.verb))
 
     def _one(self, name: str) -> ListWatch[ObjectT]:

@@ -189,11 +189,14 @@ class FrameDecoder(Generic[T]):
         response: Response,
         decode_object: Callable[[bytes], T],
         *,
+        decode_bookmark: Callable[[bytes], T] | None = None,
         read: Callable[[Response], Awaitable[bytes]] | None = None,
         frames: LineFrames | None = None,
     ) -> None:
         self._response = response
         self._decode_object = decode_object
+        # A bookmark has nothing but metadata, so it may lack what every object must have.
+        self._decode_bookmark = decode_bookmark or decode_object
         self._read = read or _read
         self._frames = frames or LineFrames()
         self._ready: list[bytes] = []
@@ -205,7 +208,9 @@ class FrameDecoder(Generic[T]):
                 raise self._end()
             self._ready = list(self._frames.feed(chunk))
             self._ready.reverse()
-        return decode_event(self._ready.pop(), self._decode_object)
+        frame = self._ready.pop()
+        bookmark = _BOOKMARK in frame[:_BEGINNING]
+        return decode_event(frame, self._decode_bookmark if bookmark else self._decode_object)
 
     def close(self) -> None:
         self._response.close()
@@ -252,6 +257,9 @@ async def _read(response: Response) -> bytes:
     return await response.chunk()
 
 
+_BOOKMARK: Final = b'"BOOKMARK"'
+_BEGINNING: Final = 40
+"""Bytes of a frame in which its type is, however it is spaced."""
 _STARTS: Final = tuple(
     (f'{{"type":"{kind}","object":'.encode(), kind)
     for kind in EventType

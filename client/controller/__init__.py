@@ -1,5 +1,10 @@
-"""Controllers: queues of work, and what decides when something is tried again."""
+"""Controllers: a Manager that runs them, and the queues and limits they work with."""
 
+from client.controller.context import Context
+from client.controller.events import EventRecorder
+from client.controller.finalizers import Finalizers
+from client.controller.leader import LeaderElection, LeaderElector, LeadershipLost
+from client.controller.manager import Manager
 from client.controller.priority_queue import LOW_PRIORITY, PriorityQueue
 from client.controller.queue_metrics import MetricsProvider
 from client.controller.ratelimit import (
@@ -12,20 +17,31 @@ from client.controller.ratelimit import (
     WithJitter,
     default_rate_limiter,
 )
+from client.controller.reconciler import NamespacedName, Result, Terminal
 from client.controller.workqueue import Queue, QueueShutDown, WorkQueue
 
 __all__ = [
     "LOW_PRIORITY",
     "Bucket",
+    "Context",
+    "EventRecorder",
     "ExponentialFailure",
     "FastSlow",
+    "Finalizers",
+    "LeaderElection",
+    "LeaderElector",
+    "LeadershipLost",
+    "Manager",
     "MaxOf",
     "MaxWait",
     "MetricsProvider",
+    "NamespacedName",
     "PriorityQueue",
     "Queue",
     "QueueShutDown",
     "RateLimiter",
+    "Result",
+    "Terminal",
     "WithJitter",
     "WorkQueue",
     "default_rate_limiter",

@@ -1,0 +1,75 @@
+"""Predicates: which changes are worth a reconcile.
+
+A predicate is a function of a change; those here are as in controller-runtime: what they have no
+opinion on passes. They only save work and are no place for logic: a change that is filtered out
+may still be seen later, by a resync or a restart.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
+
+from apimachinery.meta.types import Object
+from client.controller.changes import Change, Updated
+from client.informer.lister import selector_of
+from client.interface import Labels
+
+T = TypeVar("T", bound=Object)
+
+Predicate: TypeAlias = Callable[[Change[T]], bool]
+
+
+def generation_changed(change: Change[Any]) -> bool:
+    """Updates of the desired state only: a change of status or metadata raises no generation.
+
+    Kinds without generations have none that changes, and all their updates are filtered out.
+    """
+    return not isinstance(change, Updated) or (
+        change.old.metadata.generation != change.new.metadata.generation
+    )
+
+
+def resource_version_changed(change: Change[Any]) -> bool:
+    """No updates that a resync tells again."""
+    return not isinstance(change, Updated) or (
+        change.old.metadata.resource_version != change.new.metadata.resource_version
+    )
+
+
+def labels_changed(change: Change[Any]) -> bool:
+    return not isinstance(change, Updated) or (
+        change.old.metadata.labels != change.new.metadata.labels
+    )
+
+
+def annotations_changed(change: Change[Any]) -> bool:
+    return not isinstance(change, Updated) or (
+        change.old.metadata.annotations != change.new.metadata.annotations
+    )
+
+
+def matching(labels: Labels) -> Predicate[Any]:
+    """Objects with these labels; of an update the new state counts."""
+    selector = selector_of(labels)
+    return by_object(lambda obj: selector.matches(obj.metadata.labels))
+
+
+def by_object(accept: Callable[[T], bool]) -> Predicate[T]:
+    """Objects of which *accept* is true; the deletion of one that nobody knows passes."""
+
+    def predicate(change: Change[T]) -> bool:
+        newest = change.objects[-1:]
+        return not newest or accept(newest[0])
+
+    return predicate
+
+
+def all_of(*predicates: Predicate[T]) -> Predicate[T]:
+    return lambda change: all(predicate(change) for predicate in predicates)
+
+
+def any_of(*predicates: Predicate[T]) -> Predicate[T]:
+    return lambda change: any(predicate(change) for predicate in predicates)
+
+
+def none_of(*predicates: Predicate[T]) -> Predicate[T]:
+    return lambda change: not any(predicate(change) for predicate in predicates)

@@ -1,0 +1,49 @@
+"""A transport for other threads: it has the requests made on the event loop of the test."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from client.http import Headers, Response, Transport
+from client.request import Request
+from client.tls import ClientCertificate
+
+T = TypeVar("T")
+
+
+class BridgeTransport:
+    """Carries requests to a loop in which another transport carries them on."""
+
+    def __init__(self, inner: Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    async def open(
+        self, request: Request, certificate: ClientCertificate | None = None
+    ) -> Response:
+        response = await _over(self._loop, self._inner.open(request, certificate))
+        return _Bridged(response, self._loop)
+
+    async def aclose(self) -> None:
+        """The transport on the other side belongs to the test."""
+
+
+class _Bridged:
+    def __init__(self, inner: Response, loop: asyncio.AbstractEventLoop) -> None:
+        self.status: int = inner.status
+        self.headers: Headers = inner.headers
+        self._inner = inner
+        self._loop = loop
+
+    async def read(self) -> bytes:
+        return await _over(self._loop, self._inner.read())
+
+    async def chunk(self) -> bytes:
+        return await _over(self._loop, self._inner.chunk())
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._inner.close)
+
+
+async def _over(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))

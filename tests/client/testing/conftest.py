@@ -1,0 +1,14 @@
+from collections.abc import Sequence
+
+import pytest
+
+from apis.gadgets.install import GADGETS
+from apiserver.group import Group
+from client.testing.plugin import clock, env
+
+__all__ = ["api_groups", "clock", "env"]
+
+
+@pytest.fixture(scope="session")
+def api_groups() -> Sequence[Group]:
+    return (GADGETS,)
