@@ -1,6 +1,5 @@
 """kubectl delete in all its forms; it waits until what it deleted is gone."""
 
-
 import pytest
 
 from tests.kubectl.manifests import SHOP
