@@ -7,7 +7,8 @@ object is written as it is, under the version `__internal`, or in a version the 
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import orjson
 from pydantic import ValidationError
@@ -17,10 +18,12 @@ from apimachinery.meta.decode import DecodedModel, DecodeError, complaint, decod
 from apimachinery.meta.model import Model, new_model
 from apimachinery.meta.types import Object, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
-from apimachinery.protobuf import InvalidProtobuf, ProtobufCodec
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import Scheme
 from apimachinery.serializer import JSON, MAX_BYTES, PROTOBUF, SERIALIZERS
+
+if TYPE_CHECKING:
+    from apimachinery.protobuf import ProtobufCodec
 
 ObjectT = TypeVar("ObjectT", bound=TypeMeta)
 
@@ -77,7 +80,13 @@ class Codec:
     def __init__(self, scheme: Scheme, *, max_bytes: int = MAX_BYTES) -> None:
         self.scheme = scheme
         self.max_bytes = max_bytes
-        self.protobuf = ProtobufCodec()
+
+    @cached_property
+    def protobuf(self) -> "ProtobufCodec":
+        # Imported on first use: clients read and write JSON and need not load protobuf.
+        from apimachinery.protobuf import ProtobufCodec
+
+        return ProtobufCodec()
 
     def decode(
         self,
@@ -183,6 +192,8 @@ class Codec:
         return kind, decode_json(self.scheme.class_of(kind), data, find_unknown=find_unknown)
 
     def _decode_protobuf(self, data: bytes, expected: GroupVersionKind | None) -> Decoded:
+        from apimachinery.protobuf import InvalidProtobuf
+
         try:
             envelope = self.protobuf.read_envelope(data)
         except InvalidProtobuf as error:

@@ -3,6 +3,8 @@
 Every document is JSON inside: a serializer turns what came over the wire into JSON bytes, with the
 paths of keys that stood twice, and turns JSON bytes into what goes out. What the JSON means is the
 codec's affair. Protobuf is not here, because it cannot be read without knowing the type.
+
+YAML is imported by the functions that need it: programs that talk JSON need not load its parser.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +14,6 @@ from typing import Any
 import orjson
 
 from apimachinery.meta.decode import MAX_DEPTH, DecodeError, load_json
-from apimachinery.yaml import dump_yaml, load_yaml
 
 MAX_BYTES = 3 * 1024 * 1024
 """The largest document that is read unless a caller says otherwise; what etcd takes at most."""
@@ -70,6 +71,8 @@ def read_yaml(data: bytes, find_duplicates: bool = False) -> Document:
     """JSON is YAML, comes often under its name, and is read much faster as what it is."""
     if recognise(data) == JSON and _is_json(data):
         return read_json(data, find_duplicates)
+    from apimachinery.yaml import load_yaml
+
     document, duplicates = load_yaml(data)
     try:
         written = orjson.dumps(document)
@@ -79,6 +82,8 @@ def read_yaml(data: bytes, find_duplicates: bool = False) -> Document:
 
 
 def write_yaml(data: bytes) -> bytes:
+    from apimachinery.yaml import dump_yaml
+
     return dump_yaml(orjson.loads(data))
 
 

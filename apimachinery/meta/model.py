@@ -232,6 +232,42 @@ def new_model(cls: type["ModelT"], values: dict[str, Any]) -> "ModelT":
     return made
 
 
+class _NothingGiven(set[str]):
+    """The fields that were given to a model that forgot them: none, and one of this for all."""
+
+    def add(self, field: str, /) -> None:
+        """Ignored: whoever sets a field of one model must not change the others."""
+
+    def copy(self) -> set[str]:
+        return set()
+
+    __copy__ = copy
+
+
+_NOTHING_GIVEN = _NothingGiven()
+
+
+def forget_given(model: "Model") -> None:
+    """Drop what pydantic remembers of which fields were given, here and below, in place.
+
+    It is a set in every decoded model, together about as large as all the rest, and nothing asks
+    for it. For objects that are kept in large numbers.
+    """
+    cls = model.__class__
+    plan = cls.__copy_plan__
+    if plan is None:
+        plan = cls.__copy_plan__ = copy_plan(cls)
+    _set_fields_set(model, _NOTHING_GIVEN)
+    values = model.__dict__
+    for name, level in plan:
+        value = values.get(name)  # absent in one that was constructed without it
+        if level == MODEL and value is not None:
+            forget_given(value)
+        elif level == MODEL_LIST and value:
+            for item in value:
+                forget_given(item)
+
+
 ModelT = TypeVar("ModelT", bound=Model)
 
 # The slots of every pydantic model, set directly: `__setattr__` would look each up by name.

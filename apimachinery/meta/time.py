@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Annotated, Any
+from functools import lru_cache
+from typing import Annotated, Any, Final
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -19,6 +20,9 @@ _RFC3339 = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))"
 )
 
+# Longer texts are as rare as they are strange, and would let a client fill the cache with them.
+_CACHED_LENGTH: Final = 32
+
 
 class InvalidTime(ValueError):
     """A text that is not an RFC 3339 instant."""
@@ -26,7 +30,7 @@ class InvalidTime(ValueError):
 
 def parse_time(text: str) -> datetime:
     """The instant to the second, in UTC."""
-    return _parse(text).replace(microsecond=0)
+    return _parse_cached(text) if len(text) <= _CACHED_LENGTH else _parse_second(text)
 
 
 def parse_micro_time(text: str) -> datetime:
@@ -45,6 +49,14 @@ def format_micro_time(value: datetime) -> str:
 def now() -> datetime:
     """The present as `Time` holds it."""
     return datetime.now(UTC).replace(microsecond=0)
+
+
+def _parse_second(text: str) -> datetime:
+    return _parse(text).replace(microsecond=0)
+
+
+# Objects that are made together have the same times, and most of them several times over.
+_parse_cached = lru_cache(maxsize=4096)(_parse_second)
 
 
 def _parse(text: str) -> datetime:

@@ -60,7 +60,7 @@ class Collection:
         self._entries = SortedDict()
         self._filling = Filling(0, most=window.most)
         self._listed = 0
-        # The last state of each key while the feed tells what happened before the list.
+        # While the feed tells what happened before the list: what is to change once more.
         self._past: dict[str, Entry] = {}
 
     def __len__(self) -> int:
@@ -133,13 +133,14 @@ class Collection:
         old, new = self._recall(change) if past else self._replace(change)
         if old is None and new is None:
             return
+        # The words of an entry that is kept anyhow, not those of the change, which then can go.
+        source = change if new is None else new.record
         transition = Transition(
-            change.key,
+            source.key,
             namespace=place[0],
-            name=place[1],
             old=old,
             new=new,
-            revision=change.revision,
+            revision=source.revision,
             seen=now,
         )
         self.window.append(transition)
@@ -147,8 +148,6 @@ class Collection:
 
     def _replace(self, change: Change) -> tuple[Entry | None, Entry | None]:
         """Let *change* happen to the entries."""
-        if self._past:
-            self._past = {}
         old: Entry | None = self._entries.get(change.key)
         new = self._entry_of(change, old)
         if new is not None:
@@ -164,9 +163,10 @@ class Collection:
         if old is None and change.previous is not None:
             # Nobody is told when that was written, and the feed does not know.
             old = make_entry(Record(change.key, change.previous, 0, change.created), self.view)
-        new: Entry | None = self._entries.get(change.key)
-        if new is None or new.record.revision != change.revision:
-            new = self._entry_of(change, old)
+        current: Entry | None = self._entries.get(change.key)
+        if current is not None and current.record.revision == change.revision:
+            return old, current
+        new = self._entry_of(change, old)
         if new is not None:
             self._past[change.key] = new
         return old, new

@@ -149,6 +149,7 @@ class Follower:
                     await feed.request_progress()
                 async for batch in feed:
                     await self._take(batch)
+                    del batch  # It may be large, and the next one far away.
             finally:
                 self._feed = None
 

@@ -76,6 +76,8 @@ class Lane(Generic[J]):
             # The loop may be gone, when its owner has not closed the store.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(_deliver, futures, answers)
+            # What was read may be large, and the next job far away.
+            del taken, futures, answers
 
     def _take(self) -> tuple[list[tuple[J, asyncio.Future[Any] | None]], bool]:
         """The jobs that wait, and whether more may come."""

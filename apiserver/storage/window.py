@@ -6,6 +6,7 @@ not eat the memory). What falls out of it is forgotten; a watch from before that
 """
 
 from collections import deque
+from sys import intern
 
 from apiserver.storage.entry import Entry
 from apiserver.storage.limits import WindowSize
@@ -15,28 +16,31 @@ from apiserver.storage.revision import Expired
 class Transition:
     """One change of one object: from *old* (None: it did not exist) to *new* (None: deleted)."""
 
-    __slots__ = ("_gone", "key", "name", "namespace", "new", "old", "revision", "seen")
+    __slots__ = ("_gone", "key", "namespace", "new", "old", "revision", "seen")
 
     def __init__(
         self,
         key: str,
         *,
         namespace: str,
-        name: str,
         old: Entry | None,
         new: Entry | None,
         revision: int,
         seen: float,
     ) -> None:
         self.key = key
-        self.namespace = namespace
-        self.name = name
+        self.namespace = intern(namespace)
         self.old = old
         self.new = new
         self.revision = revision
         self.seen = seen
         """The time at which the cache learned of it."""
         self._gone: Entry | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the object; there may be many of these, and the key has it already."""
+        return self.key.rpartition("/")[2]
 
     @property
     def gone(self) -> Entry:

@@ -711,7 +711,7 @@ async def test_transforms_can_be_chained_and_compacting_can_be_left_out(
         await informer.wait_synced()
 
         assert informer.store.objects() == [seen[-1]]
-        assert (informer.store.get("default/a") is seen[-1]) is not smaller
+        assert bool(seen[-1].spec.model_fields_set) is not smaller
 
 
 def size_of(obj: Gadget) -> int:
@@ -729,11 +729,10 @@ def test_a_compact_object_is_equal_and_much_smaller() -> None:
     )
     decoded = decode_json(Gadget, document, find_unknown=False).object
 
-    small = compact(decoded)
+    small = compact(decoded.deep_copy())
 
     assert small == decoded
     assert small.model_dump_json() == decoded.model_dump_json()
-    assert small.metadata.owner_references[0] is not decoded.metadata.owner_references[0]
     own = size_of(small) - 3 * sys.getsizeof(set())
     assert own < size_of(decoded) * 0.6
     copy = small.deep_copy()
