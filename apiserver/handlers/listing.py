@@ -39,7 +39,12 @@ def list_selection(endpoint: Endpoint, exchange: Exchange) -> tuple[ListOptions 
     if name and not wanted.empty and wanted.requires_exact_match("metadata.name") != name:
         raise BadRequest("fieldSelector metadata.name doesn't match requested name")
     found = select(
-        endpoint.scheme, endpoint.kind, selectors, namespace=namespace or None, name=name or None
+        endpoint.scheme,
+        endpoint.kind,
+        selectors,
+        namespaced=endpoint.namespaced,
+        namespace=namespace or None,
+        name=name or None,
     )
     return options, found
 

@@ -17,13 +17,14 @@ def select(
     kind: GroupVersionKind,
     selectors: options.Selection,
     *,
+    namespaced: bool = True,
     namespace: str | None = None,
     name: str | None = None,
 ) -> Selection:
     """Which objects are meant by the selectors and the path of a request, or BadRequest.
 
     *namespace* None is all of them. A name and a namespace that a field selector fixes are taken
-    out of it: the cache finds those by key.
+    out of it: the cache finds those by key. What is not *namespaced* has no namespace in its key.
     """
     found = Selection(
         namespace=namespace or None,
@@ -38,16 +39,16 @@ def select(
         )
     except ValueError as error:
         raise BadRequest(str(error)) from None
-    return _by_key(found, wanted)
+    return _by_key(found, wanted, namespaced=namespaced)
 
 
-def _by_key(selection: Selection, wanted: fields.Selector) -> Selection:
+def _by_key(selection: Selection, wanted: fields.Selector, *, namespaced: bool) -> Selection:
     name = _in_key(wanted.requires_exact_match(_NAME), selection.name)
     namespace = _in_key(wanted.requires_exact_match(_NAMESPACE), selection.namespace)
     if name is not None:
         selection = replace(selection, name=name)
         wanted = _without(wanted, fields.from_set({_NAME: name}))
-    if namespace is not None:
+    if namespace is not None and namespaced:
         selection = replace(selection, namespace=namespace)
         wanted = _without(wanted, fields.from_set({_NAMESPACE: namespace}))
     return selection if wanted.empty else replace(selection, fields=wanted.matches)

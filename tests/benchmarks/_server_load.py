@@ -36,6 +36,7 @@ MERGE: Final = "application/merge-patch+json"
 _LAST: Final = b"\r\n0\r\n\r\n"
 _EVENT: Final = b'{"type":"'
 _NAME: Final = b'"name":"'
+_LONGEST_NAME: Final = 64
 
 
 class Connection(asyncio.Protocol):
@@ -116,11 +117,11 @@ class Watch(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if not self.began.done():
             self.began.set_result(data)
-        data = self._rest + data
-        self._rest = data[-8:]
-        self._count += data.count(_EVENT)
         if self._notes:
-            self._note(data)
+            self._note(self._rest + data)
+        # What is cut in two by the end of a piece is found in the next.
+        self._count += (self._rest[1 - len(_EVENT) :] + data).count(_EVENT)
+        self._rest = (self._rest + data)[-_LONGEST_NAME:]
         if self._count >= EVENTS and not self.ended.done():
             self.ended.set_result(perf_counter())
 
@@ -129,7 +130,8 @@ class Watch(asyncio.Protocol):
         at = data.find(_NAME)
         while at >= 0:
             end = data.find(b'"', at + len(_NAME))
-            self.came.setdefault(data[at + len(_NAME) : end], now)
+            if end > 0:
+                self.came.setdefault(data[at + len(_NAME) : end], now)
             at = data.find(_NAME, at + 1)
 
 
@@ -192,7 +194,6 @@ class Load:
         used, began = self._processor_time(), perf_counter()
         await asyncio.gather(*(work(connection) for connection in self._connections[:connections]))
         seconds = perf_counter() - began
-        print(name, seconds, file=sys.stderr)
         self.found[name] = {
             "rate": total / seconds,
             "cpu": (self._processor_time() - used) / total,

@@ -164,3 +164,12 @@ async def test_versions_are_views_of_one_object(client: Driver) -> None:
     stable = await client.get(f"{GADGETS}/x")
 
     assert stable.json["spec"]["timeoutSeconds"] == 90
+
+
+async def test_what_has_no_namespace_is_in_none(client: Driver) -> None:
+    selector = "fieldSelector=metadata.namespace%3Dx"
+    await client.post("/api/v1/namespaces", {"metadata": {"name": "x"}})
+
+    listed = await client.get(f"/api/v1/namespaces?{selector}")
+
+    assert (listed.code, listed.json["items"]) == (200, [])

@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apiserver.storage.etcd import open_etcd
@@ -185,6 +185,7 @@ def test_the_checker_refuses(name: str) -> None:
     assert not is_linearizable(IMPOSSIBLE[name])
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 6))
 def test_the_checker_accepts_whatever_a_store_did_one_at_a_time(seed: int, callers: int) -> None:
     history = _atomic_history(random.Random(seed), callers)
@@ -192,6 +193,7 @@ def test_the_checker_accepts_whatever_a_store_did_one_at_a_time(seed: int, calle
     assert is_linearizable(history)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 6))
 def test_the_checker_refuses_a_read_of_what_was_replaced_before_it_was_asked_for(
     seed: int, callers: int
