@@ -30,7 +30,7 @@ from apiserver.admission.chain import Chain
 from apiserver.admission.lifecycle import NamespaceLifecycle, NamespacePhase
 from apiserver.app import DRAIN, App, create_app
 from apiserver.auth.authentication import Authentication, Authenticator, Credentials
-from apiserver.auth.authorization import Authorizer, Decision, default_authorizer
+from apiserver.auth.authorization import Authorizer, Decision
 from apiserver.auth.tokens import InvalidTokenFile, TokenAuthenticator, TokenFileAuthenticator
 from apiserver.auth.user import ANONYMOUS, MASTERS, User
 from apiserver.auth.x509 import CertificateAuthenticator
@@ -43,6 +43,7 @@ from apiserver.gate import Send
 from apiserver.group import Group
 from apiserver.install import Groups, InstallError
 from apiserver.loading import GroupError, load_group
+from apiserver.rbac import Access
 from apiserver.registry.namespaces import StoredNamespaces
 from apiserver.request import RequestInfo
 from apiserver.storage.backends import open_backend
@@ -100,30 +101,42 @@ def application(config: Config) -> App:
     authentication = Authentication(
         [CertificateAuthenticator(), *tokens], anonymous=config.anonymous_auth
     )
-    authorizer = default_authorizer()
+    access = Access(config.authorization_mode)
     own = [load_group(reference) for reference in config.groups]
-    names = {group.name for group in own}
-    standard = standard_groups(authorizer, _Tokens(tokens))
+    standard = standard_groups(access, _Tokens(tokens))
     return create_app(
-        [*own, *(group for group in standard if group.name not in names)],
+        [*own, *not_among(own, standard)],
         partial(open_backend, config.storage_url),
         authentication=authentication,
-        authorizer=authorizer,
+        authorizer=access.authorizer,
         admission=_admission,
-        hooks=[partial(_bootstrapped, config), _controlled, partial(_renewing, config)],
+        hooks=[
+            partial(_bootstrapped, config),
+            lambda app: access.running(app.groups, not_among(standard, own)),
+            _controlled,
+            partial(_renewing, config),
+        ],
     )
 
 
 def standard_groups(
-    authorizer: Authorizer | None = None, tokens: "_Tokens | None" = None
+    access: Access | None = None, tokens: "_Tokens | None" = None
 ) -> tuple[Group, ...]:
     """The groups that every server has; one of the same name takes the place of such a group."""
+    access = access or Access()
     return (
         CORE,
         authentication_group(tokens),
-        authorization_group(_Reviewer(authorizer or default_authorizer())),
+        authorization_group(_Reviewer(access.authorizer)),
         COORDINATION,
+        access.group,
     )
+
+
+def not_among(known: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
+    """Those of *groups* that take no other's place."""
+    names = {group.name for group in known}
+    return [group for group in groups if group.name not in names]
 
 
 def token_authenticators(config: Config) -> list[Authenticator]:
@@ -227,15 +240,17 @@ class _Reviewer:
                     verbs=list(rule.verbs),
                     api_groups=list(rule.groups),
                     resources=list(rule.resources),
+                    resource_names=list(rule.names),
                 )
-                for rule in rules
+                for rule in rules.found
                 if rule.resources
             ],
             paths=[
                 NonResourceRule(verbs=list(rule.verbs), non_resource_urls=list(rule.paths))
-                for rule in rules
+                for rule in rules.found
                 if rule.paths
             ],
+            error=rules.error,
         )
 
 

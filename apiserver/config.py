@@ -33,6 +33,7 @@ ENVIRONMENT_PREFIX: Final = "APISERVER_"
 CONFIG_VARIABLE: Final = "APISERVER_CONFIG"
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("text", "json")
+AUTHORIZATION_MODES: Final = ("RBAC", "AlwaysAllow")
 STORE: Final = "store.sqlite"
 DEFAULT_BIND: Final = Address("127.0.0.1", 6443)
 
@@ -56,6 +57,7 @@ class Config:
     workers: int = 1
     insecure_http: bool = False
     anonymous_auth: bool = True
+    authorization_mode: str = "RBAC"
     token_auth_file: Path | None = None
     client_ca_file: Path | None = None
     tls_cert_file: Path | None = None
@@ -146,6 +148,13 @@ SETTINGS: Final = (
         "",
         "let callers without credentials read /healthz, /livez, /readyz and /version (default); "
         "--no-anonymous-auth answers 401 to them",
+    ),
+    Setting(
+        "authorization_mode",
+        Choice(AUTHORIZATION_MODES),
+        "MODE",
+        "RBAC lets users do what their roles allow (default); AlwaysAllow lets everybody who can "
+        "reach the server do everything",
     ),
     Setting(
         "token_auth_file",

@@ -72,6 +72,8 @@ class Resource:
     """Field-selector label -> dotted wire path in the internal document."""
     ttl: Callable[[Any], int | None] | None = None
     """Seconds after which an object is deleted by itself."""
+    roles: tuple[str, ...] = ("view", "edit")
+    """The roles of every server that include it; without "view" only who may edit can read it."""
     answer: Callable[..., Any] | None = None
     """For a resource that stores nothing (a review): async (context, object) -> object."""
 

@@ -4,7 +4,7 @@ The controllers of a group say in protocols of their own what they need; these c
 shapes and know neither the controllers nor the group.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -13,13 +13,14 @@ from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.schema import GroupResource, GroupVersion, GroupVersionResource
 from apiserver.context import Context
+from apiserver.following import Following
 from apiserver.install import SERVER, Groups
 from apiserver.registry.store import Store
 from apiserver.registry.strategy import Strategy
 from apiserver.registry.update import replacement
 from apiserver.registry.view import Form
 from apiserver.storage.entry import Selection
-from apiserver.storage.fanout import EventType, Watcher
+from apiserver.storage.fanout import Event, EventType, Watcher
 
 _NAMESPACES: Final = GroupVersion("", "v1").with_resource("namespaces")
 
@@ -100,6 +101,54 @@ class Contents:
         except KeyError:
             # The group was removed a moment ago.
             raise NotFound.of(GroupResource(resource.group, resource.resource), "") from None
+
+
+class Objects:
+    """Reads and writes the objects of one resource that have no namespaces, as the server itself.
+
+    What it reads is decoded once and shared: it must not be changed.
+    """
+
+    def __init__(self, groups: Groups, resource: GroupVersionResource) -> None:
+        self._groups = groups
+        self._resource = resource
+        self._store: Store[Any] = groups.store(resource.group_resource)
+        self._known: dict[str, Any] = {}
+        self._following = Following(self._store, self._put, self._gone)
+
+    async def list(self) -> Sequence[Any]:
+        """All objects in their newest state."""
+        await self._following.refresh()
+        return [*self._known.values()]
+
+    async def find(self, name: str) -> Any:
+        """An object as the cache has it, None if there is none."""
+        self._following.catch_up()
+        return self._known.get(name)
+
+    async def create(self, obj: Object) -> Any:
+        return await self._groups.create(self._resource.group_resource, obj)
+
+    async def change(self, name: str, change: Callable[[Any], Any]) -> Any:
+        """Store what *change* makes of the newest state; it may run more than once."""
+        context = context_for("update", self._resource, name=name)
+        written, _ = await self._store.update(name, change, context)
+        return written
+
+    async def delete(self, name: str) -> None:
+        await self._store.delete(name, None, context_for("delete", self._resource, name=name))
+
+    @asynccontextmanager
+    async def watch(self) -> AsyncIterator[AsyncIterator[Sequence[Event]]]:
+        """What there is, then whatever happens, in batches."""
+        async with self._store.watch(Selection(), Form(self._resource.group_version)) as watcher:
+            yield watcher
+
+    def _put(self, obj: Object) -> None:
+        self._known[obj.metadata.name] = obj
+
+    def _gone(self, namespace: str, name: str) -> None:
+        self._known.pop(name, None)
 
 
 async def _seen(store: Store[Any], watcher: Watcher) -> AsyncIterator[Any]:

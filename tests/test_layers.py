@@ -15,6 +15,7 @@ ALLOWED = (
     ("apimachinery.*", ("apimachinery",)),
     # composition roots put everything together
     ("apiserver.asgi", PACKAGES),
+    ("apiserver.rbac", PACKAGES),
     ("apiserver.__main__", PACKAGES),
     ("apiserver.commands.*", PACKAGES),
     ("client.testing.*", PACKAGES),

@@ -37,6 +37,21 @@ class Rule:
     groups: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Only these objects, if any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What somebody may do, as far as it is known; *error* says why there may be more."""
+
+    found: tuple[Rule, ...] = ()
+    error: str = ""
+
+
+EVERYTHING: Final = Rules(
+    (Rule(("*",), groups=("*",), resources=("*",)), Rule(("*",), paths=("*",)))
+)
 
 
 class Authorizer(Protocol):
@@ -44,7 +59,7 @@ class Authorizer(Protocol):
 
     async def authorize(self, user: User, attributes: RequestInfo) -> Decision: ...
 
-    async def rules(self, user: User, namespace: str) -> Sequence[Rule]:
+    async def rules(self, user: User, namespace: str) -> Rules:
         """What *user* may do in *namespace*, for those who want to see it all."""
 
 
@@ -64,9 +79,10 @@ class Union:
                 reasons.append(decision.reason)
         return Decision(False, "\n".join(reasons)) if reasons else NO_OPINION
 
-    async def rules(self, user: User, namespace: str) -> Sequence[Rule]:
+    async def rules(self, user: User, namespace: str) -> Rules:
         found = [await each.rules(user, namespace) for each in self._authorizers]
-        return [rule for rules in found for rule in rules]
+        errors = [rules.error for rules in found if rules.error]
+        return Rules(tuple(rule for rules in found for rule in rules.found), "\n".join(errors))
 
 
 class PrivilegedGroups:
@@ -78,10 +94,18 @@ class PrivilegedGroups:
     async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
         return NO_OPINION if self._groups.isdisjoint(user.groups) else ALLOWED
 
-    async def rules(self, user: User, namespace: str) -> Sequence[Rule]:
-        if self._groups.isdisjoint(user.groups):
-            return ()
-        return Rule(("*",), groups=("*",), resources=("*",)), Rule(("*",), paths=("*",))
+    async def rules(self, user: User, namespace: str) -> Rules:
+        return Rules() if self._groups.isdisjoint(user.groups) else EVERYTHING
+
+
+class AlwaysAllow:
+    """Everybody may do everything."""
+
+    async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
+        return ALLOWED
+
+    async def rules(self, user: User, namespace: str) -> Rules:
+        return EVERYTHING
 
 
 _PUBLIC_INFO: Final = ("/healthz", "/livez", "/readyz", "/version", "/version/")
@@ -104,7 +128,7 @@ _SELF_REVIEWS: Final = frozenset(
 
 class BasicAccess:
     """What every Kubernetes gives to everyone: health and version, and to whoever is known also
-    discovery and questions about themselves."""
+    discovery and questions about themselves. Where there are roles, they give it."""
 
     async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
         if attributes.is_resource:
@@ -120,18 +144,18 @@ class BasicAccess:
         readable = any(_fits(attributes.path, path) for path in _paths(user))
         return ALLOWED if readable else NO_OPINION
 
-    async def rules(self, user: User, namespace: str) -> Sequence[Rule]:
+    async def rules(self, user: User, namespace: str) -> Rules:
         rules = [Rule(("get",), paths=tuple(paths))] if (paths := _paths(user)) else []
         if AUTHENTICATED in user.groups:
             rules += [
                 Rule(("create",), groups=(group,), resources=(resource,))
                 for group, resource in sorted(_SELF_REVIEWS)
             ]
-        return rules
+        return Rules(tuple(rules))
 
 
 def default_authorizer() -> Authorizer:
-    """Who may do what while there are no roles."""
+    """Who may do what on a server that has no roles."""
     return Union((PrivilegedGroups(MASTERS), BasicAccess()))
 
 

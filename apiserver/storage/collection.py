@@ -57,6 +57,8 @@ class Collection:
         self.filled = asyncio.Event()
         self.changed = 0
         """The revision of the last change: a list at any later one reads the same."""
+        self.lists = 0
+        """How often it was filled from a list; only in between does the window tell all changes."""
         self._entries = SortedDict()
         self._filling = Filling(0, most=window.most)
         self._listed = 0
@@ -106,6 +108,7 @@ class Collection:
         self._entries = SortedDict(staged)
         self._past = {}
         self._listed = self.changed = filling.listed
+        self.lists += 1
         self.window.reset(filling.start)
 
     def catch_up(self, now: float, *, most: int) -> bool:

@@ -14,13 +14,13 @@ from apiserver import inside
 from apiserver.admission.chain import Chain
 from apiserver.admission.lifecycle import NamespaceLifecycle, NamespacePhase
 from apiserver.app import App, create_app
-from apiserver.asgi import standard_groups
+from apiserver.asgi import not_among, standard_groups
 from apiserver.auth.authentication import Authentication
-from apiserver.auth.authorization import default_authorizer
 from apiserver.auth.tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.group import Group
 from apiserver.install import Groups
+from apiserver.rbac import Access
 from apiserver.registry.namespaces import StoredNamespaces
 from apiserver.storage.backends import open_backend
 
@@ -35,18 +35,18 @@ class InMemoryServer:
 
     def __init__(self, groups: Sequence[Group], *, storage: str = MEMORY) -> None:
         self.token = secrets.token_urlsafe(16)
-        names = {group.name for group in groups}
-        authorizer = default_authorizer()
-        standard = standard_groups(authorizer)
-        self.groups = (*groups, *(group for group in standard if group.name not in names))
+        access = Access()
+        standard = standard_groups(access)
+        own = not_among(standard, groups)
+        self.groups = (*groups, *not_among(groups, standard))
         admin = User(ADMIN, groups=(MASTERS,))
         self.app: App = create_app(
             self.groups,
             lambda: open_backend(storage),
             authentication=Authentication((TokenAuthenticator({self.token: admin}),)),
-            authorizer=authorizer,
+            authorizer=access.authorizer,
             admission=_admission,
-            hooks=(_bootstrapped, _controlled),
+            hooks=(_bootstrapped, lambda app: access.running(app.groups, own), _controlled),
         )
 
     def resources(self) -> dict[str, dict[str, str]]:

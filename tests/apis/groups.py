@@ -8,6 +8,9 @@ from apis.autoscaling.register import add_to_scheme as add_autoscaling
 from apis.coordination.install import COORDINATION
 from apis.core.install import CORE
 from apis.gadgets.install import GADGETS
+from apis.rbac.install import rbac_group
+from apis.rbac.policy import Policy
+from apis.rbac.policy import User as Somebody
 from apiserver.auth.authorization import NO_OPINION
 from apiserver.auth.user import User
 from apiserver.group import Group
@@ -23,6 +26,18 @@ class NobodyMay(Authorizer):
         return Rules()
 
 
+class NoAuthority:
+    """Lets nobody escalate, and knows no roles."""
+
+    async def may(
+        self, user: Somebody, verb: str, resource: str, *, namespace: str, name: str
+    ) -> bool:
+        return False
+
+    async def policy(self) -> Policy:
+        return Policy()
+
+
 class NoTokens:
     """Knows nobody."""
 
@@ -36,6 +51,7 @@ GROUPS: tuple[Group, ...] = (
     GADGETS,
     authorization_group(NobodyMay()),
     authentication_group(NoTokens()),
+    rbac_group(NoAuthority()),
 )
 
 

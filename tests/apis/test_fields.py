@@ -16,6 +16,7 @@ from apis.authorization import v1 as authorization
 from apis.autoscaling import v1 as autoscaling
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core
+from apis.rbac import v1 as rbac
 
 CORE = {
     "ClientIPConfig": "timeoutSeconds=1",
@@ -101,12 +102,24 @@ AUTHENTICATION = {
     "UserInfo": "username=1 uid=2 groups=3 extra=4",
 }
 
+RBAC = {
+    "AggregationRule": "clusterRoleSelectors=1",
+    "ClusterRole": "metadata=1 rules=2 aggregationRule=3",
+    "ClusterRoleBinding": "metadata=1 subjects=2 roleRef=3",
+    "PolicyRule": "verbs=1 apiGroups=2 resources=3 resourceNames=4 nonResourceURLs=5",
+    "Role": "metadata=1 rules=2",
+    "RoleBinding": "metadata=1 subjects=2 roleRef=3",
+    "RoleRef": "apiGroup=1 kind=2 name=3",
+    "Subject": "kind=1 apiGroup=2 name=3 namespace=4",
+}
+
 GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (core, CORE),
     (coordination, COORDINATION),
     (autoscaling, AUTOSCALING),
     (authorization, AUTHORIZATION),
     (authentication, AUTHENTICATION),
+    (rbac, RBAC),
 )
 TYPES = [
     pytest.param(getattr(module, name), facts[name], id=f"{module.__name__.split('.')[1]}.{name}")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from apimachinery.errors import BadRequest, Forbidden
 from apiserver.auth.authorization import (
     Decision,
-    Rule,
+    Rules,
     Union,
     default_authorizer,
     forbidden,
@@ -78,7 +78,7 @@ async def test_others_may_do_nothing_with_resources() -> None:
 
 @pytest.mark.parametrize("user", [ADMIN, ANN, ANONYMOUS])
 async def test_the_rules_of_a_user_say_what_is_decided(user: User) -> None:
-    rules = await default_authorizer().rules(user, "default")
+    rules = (await default_authorizer().rules(user, "default")).found
 
     for rule in rules:
         for path in rule.paths:
@@ -95,8 +95,8 @@ class Says:
     async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
         return self._decision
 
-    async def rules(self, user: User, namespace: str) -> list[Rule]:
-        return []
+    async def rules(self, user: User, namespace: str) -> Rules:
+        return Rules()
 
 
 YES, NO, PERHAPS = Decision(True), Decision(False, "no", denied=True), Decision(False, "dunno")

@@ -1,0 +1,3 @@
+"""RBAC: who may do what, by roles and by bindings of users to them."""
+
+GROUP = "rbac.authorization.k8s.io"

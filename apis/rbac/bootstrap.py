@@ -1,0 +1,185 @@
+"""The roles that clients expect of every server, and who has them.
+
+`cluster-admin`, `admin`, `edit` and `view` are for people, the others for what everyone needs who
+talks to the server. `admin`, `edit` and `view` are put together from roles that carry a label, so
+a group of one's own joins them by a role with that label; for groups that are served from the start
+the server writes such roles itself.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from apimachinery.meta.types import LabelSelector, ObjectMeta
+from apis.rbac import GROUP
+from apis.rbac.aggregation import aggregated_rules
+from apis.rbac.v1 import (
+    AggregationRule,
+    ClusterRole,
+    ClusterRoleBinding,
+    PolicyRule,
+    RoleRef,
+    Subject,
+)
+from apis.rbac.v1.types import ALL, CLUSTER_ROLE, GROUP_KIND
+
+AUTOUPDATE: Final = "rbac.authorization.kubernetes.io/autoupdate"
+"""An annotation: the server adds what a start finds missing, unless it is "false"."""
+BOOTSTRAPPING: Final = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+ADMIN, EDIT, VIEW = "admin", "edit", "view"
+
+READ: Final = ("get", "list", "watch")
+WRITE: Final = ("create", "delete", "deletecollection", "patch", "update")
+READ_WRITE: Final = tuple(sorted((*READ, *WRITE)))
+
+_PUBLIC: Final = ("/healthz", "/livez", "/readyz", "/version", "/version/")
+_DISCOVERY: Final = ("/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*")
+_HEALTH: Final = ("/healthz", "/healthz/*", "/livez", "/livez/*", "/readyz", "/readyz/*")
+_METRICS: Final = ("/metrics", "/metrics/slis")
+_AUTHENTICATED, _UNAUTHENTICATED = "system:authenticated", "system:unauthenticated"
+
+
+class Offer(NamedTuple):
+    """A resource of somebody's own group, and which of `view` and `edit` are to include it."""
+
+    group: str
+    resource: str
+    readable_parts: tuple[str, ...] = ()
+    """Subresources for those who may read."""
+    writable_parts: tuple[str, ...] = ()
+    """Subresources for those who may write."""
+    roles: tuple[str, ...] = (VIEW, EDIT)
+
+
+def bootstrap_roles(offers: Iterable[Offer] = ()) -> list[ClusterRole]:
+    """The cluster roles, those that are put together from others complete already."""
+    plain = [*_general_roles(), *_aggregate_to(), *_offered_roles(offers)]
+    view = _collecting(VIEW, into=(EDIT,))
+    edit = _collecting(EDIT, into=(ADMIN,))
+    admin = _collecting(ADMIN)
+    roles = [*plain, view, edit, admin]
+    for role in (view, edit, admin):
+        role.rules = aggregated_rules(role, roles)
+    return roles
+
+
+def bootstrap_bindings() -> list[ClusterRoleBinding]:
+    """Who has the general roles: each binding is called as its role."""
+    return [
+        _binding("cluster-admin", "system:masters"),
+        _binding("system:basic-user", _AUTHENTICATED),
+        _binding("system:discovery", _AUTHENTICATED),
+        _binding("system:monitoring", "system:monitoring"),
+        _binding("system:public-info-viewer", _AUTHENTICATED, _UNAUTHENTICATED),
+    ]
+
+
+def _general_roles() -> Iterator[ClusterRole]:
+    authentication, authorization = "authentication.k8s.io", "authorization.k8s.io"
+    yield _role("cluster-admin", _on((ALL,), ALL, ALL), _at(ALL, verb=ALL))
+    yield _role(
+        "system:auth-delegator",
+        _on(("create",), authentication, "tokenreviews"),
+        _on(("create",), authorization, "subjectaccessreviews"),
+    )
+    yield _role(
+        "system:basic-user",
+        _on(("create",), authorization, "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
+        _on(("create",), authentication, "selfsubjectreviews"),
+    )
+    yield _role("system:discovery", _at(*_DISCOVERY, *_PUBLIC))
+    yield _role("system:monitoring", _at(*_METRICS, *_HEALTH))
+    yield _role("system:public-info-viewer", _at(*_PUBLIC))
+
+
+def _aggregate_to() -> Iterator[ClusterRole]:
+    """What `view`, `edit` and `admin` hold of the groups that every server has."""
+    yield _role(
+        "system:aggregate-to-view",
+        _on(READ, "", "configmaps", "serviceaccounts", "services", "services/status"),
+        _on(READ, "", "events", "namespaces/status"),
+        _on(READ, "", "namespaces"),
+        into=(VIEW,),
+    )
+    written = ("configmaps", "events", "secrets", "serviceaccounts", "services")
+    yield _role(
+        "system:aggregate-to-edit",
+        _on(READ, "", "secrets"),
+        _on(("impersonate",), "", "serviceaccounts"),
+        _on(WRITE, "", *written),
+        _on(("create",), "", "serviceaccounts/token"),
+        _on(READ_WRITE, "coordination.k8s.io", "leases"),
+        into=(EDIT,),
+    )
+    yield _role(
+        "system:aggregate-to-admin",
+        _on(("create",), "authorization.k8s.io", "localsubjectaccessreviews"),
+        _on(READ_WRITE, GROUP, "rolebindings", "roles"),
+        into=(ADMIN,),
+    )
+
+
+def _offered_roles(offers: Iterable[Offer]) -> Iterator[ClusterRole]:
+    by_group: dict[str, list[Offer]] = {}
+    for offer in offers:
+        by_group.setdefault(offer.group, []).append(offer)
+    for group, offered in by_group.items():
+        viewed = [each for each in offered if VIEW in each.roles]
+        edited = [each for each in offered if EDIT in each.roles]
+        hidden = [each for each in edited if each not in viewed]
+        if viewed:
+            yield _role(f"{group}:{VIEW}", _on(READ, group, *_readable(viewed)), into=(VIEW,))
+        if edited:
+            rules = [_on(WRITE, group, *_writable(edited))]
+            if hidden:
+                rules.append(_on(READ, group, *_readable(hidden)))
+            yield _role(f"{group}:{EDIT}", *rules, into=(EDIT,))
+
+
+def _readable(offers: Sequence[Offer]) -> list[str]:
+    return [name for each in offers for name in _parts(each.resource, each.readable_parts)]
+
+
+def _writable(offers: Sequence[Offer]) -> list[str]:
+    return [name for each in offers for name in _parts(each.resource, each.writable_parts)]
+
+
+def _parts(resource: str, parts: Iterable[str]) -> list[str]:
+    return [resource, *(f"{resource}/{part}" for part in parts)]
+
+
+def _role(name: str, *rules: PolicyRule, into: Iterable[str] = ()) -> ClusterRole:
+    return ClusterRole(metadata=_metadata(name, into), rules=list(rules))
+
+
+def _collecting(name: str, *, into: Iterable[str] = ()) -> ClusterRole:
+    """A role that is put together from those with a label of its name."""
+    selector = LabelSelector(match_labels={_label(name): "true"})
+    return ClusterRole(
+        metadata=_metadata(name, into),
+        aggregation_rule=AggregationRule(cluster_role_selectors=[selector]),
+    )
+
+
+def _binding(name: str, *groups: str) -> ClusterRoleBinding:
+    return ClusterRoleBinding(
+        metadata=_metadata(name),
+        role_ref=RoleRef(api_group=GROUP, kind=CLUSTER_ROLE, name=name),
+        subjects=[Subject(kind=GROUP_KIND, api_group=GROUP, name=group) for group in groups],
+    )
+
+
+def _metadata(name: str, into: Iterable[str] = ()) -> ObjectMeta:
+    labels = BOOTSTRAPPING | {_label(role): "true" for role in into}
+    return ObjectMeta(name=name, labels=labels, annotations={AUTOUPDATE: "true"})
+
+
+def _label(role: str) -> str:
+    return f"{GROUP}/aggregate-to-{role}"
+
+
+def _on(verbs: Iterable[str], group: str, *resources: str) -> PolicyRule:
+    return PolicyRule(verbs=sorted(verbs), api_groups=[group], resources=sorted(resources))
+
+
+def _at(*paths: str, verb: str = "get") -> PolicyRule:
+    return PolicyRule(verbs=[verb], non_resource_urls=sorted(paths))
