@@ -6,8 +6,8 @@ keeps a Policy tells it of every role and binding that comes, changes or goes, i
 binding to a role that is not there gives nothing until the role comes.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
 from apimachinery.fieldpath import quote
 from apis.rbac import GROUP
@@ -61,23 +61,42 @@ class RoleKey(NamedTuple):
     name: str
 
 
-class _Place(NamedTuple):
-    """Whose roles: *who* is a user or a group; *namespace* is where, empty for everywhere."""
-
-    namespace: str
-    who: str
-
-
 Reasons = dict[str, str]
 """Why a role is somebody's: the name of each binding that gives it, and its description."""
-Grants = dict[_Place, dict[RoleKey, Reasons]]
+Roles = dict[RoleKey, Reasons]
 
-_NOTHING: dict[RoleKey, Reasons] = {}
+_NOBODY: Final[Mapping[str, Roles]] = {}
+
+
+class _Grants:
+    """Which roles users have, or groups: in a namespace, or everywhere, which has no name."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, dict[str, Roles]] = {}
+
+    def at(self, namespace: str) -> Mapping[str, Roles]:
+        return self._places.get(namespace, _NOBODY)
+
+    def add(self, namespace: str, who: str, role: RoleKey, *, binding: str, reason: str) -> None:
+        roles = self._places.setdefault(namespace, {}).setdefault(who, {})
+        roles.setdefault(role, {}).setdefault(binding, reason)
+
+    def remove(self, namespace: str, who: str, role: RoleKey, *, binding: str) -> None:
+        """Take a grant back; it may have been taken back before."""
+        place = self._places.get(namespace, {})
+        roles = place.get(who, {})
+        roles.get(role, {}).pop(binding, None)
+        if not roles.get(role):
+            roles.pop(role, None)
+        if not roles:
+            place.pop(who, None)
+        if not place:
+            self._places.pop(namespace, None)
 
 
 class _Binding(NamedTuple):
     role: RoleKey
-    places: tuple[tuple[Grants, _Place], ...]
+    subjects: tuple[tuple[_Grants, str], ...]
 
 
 class Policy:
@@ -86,16 +105,15 @@ class Policy:
     def __init__(self) -> None:
         self._roles: dict[RoleKey, CompiledRules] = {}
         self._bindings: dict[tuple[str, str], _Binding] = {}
-        self._users: Grants = {}
-        self._groups: Grants = {}
+        self._users = _Grants()
+        self._groups = _Grants()
 
     # Being told
 
     def put_role(self, role: Role | ClusterRole) -> None:
         """Take a role as it is now."""
-        self._roles[RoleKey(role.metadata.namespace, role.metadata.name)] = CompiledRules(
-            role.rules
-        )
+        meta = role.metadata
+        self._roles[RoleKey(meta.namespace, meta.name)] = CompiledRules(role.rules)
 
     def forget_role(self, namespace: str, name: str) -> None:
         """A role is gone; a cluster role has no namespace."""
@@ -106,56 +124,47 @@ class Policy:
         namespace, name = binding.metadata.namespace, binding.metadata.name
         self.forget_binding(namespace, name)
         role = role_key(binding.role_ref, namespace)
-        places = []
+        subjects = []
         for subject in binding.subjects:
-            found = self._place(subject, namespace)
+            found = self._find(subject, namespace)
             if found is not None:
-                grants, place = found
-                reasons = grants.setdefault(place, {}).setdefault(role, {})
-                reasons.setdefault(name, _reason(binding, subject))
-                places.append(found)
-        self._bindings[namespace, name] = _Binding(role, tuple(places))
+                grants, who = found
+                reason = _reason(binding, subject)
+                grants.add(namespace, who, role, binding=name, reason=reason)
+                subjects.append(found)
+        self._bindings[namespace, name] = _Binding(role, tuple(subjects))
 
     def forget_binding(self, namespace: str, name: str) -> None:
         """A binding is gone; a cluster role binding has no namespace."""
         known = self._bindings.pop((namespace, name), None)
-        for grants, place in known.places if known else ():
-            roles = grants.get(place, _NOTHING)
-            reasons = roles.get(known.role, {}) if known else {}
-            reasons.pop(name, None)
-            if known and not reasons:
-                roles.pop(known.role, None)
-            if not roles:
-                grants.pop(place, None)
+        if known is not None:
+            for grants, who in known.subjects:
+                grants.remove(namespace, who, known.role, binding=name)
 
     # Being asked
 
     def allowed_by(self, user: User, request: Request) -> str | None:
         """Which binding lets *user* do it, in words; None if none does."""
-        roles = self._roles
-        if request.is_resource:
-            keys = resource_keys(request.resource, request.subresource)
-            verb, group, name = request.verb, request.group, request.name
-            for key, reasons in self._granted(user, request.namespace):
-                role = roles.get(key)
-                if role and role.allows_resource(keys, verb=verb, group=group, name=name):
+        if not request.is_resource:
+            return self._path_allowed_by(user, request)
+        known = self._roles
+        keys = resource_keys(request.resource, request.subresource)
+        verb, group, name = request.verb, request.group, request.name
+        for roles in self._granted(user, request.namespace):
+            for key, reasons in roles.items():
+                role = known.get(key)
+                if role is not None and role.allows_resource(keys, verb, group, name):
                     return next(iter(reasons.values()))
-            return None
-        for key, reasons in self._granted(user, ""):
-            role = roles.get(key)
-            if role and role.allows_path(request.path, verb=request.verb):
-                return next(iter(reasons.values()))
         return None
 
     def rules_of(self, user: User, namespace: str) -> list[PolicyRule]:
         """Every rule that holds for *user* in a namespace, or everywhere."""
-        keys = dict.fromkeys(key for key, _ in self._granted(user, namespace))
+        keys = self._bound(user, namespace)
         return [rule for key in keys if key in self._roles for rule in self._roles[key].rules]
 
     def missing_roles(self, user: User, namespace: str) -> list[RoleKey]:
         """Roles that are bound to *user* and do not exist."""
-        keys = dict.fromkeys(key for key, _ in self._granted(user, namespace))
-        return [key for key in keys if key not in self._roles]
+        return [key for key in self._bound(user, namespace) if key not in self._roles]
 
     def problems(self, user: User, namespace: str) -> str:
         """What is wrong with the bindings of *user*: they name roles that do not exist."""
@@ -166,22 +175,35 @@ class Policy:
         found = self._roles.get(role)
         return found.rules if found is not None else None
 
-    def _granted(self, user: User, namespace: str) -> Iterator[tuple[RoleKey, Reasons]]:
-        users, groups = self._users, self._groups
-        for scope in ("", namespace) if namespace else ("",):
-            yield from users.get(_Place(scope, user.name), _NOTHING).items()
-            for group in user.groups:
-                yield from groups.get(_Place(scope, group), _NOTHING).items()
+    def _path_allowed_by(self, user: User, request: Request) -> str | None:
+        for roles in self._granted(user, ""):
+            for key, reasons in roles.items():
+                role = self._roles.get(key)
+                if role is not None and role.allows_path(request.path, request.verb):
+                    return next(iter(reasons.values()))
+        return None
 
-    def _place(self, subject: Subject, namespace: str) -> tuple[Grants, _Place] | None:
+    def _bound(self, user: User, namespace: str) -> Iterable[RoleKey]:
+        return dict.fromkeys(key for roles in self._granted(user, namespace) for key in roles)
+
+    def _granted(self, user: User, namespace: str) -> list[Roles]:
+        found = []
+        for scope in ("", namespace) if namespace else ("",):
+            users, groups = self._users.at(scope), self._groups.at(scope)
+            if user.name in users:
+                found.append(users[user.name])
+            found += [groups[group] for group in user.groups if group in groups]
+        return found
+
+    def _find(self, subject: Subject, namespace: str) -> tuple[_Grants, str] | None:
+        """Under which name a subject of a binding asks, and among whom."""
         match subject.kind:
             case types.USER:
-                return self._users, _Place(namespace, subject.name)
+                return self._users, subject.name
             case types.GROUP_KIND:
-                return self._groups, _Place(namespace, subject.name)
+                return self._groups, subject.name
             case types.SERVICE_ACCOUNT if home := subject.namespace or namespace:
-                who = f"system:serviceaccount:{home}:{subject.name}"
-                return self._users, _Place(namespace, who)
+                return self._users, f"system:serviceaccount:{home}:{subject.name}"
         return None
 
 

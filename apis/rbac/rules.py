@@ -48,7 +48,8 @@ class CompiledRules:
         for rule in self.rules:
             self._add(rule)
 
-    def allows_resource(self, keys: Sequence[str], *, verb: str, group: str, name: str) -> bool:
+    # Asked for every role of every request, so its arguments are by position.
+    def allows_resource(self, keys: Sequence[str], verb: str, group: str, name: str) -> bool:
         """Whether *verb* is allowed on a resource, given as `resource_keys` of it."""
         for key in keys:
             for verbs, groups, names in self._resources.get(key, ()):
@@ -60,7 +61,7 @@ class CompiledRules:
                     return True
         return False
 
-    def allows_path(self, path: str, *, verb: str) -> bool:
+    def allows_path(self, path: str, verb: str) -> bool:
         """Whether *verb* is allowed on a path that is no resource."""
         for verbs, own, prefix in self._paths:
             fits = own == path or (prefix is not None and path.startswith(prefix))
@@ -102,7 +103,7 @@ class CompiledRules:
     def _covers(self, atom: PolicyRule) -> bool:
         (verb,) = atom.verbs
         if atom.non_resource_urls:
-            return self.allows_path(atom.non_resource_urls[0], verb=verb)
+            return self.allows_path(atom.non_resource_urls[0], verb)
         keys = _covering_keys(atom.resources[0])
         name = atom.resource_names[0] if atom.resource_names else None
         for key in keys:
