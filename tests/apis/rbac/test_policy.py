@@ -56,10 +56,10 @@ def test_a_role_of_another_namespace_is_another_role() -> None:
 def test_a_cluster_role_counts_where_it_is_bound() -> None:
     everywhere = policy(
         cluster_role("r", rule("get", "pods")), cluster_binding("b", "r", "User ann")
-    )  # noqa: E501
+    )
     somewhere = policy(
         cluster_role("r", rule("get", "pods")), binding("b", "ClusterRole r", "User ann")
-    )  # noqa: E501
+    )
 
     assert everywhere.allowed_by(ANN, asks("get", "pods", namespace=""))
     assert everywhere.allowed_by(ANN, asks("get", "pods", namespace="any"))
