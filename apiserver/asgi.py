@@ -99,7 +99,7 @@ def application(config: Config) -> App:
     """The application of a configuration, not yet started."""
     tokens = token_authenticators(config)
     authentication = Authentication(
-        [CertificateAuthenticator(), *tokens], anonymous=config.anonymous_auth
+        [CertificateAuthenticator(), *tokens], anonymous=config.allows_anonymous
     )
     access = Access(config.authorization_mode)
     own = [load_group(reference) for reference in config.groups]

@@ -73,6 +73,11 @@ class Config:
         return self.storage or f"sqlite:///{quote(str(self.data_dir.absolute() / STORE))}"
 
     @property
+    def allows_anonymous(self) -> bool:
+        """Whether callers without credentials are let in, who must not be allowed everything."""
+        return self.anonymous_auth and self.authorization_mode != "AlwaysAllow"
+
+    @property
     def scheme(self) -> str:
         return "http" if self.insecure_http else "https"
 
@@ -153,8 +158,8 @@ SETTINGS: Final = (
         "authorization_mode",
         Choice(AUTHORIZATION_MODES),
         "MODE",
-        "RBAC lets users do what their roles allow (default); AlwaysAllow lets everybody who can "
-        "reach the server do everything",
+        "RBAC lets users do what their roles allow (default); AlwaysAllow lets everybody with "
+        "credentials do everything, and turns --anonymous-auth off",
     ),
     Setting(
         "token_auth_file",

@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 TURN: Final = 100
 """Objects that are decoded at a start before others get a turn."""
+REFRESH_SECONDS: Final = 1.0
+"""How long the store may take to say how far it is."""
 
 
 class Following:
@@ -57,13 +59,15 @@ class Following:
     async def refresh(self) -> bool:
         """Bring the cache to where the store is; whether something changed for those who follow.
 
-        If the store cannot be asked, what is known has to do.
+        If the store cannot be asked or takes too long, what is known has to do.
         """
         nobody = Selection(namespace="-" if self._collection.keys.namespaced else None, name="-")
         try:
-            await self._store.cached.list(nobody, at=Freshness.NEWEST)
-        except StorageError as error:
-            log.warning("%s may be out of date: %s", self._collection.keys.prefix, error)
+            async with asyncio.timeout(REFRESH_SECONDS):
+                await self._store.cached.list(nobody, at=Freshness.NEWEST)
+        except (StorageError, TimeoutError) as error:
+            why = str(error) or f"no answer in {REFRESH_SECONDS:g} s"
+            log.warning("%s may be out of date: %s", self._collection.keys.prefix, why)
         return self.catch_up()
 
     def _follow(self) -> bool:

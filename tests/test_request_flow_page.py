@@ -10,7 +10,8 @@ from apimachinery.meta import decode
 from apimachinery.patch import json_patch
 from apimachinery.patch.apply import managed_fields
 from apimachinery.selectors import parser
-from apiserver import connection, response, serving, worker
+from apis.rbac import rules
+from apiserver import connection, following, response, serving, worker
 from apiserver.config import Config
 from apiserver.handlers import health, watch
 from apiserver.limits import Limits
@@ -39,6 +40,8 @@ SIZES = [
         f"{json_patch.MAX_OPERATIONS:,}; {json_patch.MAX_COPIED // MIB} MiB",
     ),
     ("length of a selector", f"{parser.MAX_LENGTH // KIB} KiB"),
+    ("permissions of a role that are compared with its writer's", f"{rules.ATOMS_MAX:,}"),
+    ("a refusal that waits for the newest roles", f"{following.REFRESH_SECONDS:g} s"),
     ("managers that update, in managedFields", f"{managed_fields.MAX_UPDATE_MANAGERS}"),
     ("generated names that are tried", f"{store.NAME_ATTEMPTS}"),
     ("writes in one SQLite transaction", f"{sqlite.WRITES_TOGETHER:,}"),

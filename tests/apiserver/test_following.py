@@ -155,6 +155,20 @@ async def test_what_is_known_has_to_do_when_the_store_is_away(
         board.failure = None
 
 
+async def test_a_store_that_does_not_answer_is_not_waited_for_long(
+    backend: Backend, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apiserver.following.REFRESH_SECONDS", 0.01)
+    board = Switchboard(backend)
+    async with following(note("a"), backend=board) as (_, told):
+        board.gate.clear()
+
+        assert not await told.following.refresh()
+
+        assert "may be out of date: no answer in 0.01 s" in caplog.text
+        board.gate.set()
+
+
 async def test_what_cannot_be_read_is_as_good_as_gone(
     backend: Backend, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -184,10 +184,11 @@ async def test_a_start_brings_back_what_is_missing_and_keeps_what_was_added(conf
     assert discovery.code == 200
 
 
-async def test_everybody_may_do_everything_where_that_is_wanted(config: Config) -> None:
+async def test_whoever_is_known_may_do_everything_where_that_is_wanted(config: Config) -> None:
     driver = await started(replace(config, authorization_mode="AlwaysAllow"))
     try:
-        nobody = Driver(driver.app)
+        assert (await Driver(driver.app).get("/healthz")).code == 401
+        nobody = as_user(driver, "nobody")
         assert (await nobody.get(CONFIGMAPS.format("default"))).code == 200
         everything = rule("*", resources="*", group="*")
         answer = await nobody.post(
