@@ -34,9 +34,12 @@ async def reconcile(
     objects: Objects, expected: Iterable[T], reconciled: Callable[[T, T], T | None]
 ) -> None:
     """Create what is missing and change what *reconciled*(current, expected) makes of the rest."""
-    async with asyncio.TaskGroup() as tasks:
-        for each in expected:
-            tasks.create_task(_reconcile(objects, each, reconciled))
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for each in expected:
+                tasks.create_task(_reconcile(objects, each, reconciled))
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None
 
 
 def reconciled_role(current: ClusterRole, expected: ClusterRole) -> ClusterRole | None:
@@ -88,7 +91,10 @@ async def _reconcile(objects: Objects, expected: T, reconciled: Callable[[T, T],
         await _delete(objects, name)
         await _create(objects, expected)
         return
-    await objects.change(name, lambda found: reconciled(found, expected) or found)
+    try:
+        await objects.change(name, lambda found: reconciled(found, expected) or found)
+    except NotFound:
+        await _create(objects, expected)
 
 
 async def _create(objects: Objects, expected: Object) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apimachinery.errors import AlreadyExists, NotFound
+from apimachinery.errors import AlreadyExists, Forbidden, NotFound
 from apimachinery.meta.types import LabelSelector, Object, ObjectMeta
 from apimachinery.schema import GroupResource
 from apis.gadgets.install import GADGETS
@@ -218,6 +218,8 @@ class Shelf:
 
     async def change(self, name: str, change: Callable[[Any], Any]) -> Any:
         await asyncio.sleep(0)
+        if name not in self.objects:
+            raise NotFound.of(GroupResource("", "x"), name)
         new = change(self.objects[name])
         if new != self.objects[name]:
             self.writes.append(f"change {name}")
@@ -250,6 +252,32 @@ async def test_a_binding_to_another_role_is_replaced() -> None:
     assert shelf.writes == ["delete b", "create b"]
     found: ClusterRoleBinding = shelf.objects["b"]  # type: ignore[assignment]
     assert (found.role_ref.name, found.subjects) == ("r", [subject("User bob")])
+
+
+async def test_what_is_deleted_meanwhile_is_created() -> None:
+    shelf = Shelf(cluster_role("view"))
+    found = shelf.find
+
+    async def find(name: str) -> Any:
+        seen = await found(name)
+        shelf.objects.pop(name, None)
+        return seen
+
+    shelf.find = find  # type: ignore[method-assign]
+    await reconcile(shelf, [cluster_role("view", rule("get", "pods"))], reconciled_role)
+
+    assert shelf.writes == ["create view"]
+
+
+async def test_what_goes_wrong_is_told_as_it_is() -> None:
+    shelf = Shelf()
+
+    async def create(obj: Any) -> Any:
+        raise Forbidden("the store is read-only")
+
+    shelf.create = create  # type: ignore[method-assign]
+    with pytest.raises(Forbidden, match="read-only"):
+        await reconcile(shelf, bootstrap_roles(), reconciled_role)
 
 
 async def test_what_is_as_expected_is_not_written() -> None:
