@@ -1,0 +1,89 @@
+"""Intake: what is taken from a stream, what is skipped, and how far it has come."""
+
+import pytest
+
+from apimachinery.meta.options import ListOptions
+from apimachinery.meta.table import Table
+from apimachinery.meta.types import ObjectMeta, PartialObjectMetadata
+from apimachinery.meta.unstructured import Unstructured
+from apimachinery.schema import GroupVersion
+from client.clock import Clock
+from client.informer import Store
+from client.informer.intake import Intake
+from client.watch import Event, EventType
+from tests.client.informer.clock import FakeClock, settle
+from tests.client.informer.conftest import Background
+from tests.client.informer.reflectors import Setup
+from tests.client.informer.server import Gadget, Server, gadget
+
+
+async def test_an_event_of_something_else_is_skipped(
+    server: Server, clock: FakeClock, background: Background, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Wrong type, no metadata, a Table: logged, and the stream goes on."""
+    setup = Setup(server, clock)
+    background(setup.reflector.run())
+    await settle()
+
+    stream = server.open[0]
+    other = PartialObjectMetadata(metadata=ObjectMeta(name="x", resource_version="999"))
+    stream.send(EventType.ADDED, other)  # type: ignore[arg-type]
+    stream.send(EventType.ADDED, Table())  # type: ignore[arg-type]
+    server.put("a")
+    await settle()
+
+    assert setup.names() == ["a"]
+    assert caplog.text.count("event skipped") == 2
+    assert setup.reflector.last_sync_resource_version == "101"
+
+
+def test_an_object_of_another_kind_is_skipped_where_there_is_no_class(clock: Clock) -> None:
+    kind = GroupVersion("example.io", "v1").with_kind("Gadget")
+    intake = Intake("test", clock, expected=Unstructured, kind=kind)
+    right = Unstructured(kind="Gadget", api_version="example.io/v1")
+    wrong = Unstructured(kind="Gadget", api_version="example.io/v2")
+
+    assert intake.understood(Event(EventType.ADDED, right)) is right
+    assert intake.understood(Event(EventType.ADDED, wrong)) is None
+
+
+async def test_the_version_follows_events_and_bookmarks(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """Bookmarks are passed on to a store that wants to know."""
+    setup = Setup(server, clock)
+    background(setup.reflector.run())
+    await settle()
+    server.put("a")
+    await settle()
+    assert setup.reflector.last_sync_resource_version == "101"
+
+    server.revision = 150
+    server.bookmark()
+    await settle()
+
+    assert setup.reflector.last_sync_resource_version == "150"
+    assert setup.store.calls[-1] == "bookmark 150"
+
+
+@pytest.mark.parametrize("version", ["", "0"])
+async def test_what_exists_says_nothing_about_the_version_of_a_stream_from_anywhere(
+    version: str, server: Server, clock: FakeClock
+) -> None:
+    """Such added events are not ordered; the first other event is where the order begins."""
+    stream = await server.watch(ListOptions(resource_version=version))
+    stream.events.clear()
+    for kind, obj in (
+        (EventType.ADDED, gadget("a", version=9)),
+        (EventType.ADDED, gadget("b", version=7)),
+        (EventType.MODIFIED, gadget("a", version=10)),
+        (EventType.ADDED, gadget("c", version=11)),
+    ):
+        stream.send(kind, obj)
+    stream.end()
+    advanced: list[str] = []
+    intake: Intake[Gadget] = Intake("test", clock, expected=Gadget)
+
+    await intake.read(stream, Store(), start=0, began_at=version, advance=advanced.append)
+
+    assert advanced == ["10", "11"]
