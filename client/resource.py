@@ -230,7 +230,7 @@ class Resource(Verbs[ObjectT], ResourceClient[ObjectT]):
         decoder = FrameDecoder(
             response, codec.decode, decode_bookmark=codec.decode_bookmark, read=sender.chunk
         )
-        return StreamWatcher(decoder, StatusReporter(verb=request.verb))
+        return StreamWatcher(decoder, StatusReporter(verb=request.method))
 
     def _one(self, name: str) -> ListWatch[ObjectT]:
         if not self._binding.namespace and self._binding.fixed:

@@ -19,7 +19,7 @@ from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
 from apimachinery.serializer import LineFrames
-from client.http import Response, TransportError
+from client.http import Response
 from client.paging import Page
 from client.responses import generic_status
 
@@ -157,7 +157,7 @@ class StreamWatcher(Generic[T]):
         if isinstance(error, UnexpectedEndOfStream):
             log.info("unexpected end of a watch: %s", error)
             return None
-        if isinstance(error, TransportError):
+        if isinstance(error, _PROBABLE_END):
             log.debug("watch ended: %s", error)
             return None
         return Event(EventType.ERROR, self._reporter.as_object(error))
@@ -257,6 +257,8 @@ async def _read(response: Response) -> bytes:
     return await response.chunk()
 
 
+_PROBABLE_END: Final = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError, TimeoutError)
+"""How the end of a stream looks when the other side did not say goodbye."""
 _BOOKMARK: Final = b'"BOOKMARK"'
 _BEGINNING: Final = 40
 """Bytes of a frame in which its type is, however it is spaced."""
