@@ -5,7 +5,6 @@ from the last resourceVersion it saw, and ends only when that is forgotten (410)
 watch (401, 403), or when what it sees makes it impossible to go on.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, Generic, TypeVar
@@ -15,6 +14,7 @@ from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from client.clock import Clock, SystemClock
 from client.http import TransportError
+from client.stopping import Stopping
 from client.watch import Event, EventType, StreamWatcher
 
 log = logging.getLogger("apimachinery.client.watch")
@@ -53,13 +53,13 @@ class RetryWatcher(Generic[ObjectT]):
         self._min_restart_delay = min_restart_delay
         self._clock = clock or SystemClock()
         self._stream: StreamWatcher[ObjectT] | None = None
-        self._ended = asyncio.Event()
+        self._ended = Stopping()
         self._opened_at: float | None = None
         self._delay = 0.0
 
     def stop(self) -> None:
         """End the watch, also under somebody who waits for an event; may be repeated."""
-        self._ended.set()
+        self._ended.stop()
         if self._stream is not None:
             self._stream.stop()
 
@@ -77,7 +77,7 @@ class RetryWatcher(Generic[ObjectT]):
 
     async def __anext__(self) -> Event[ObjectT | Status]:
         try:
-            while not self._ended.is_set():
+            while not self._ended:
                 event = await self._next()
                 if event is not None:
                     return event
@@ -106,17 +106,21 @@ class RetryWatcher(Generic[ObjectT]):
 
     async def _open(self) -> Event[ObjectT | Status] | None:
         await self._pause()
-        if self._ended.is_set():
+        if self._ended:
             return None
         try:
-            self._stream = await self._open_watch(self.resource_version)
+            await self._ended.unless(self._connect())
         except (Forbidden, Unauthorized) as error:
             return self._end(error)
         except (APIError, TransportError) as error:
             log.info("watch failed, trying again: %s", error)
-        if self._ended.is_set() and self._stream is not None:
+        if self._ended and self._stream is not None:
             self._stream.stop()
         return None
+
+    async def _connect(self) -> None:
+        # Kept at once: whoever is cancelled in this moment still finds the stream and closes it.
+        self._stream = await self._open_watch(self.resource_version)
 
     async def _pause(self) -> None:
         """Wait as long as the server asked, and never open two streams within a second."""
@@ -125,18 +129,8 @@ class RetryWatcher(Generic[ObjectT]):
         if self._opened_at is not None:
             delay = max(delay, self._opened_at + self._min_restart_delay - now)
         if delay > 0:
-            await self._sleep(delay)
+            await self._ended.unless(self._clock.sleep(delay))
         self._opened_at = self._clock.monotonic()
-
-    async def _sleep(self, delay: float) -> None:
-        """Sleep, unless the watch is stopped before."""
-        sleeping = asyncio.ensure_future(self._clock.sleep(delay))
-        stopping = asyncio.ensure_future(self._ended.wait())
-        try:
-            await asyncio.wait((sleeping, stopping), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            sleeping.cancel()
-            stopping.cancel()
 
     def _failed(self, event: Event[ObjectT | Status]) -> Event[ObjectT | Status] | None:
         error = event.error

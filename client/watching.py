@@ -6,7 +6,7 @@ And waiting, which is watching one object until something is true of it.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from apimachinery.errors import Expired, Gone
 from apimachinery.meta.options import ListOptions
@@ -15,11 +15,15 @@ from apimachinery.meta.types import Object
 from client.clock import Clock
 from client.errors import Deleted, WaitTimeout
 from client.interface import Watch
-from client.paging import PAGE_SIZE, Listing
+from client.paging import PAGE_SIZE, Listing, Page
 from client.retry_watcher import RetryWatcher
+from client.stopping import Stopping
 from client.watch import Event, EventType, ListWatch, StreamWatcher
 
 ObjectT = TypeVar("ObjectT", bound=Object)
+
+_ANY: Final = ("", "0")
+"""The resourceVersions that say nothing about where to begin."""
 
 
 class ResumingWatch(Watch[ObjectT]):
@@ -39,7 +43,7 @@ class ResumingWatch(Watch[ObjectT]):
         self._clock = clock
         self._version = options.resource_version
         self._watcher: RetryWatcher[ObjectT] | None = None
-        self._stopped = False
+        self._stopping = Stopping()
         self._events = self._run()
 
     @property
@@ -47,7 +51,7 @@ class ResumingWatch(Watch[ObjectT]):
         return self._watcher.resource_version if self._watcher else self._version
 
     def stop(self) -> None:
-        self._stopped = True
+        self._stopping.stop()
         if self._watcher is not None:
             self._watcher.stop()
 
@@ -55,23 +59,26 @@ class ResumingWatch(Watch[ObjectT]):
         return self
 
     async def __anext__(self) -> Event[ObjectT]:
-        if self._stopped:
+        if self._stopping:
             raise StopAsyncIteration
         try:
-            return await self._events.__anext__()
+            event = await self._events.__anext__()
         except BaseException:
             self.stop()
             raise
+        if self._stopping:  # while the event was on its way; nobody waits for it any more
+            raise StopAsyncIteration
+        return event
 
     async def _run(self) -> AsyncIterator[Event[ObjectT]]:
-        if self._version in ("", "0"):
+        if self._version in _ANY:
             async for event in self._existing():
                 yield event
+        if self._stopping:
+            return
         self._watcher = RetryWatcher(
             self._version, self._open, bookmarks=self._bookmarks, clock=self._clock
         )
-        if self._stopped:
-            return
         async for found in self._watcher:
             if isinstance(found.object, Status):
                 raise found.error
@@ -79,10 +86,16 @@ class ResumingWatch(Watch[ObjectT]):
 
     async def _existing(self) -> AsyncIterator[Event[ObjectT]]:
         options = self._options.model_copy(update={"limit": PAGE_SIZE})
-        async for page in Listing(self._source.list, options).pages():
-            self._version = page.resource_version
+        async for page in Listing(self._list, options).pages():
+            # The first page says which state is listed; a watch goes on from there.
+            if self._version in _ANY:
+                self._version = page.resource_version
             for obj in page.items:
                 yield Event(EventType.ADDED, obj)
+
+    async def _list(self, options: ListOptions) -> Page[ObjectT]:
+        page = await self._stopping.unless(self._source.list(options))
+        return Page() if page is None else page
 
     async def _open(self, resource_version: str) -> StreamWatcher[ObjectT]:
         options = self._options.model_copy(

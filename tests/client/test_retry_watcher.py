@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from apimachinery.errors import APIError, Expired, Forbidden, Gone, InternalError, Unauthorized
+from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status
 from apis.gadgets import v1
 from client import (
@@ -19,7 +20,9 @@ from client import (
     WaitTimeout,
 )
 from client.http import ConnectionLost
-from client.watch import EndOfStream
+from client.paging import Page
+from client.watch import EndOfStream, ListWatch
+from client.watching import ResumingWatch
 from tests.client.fakes import (
     GADGETS,
     FakeClock,
@@ -91,6 +94,16 @@ async def test_it_goes_on_from_the_last_event(clock: FakeClock) -> None:
 
     assert streams.opened == ["1", "7", "9"]
     assert [event.type for event in found] == ["ADDED"] * 3 + ["ERROR"]
+
+
+@pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED"])
+async def test_every_change_is_forwarded_and_moves_it_on(kind: str, clock: FakeClock) -> None:
+    streams = Streams([Event(EventType(kind), made("a", "5"))], [])
+
+    found = await run(streams, clock)
+
+    assert found[0] == Event(EventType(kind), made("a", "5"))
+    assert streams.opened == ["1", "5", "5"]
 
 
 async def test_bookmarks_move_it_on_and_are_not_forwarded(clock: FakeClock) -> None:
@@ -200,6 +213,110 @@ async def test_stopping_wakes_a_watcher_that_waits_to_restart() -> None:
         assert await received == []
 
 
+async def test_an_error_event_without_a_status_is_tried_again(clock: FakeClock) -> None:
+    streams = Streams([Event(EventType.ERROR, made("a", "5"))], [added("b", "6")])
+
+    found = await run(streams, clock)
+
+    assert [event.type for event in found] == ["ADDED", "ERROR"]
+    assert streams.opened[:2] == ["1", "1"]
+
+
+async def test_a_wait_that_the_server_asked_for_holds_the_second_in_it(clock: FakeClock) -> None:
+    """Restarts are a second apart, also when the server asks for less or for nothing."""
+    streams = Streams([error(500, retryAfterSeconds=7)], [error(504)], [added("a", "5")])
+
+    await run(streams, clock)
+
+    assert clock.slept == [7, 1, 1]
+
+
+@pytest.mark.parametrize("how", ["stop", "cancel"])
+async def test_a_watcher_that_is_ended_while_it_opens_leaves_no_stream(how: str) -> None:
+    """Nobody waits for the rest of the opening, and what it may still bring is closed."""
+    opening, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def open_slowly(version: str) -> StreamWatcher[v1.Gadget]:
+        opening.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        raise AssertionError("nobody sets it")
+
+    watcher = RetryWatcher("1", open_slowly)
+    received = asyncio.ensure_future(anext(watcher))
+    await opening.wait()
+
+    if how == "stop":
+        watcher.stop()
+    else:
+        received.cancel()
+    await asyncio.wait([received], timeout=5)
+
+    assert received.cancelled() == (how == "cancel")
+    assert received.cancelled() or isinstance(received.exception(), StopAsyncIteration)
+    assert cancelled.is_set()
+
+
+async def test_a_stream_that_was_opened_too_late_is_closed() -> None:
+    streams: list[StreamWatcher[v1.Gadget]] = []
+
+    async def open_and_stop(version: str) -> StreamWatcher[v1.Gadget]:
+        streams.append(StreamWatcher(ScriptedDecoder([added("a", "5")])))
+        watcher.stop()
+        return streams[-1]
+
+    watcher = RetryWatcher("1", open_and_stop)
+
+    assert [event async for event in watcher] == []
+    assert [stream.stopped for stream in streams] == [True]
+
+
+async def test_cancelling_the_reader_closes_the_stream() -> None:
+    class Endless(ScriptedDecoder):
+        async def decode(self) -> Event[Any]:
+            await asyncio.Event().wait()
+            raise AssertionError("nobody sets it")
+
+    stream: StreamWatcher[v1.Gadget] = StreamWatcher(Endless([]))
+
+    async def open_endless(version: str) -> StreamWatcher[v1.Gadget]:
+        return stream
+
+    received = asyncio.ensure_future(anext(RetryWatcher("1", open_endless)))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+    received.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await received
+    assert stream.stopped
+
+
+async def test_stopping_a_watch_wakes_who_waits_for_its_list() -> None:
+    """Whatever a watch is doing for its reader, it can be ended."""
+    listing = asyncio.Event()
+
+    async def list_slowly(options: ListOptions) -> Page[v1.Gadget]:
+        listing.set()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+    source = ListWatch(list_slowly, lambda _: Streams([]).open("1"))
+    watch = ResumingWatch(source, ListOptions(), clock=FakeClock())
+    received = asyncio.ensure_future(anext(watch))
+    await listing.wait()
+
+    watch.stop()
+
+    async with asyncio.timeout(5):
+        with pytest.raises(StopAsyncIteration):
+            await received
+    assert [event async for event in watch] == []
+
+
 async def test_watching_without_a_start_begins_with_what_exists(
     server: FakeServer, client: AsyncClient
 ) -> None:
@@ -224,6 +341,44 @@ async def test_watching_without_a_start_begins_with_what_exists(
     assert [query.get("resourceVersion") for query in queries] == [None, "10", "11"]
     assert all(query["labelSelector"] == "app=a" for query in queries)
     assert queries[-1]["allowWatchBookmarks"] == "true"
+
+
+@pytest.mark.parametrize("since", ["", "0"])
+async def test_a_watch_of_an_empty_collection_starts_where_that_was(
+    since: str, server: FakeServer, client: AsyncClient
+) -> None:
+    server.on(
+        "GET",
+        GADGETS,
+        answer(gadget_list(version="10")),
+        stream(frame("ADDED", gadget("a", "11"))),
+    )
+
+    async with client.of(v1.Gadget).watch(since=since) as watch:
+        event = await anext(watch)
+
+    assert event.object.metadata.resource_version == "11"
+    queries = [one.query for one in server.seen if one.path == GADGETS]
+    assert [query.get("resourceVersion", "") for query in queries] == [since, "10"]
+
+
+async def test_a_watch_behind_pages_starts_where_the_first_one_was(
+    server: FakeServer, client: AsyncClient
+) -> None:
+    """Whatever a later page says of itself, what happened since the first one must not be lost."""
+    server.on(
+        "GET",
+        GADGETS,
+        answer(gadget_list(gadget("a"), version="10", **{"continue": "next"})),
+        answer(gadget_list(gadget("b"), version="15")),
+        stream(frame("ADDED", gadget("c", "16"))),
+    )
+
+    async with client.of(v1.Gadget).watch() as watch:
+        names = [(await anext(watch)).object.metadata.name for _ in range(3)]
+
+    assert names == ["a", "b", "c"]
+    assert server.seen[-1].query["resourceVersion"] == "10"
 
 
 async def test_a_watch_knows_how_far_it_came(server: FakeServer, client: AsyncClient) -> None:
