@@ -28,7 +28,7 @@ async def list_all(
     page = await source.list(options)
     if not page.continue_:
         return page, False
-    items = list(page.items)
+    items, version = list(page.items), page.resource_version
     while page.continue_:
         try:
             # The token says which state is meant; servers refuse to be told twice.
@@ -37,7 +37,7 @@ async def list_all(
             whole = await source.list(ListOptions(resource_version=resource_version))
             return whole, True
         items += page.items
-    return Page(items, page.resource_version), True
+    return Page(items, version), True
 
 
 def page_size_for(resource_version: str, *, wanted: int, server_pages: bool) -> int:

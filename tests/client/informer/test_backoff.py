@@ -1,8 +1,6 @@
 """How long a reflector waits before it asks again."""
 
-from apimachinery.errors import (
-    InternalError,
-)
+from apimachinery.errors import Forbidden, InternalError, TooManyRequests
 from client.informer.backoff import Backoff
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
@@ -48,3 +46,32 @@ async def test_a_failing_list_is_tried_again_after_the_backoff(
         await clock.advance(0.01)
         assert len(server.lists) == expected
     assert setup.errors == failures
+
+
+async def test_the_backoff_begins_when_the_watch_has_ended(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """However long it lasted: the delay is counted from its end, and a long one starts anew."""
+    setup = Setup(server, clock)
+    background(setup.reflector.run())
+    for seen in (1, 2):
+        await clock.advance(300)
+
+        server.expire_streams()
+        await clock.advance(0.79)
+        assert len(server.lists) == seen
+        await clock.advance(0.01)
+        assert len(server.lists) == seen + 1
+
+
+async def test_one_backoff_serves_lists_and_watches_alike(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """A server in trouble is left alone for longer however the trouble shows."""
+    server.list_errors.append(InternalError.of("broken"))
+    server.watch_errors.extend([TooManyRequests.of("busy"), Forbidden("no")])
+    background(Setup(server, clock).reflector.run())
+
+    await clock.advance(60)
+
+    assert clock.slept == [0.8, 1.6, 3.2]

@@ -6,9 +6,7 @@ import threading
 
 import pytest
 
-from client.informer import (
-    Functions,
-)
+from client.informer import Functions
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
 from tests.client.informer.informers import Notes, informer_of

@@ -4,11 +4,7 @@ import asyncio
 
 import pytest
 
-from client.informer import (
-    IndexFailed,
-    InformerStopped,
-    InvalidResourceVersion,
-)
+from client.informer import IndexFailed, InformerStopped, InvalidResourceVersion
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
 from tests.client.informer.informers import Notes, informer_of

@@ -4,10 +4,7 @@ import asyncio
 
 import pytest
 
-from client.informer import (
-    CacheMutated,
-    MutationDetector,
-)
+from client.informer import CacheMutated, MutationDetector
 from tests.client.informer.clock import FakeClock
 from tests.client.informer.conftest import Background
 from tests.client.informer.informers import informer_of

@@ -4,12 +4,7 @@ import asyncio
 
 import pytest
 
-from client.informer import (
-    DeletedObject,
-    Filtered,
-    Functions,
-    object_key,
-)
+from client.informer import DeletedObject, Filtered, Functions, object_key
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
 from tests.client.informer.informers import Notes, informer_of, short

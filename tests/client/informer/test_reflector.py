@@ -5,12 +5,7 @@ import logging
 
 import pytest
 
-from apimachinery.errors import (
-    APIError,
-    Forbidden,
-    InternalError,
-    TooManyRequests,
-)
+from apimachinery.errors import APIError, Forbidden, InternalError, TooManyRequests
 from client.informer import Reflector
 from client.informer.backoff import RetryWindow
 from tests.client.informer.clock import FakeClock, settle

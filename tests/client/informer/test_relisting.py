@@ -2,20 +2,16 @@
 
 import pytest
 
-from apimachinery.errors import (
-    APIError,
-    Expired,
-    Gone,
-    Timeout,
-)
+from apimachinery.errors import APIError, Expired, Gone, InternalError, Timeout
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import StatusCause, StatusDetails
 from client.informer.faults import is_too_large
+from client.informer.relisting import list_all
 from client.paging import Page
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
-from tests.client.informer.reflectors import Setup
-from tests.client.informer.server import Gadget, Server
+from tests.client.informer.reflectors import Recorder, Setup
+from tests.client.informer.server import Gadget, Server, Stream, gadget
 
 
 async def test_the_first_list_takes_any_state_and_the_next_one_not_an_older(
@@ -159,3 +155,136 @@ async def test_a_list_that_expires_between_pages_is_asked_for_in_one_piece(
     asked = [(o.resource_version, o.limit, bool(o.continue_)) for o in expiring.lists]
     assert asked == [("0", 2, False), ("", 2, True), ("0", 0, False)]
     assert setup.names() == ["a", "b", "c", "d"]
+
+
+async def test_a_state_that_cannot_be_had_stays_so_until_a_list_succeeds(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """When the newest cannot be had either, it is what the next list asks for."""
+    setup = Setup(server, clock)
+    background(setup.reflector.run())
+    await settle()
+    failure = InternalError.of("etcd is away")
+    server.list_errors.extend([Expired("too old"), failure])
+    server.expire_streams()
+
+    await clock.advance(0.8)
+    assert setup.errors == [failure]
+    await clock.advance(1.6)
+
+    asked = [options.resource_version for options in server.lists]
+    assert asked == ["0", "100", "", ""]
+    server.expire_streams()
+    await clock.advance(3.2)
+    assert server.lists[-1].resource_version == "100"
+
+
+async def test_a_list_that_fails_otherwise_marks_nothing(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    setup = Setup(server, clock)
+    background(setup.reflector.run())
+    await settle()
+    server.list_errors.append(Timeout.of("slow"))
+    server.expire_streams()
+    await clock.advance(3)
+
+    assert [options.resource_version for options in server.lists] == ["0", "100", "100"]
+    assert len(setup.errors) == 1
+
+
+async def test_an_explicit_page_size_wins_for_every_state(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    setup = Setup(server, clock, page_size=2)
+    background(setup.reflector.run())
+    await settle()
+    server.list_errors.append(Expired("too old"))
+    server.expire_streams()
+    await clock.advance(1)
+
+    asked = [(options.resource_version, options.limit) for options in server.lists]
+    assert asked == [("0", 2), ("100", 2), ("", 2)]
+
+
+class Pages:
+    """Answers a list page by page, as it was told."""
+
+    def __init__(self, *pages: Page[Gadget] | Exception) -> None:
+        self.pages = list(pages)
+        self.asked: list[ListOptions] = []
+
+    async def list(self, options: ListOptions) -> Page[Gadget]:
+        self.asked.append(options)
+        page = self.pages.pop(0)
+        if isinstance(page, Exception):
+            raise page
+        return page
+
+    async def watch(self, options: ListOptions) -> Stream:
+        raise AssertionError("nobody watches")
+
+
+async def test_pages_after_the_first_are_asked_for_by_their_token_alone() -> None:
+    source = Pages(Page([gadget("a")], "7", "next"), Page([gadget("b")], "7"))
+
+    whole, paginated = await list_all(source, "5", page_size=1)
+
+    assert [obj.metadata.name for obj in whole.items] == ["a", "b"]
+    assert paginated
+    first, second = source.asked
+    assert (first.resource_version, first.limit, first.continue_) == ("5", 1, "")
+    assert (second.resource_version, second.resource_version_match) == ("", "")
+    assert (second.limit, second.continue_) == (1, "next")
+
+
+async def test_a_list_is_in_the_state_of_its_first_page() -> None:
+    """A watch from a later one would miss what happened while the pages came."""
+    source = Pages(Page([gadget("a")], "7", "next"), Page([gadget("b")], "9"))
+
+    whole, _ = await list_all(source, "0", page_size=1)
+
+    assert whole.resource_version == "7"
+
+
+@pytest.mark.parametrize("error", [Gone("gone"), InternalError.of("broken")])
+async def test_only_an_expired_page_leads_to_a_list_in_one_piece(error: APIError) -> None:
+    source = Pages(Page([gadget("a")], "7", "next"), error)
+
+    with pytest.raises(type(error)):
+        await list_all(source, "0", page_size=1)
+
+    assert len(source.asked) == 2
+
+
+async def test_an_expired_first_page_is_for_the_caller() -> None:
+    source = Pages(Expired("too old"))
+
+    with pytest.raises(Expired):
+        await list_all(source, "5", page_size=1)
+
+    assert len(source.asked) == 1
+
+
+async def test_a_list_that_the_store_refuses_is_an_error_and_asked_for_again(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """The state counts as seen only when the store has it."""
+
+    class Refusing(Recorder):
+        def replace(self, objects: object, resource_version: str) -> None:
+            if len(server.lists) == 1:
+                raise ValueError("cannot")
+            super().replace(objects, resource_version)
+
+    setup = Setup(server, clock, store=Refusing())
+    background(setup.reflector.run())
+    await settle()
+    assert [str(error) for error in setup.errors] == ["cannot"]
+    assert setup.reflector.last_sync_resource_version == ""
+    assert server.watches == []
+
+    await clock.advance(0.8)
+
+    assert [options.resource_version for options in server.lists] == ["0", "0"]
+    assert setup.reflector.last_sync_resource_version == "100"

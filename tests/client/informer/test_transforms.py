@@ -5,11 +5,7 @@ import sys
 from apimachinery.meta.decode import decode_json
 from apimachinery.meta.types import ManagedFieldsEntry
 from apimachinery.meta.unstructured import Unstructured
-from client.informer import (
-    chain,
-    compact,
-    drop_managed_fields,
-)
+from client.informer import chain, compact, drop_managed_fields
 from tests.client.informer.clock import FakeClock
 from tests.client.informer.conftest import Background
 from tests.client.informer.informers import informer_of

@@ -4,10 +4,7 @@ import logging
 
 import pytest
 
-from apimachinery.errors import (
-    Expired,
-    TooManyRequests,
-)
+from apimachinery.errors import Expired, TooManyRequests
 from apimachinery.meta.options import ListOptions
 from client.watch import EventType
 from tests.client.informer.clock import FakeClock, settle
