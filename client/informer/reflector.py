@@ -132,9 +132,10 @@ class Reflector(Generic[T]):
             asked = NEWEST if self._unavailable else self.last_sync_resource_version
             try:
                 stream = await self._open_with_initial_events(asked)
-            except (APIError, OSError, VeryShortWatch) as error:
+            except Exception as error:  # whatever it is, a list may still succeed
                 if not await self._may_stream_again(error, asked):
-                    log.debug("%s: falling back to a list: %s", self.name, error)
+                    level = logging.DEBUG if isinstance(error, APIError) else logging.WARNING
+                    log.log(level, "%s: falling back to a list: %s", self.name, error)
                     return None
                 continue
             if stream is not None:

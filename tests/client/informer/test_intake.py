@@ -3,12 +3,14 @@
 import pytest
 
 from apimachinery.meta.options import ListOptions
+from apimachinery.meta.status import Status
 from apimachinery.meta.table import Table
-from apimachinery.meta.types import ObjectMeta, PartialObjectMetadata
+from apimachinery.meta.types import ObjectMeta, PartialObjectMetadata, TypeMeta
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.schema import GroupVersion
 from client.clock import Clock
-from client.informer import Store
+from client.informer import FIFO, Reflector, Store
+from client.informer.fifo import HOLD_UP
 from client.informer.intake import Intake
 from client.watch import Event, EventType
 from tests.client.informer.clock import FakeClock, settle
@@ -45,6 +47,48 @@ def test_an_object_of_another_kind_is_skipped_where_there_is_no_class(clock: Clo
 
     assert intake.understood(Event(EventType.ADDED, right)) is right
     assert intake.understood(Event(EventType.ADDED, wrong)) is None
+
+
+@pytest.mark.parametrize("thing", [Table(), Status(), TypeMeta(kind="X")], ids=repr)
+def test_what_has_no_metadata_of_an_object_is_skipped(
+    thing: TypeMeta, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also by those who expect no class: a list has metadata of its own, and no object has it."""
+    intake: Intake[Gadget] = Intake("test", clock)
+
+    assert intake.understood(Event(EventType.ADDED, thing)) is None
+    assert "no metadata" in caplog.text
+
+
+async def test_what_is_skipped_is_not_counted(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """A stream of nothing but such things is an empty one, and does not advance."""
+    setup = Setup(server, clock)
+    background(setup.reflector.run())
+    await settle()
+
+    other = PartialObjectMetadata(metadata=ObjectMeta(name="x", resource_version="999"))
+    server.open[0].send(EventType.ADDED, other)  # type: ignore[arg-type]
+    server.open[0].end()
+    await clock.advance(0.8)
+
+    assert len(server.lists) == 2, "a very short watch"
+    assert server.lists[-1].resource_version == "100"
+
+
+async def test_every_change_advances_the_version(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    setup = Setup(server, clock)
+    background(setup.reflector.run())
+    await settle()
+
+    for change in (server.put, server.put, server.delete):
+        change("a")
+        await settle()
+
+        assert setup.reflector.last_sync_resource_version == str(server.revision)
 
 
 async def test_the_version_follows_events_and_bookmarks(
@@ -87,3 +131,25 @@ async def test_what_exists_says_nothing_about_the_version_of_a_stream_from_anywh
     await intake.read(stream, Store(), start=0, began_at=version, advance=advanced.append)
 
     assert advanced == ["10", "11"]
+
+
+async def test_a_full_queue_holds_up_the_stream(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """When two batches wait, nothing more is read until one of them was processed."""
+    fifo: FIFO[Gadget] = FIFO()
+    reflector = Reflector(server, fifo, use_watch_list=False, clock=clock)
+    background(reflector.run())
+    await settle()
+    for number in range(HOLD_UP + 500):
+        server.put(f"g{number}")
+    await settle()
+    unread = len(server.open[0].events)
+    assert (len(fifo), unread) == (HOLD_UP, 501)
+
+    for _ in range(2):
+        await fifo.pop(lambda batch: None)
+    await settle()
+
+    assert len(server.open[0].events) == 0
+    assert reflector.last_sync_resource_version == str(server.revision)

@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
+from dataclasses import FrozenInstanceError
 
 import pytest
 
-from apimachinery.errors import APIError, Forbidden, InternalError, TooManyRequests
-from client.informer import Reflector
+from apimachinery.errors import APIError, Expired, Forbidden, InternalError, TooManyRequests
+from apimachinery.meta.options import ListOptions
+from client.informer import InformerOptions, Reflector
 from client.informer.backoff import RetryWindow
+from client.paging import Page
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
 from tests.client.informer.reflectors import Recorder, Setup
@@ -65,15 +68,17 @@ async def test_a_watch_that_a_busy_server_does_not_open_is_waited_for(
     assert (len(server.watches), len(server.lists), setup.errors) == (2, 1, [])
 
 
+@pytest.mark.parametrize(
+    "error", [Forbidden("no"), Expired("too old"), ConnectionResetError("cut"), ValueError("odd")]
+)
 async def test_a_watch_that_cannot_be_opened_otherwise_is_an_error(
-    server: Server, clock: FakeClock, background: Background
+    error: Exception, server: Server, clock: FakeClock, background: Background
 ) -> None:
-    forbidden = Forbidden("no")
-    server.watch_errors.append(forbidden)
+    server.watch_errors.append(error)
     setup = Setup(server, clock)
     background(setup.reflector.run())
     await settle()
-    assert setup.errors == [forbidden]
+    assert setup.errors == [error]
 
     await clock.advance(0.8)
 
@@ -275,3 +280,138 @@ async def test_without_an_error_handler_errors_are_logged(
     await settle()
 
     assert "failed to list or watch: Internal error occurred: broken" in caplog.text
+
+
+async def test_a_watch_that_is_opened_again_goes_on_from_the_last_event(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """After an internal error or a 429 nothing is told twice, and nothing is missed."""
+    setup = Setup(server, clock, internal_error_retry=60)
+    background(setup.reflector.run())
+    await settle()
+    for error in (InternalError.of("broken"), TooManyRequests.of("slow down")):
+        server.put("a")
+        await settle()
+
+        server.open[0].fail(error)
+        server.put("b")
+        await clock.advance(1)
+
+        assert int(server.watches[-1].resource_version) == server.revision - 1
+        assert setup.reflector.last_sync_resource_version == str(server.revision)
+    assert len(server.lists) == 1
+
+
+async def test_internal_errors_are_not_retried_for_ever(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    setup = Setup(server, clock, internal_error_retry=5)
+    background(setup.reflector.run())
+    await settle()
+
+    for lists in (1, 1, 2):
+        server.open[0].fail(InternalError.of("broken"))
+        await clock.advance(3)
+
+        assert len(server.lists) == lists
+
+
+async def test_resyncs_go_on_when_a_stream_ends(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """The timer is the reflector's: a stream that ends does not start it anew."""
+    setup = Setup(server, clock, resync=60)
+    background(setup.reflector.run())
+    for _ in range(3):
+        await clock.advance(50)
+        server.put("a")
+        await settle()
+        server.end_streams()
+        await settle()
+
+    assert setup.store.calls.count("resync") == 2
+    assert len(server.watches) == 4
+
+
+@pytest.mark.parametrize("method", ["add", "update", "delete", "bookmark"])
+async def test_no_error_of_the_store_ends_a_watch(
+    method: str,
+    server: Server,
+    clock: FakeClock,
+    background: Background,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It is logged, and how far the collection has been seen advances all the same."""
+    setup = Setup(server, clock)
+    background(setup.reflector.run())
+    await settle()
+
+    def refuse(given: object) -> None:
+        raise ValueError("cannot")
+
+    setattr(setup.store, method, refuse)
+    for change in (server.put, server.put, server.delete):
+        change("a")
+    server.bookmark()
+    await settle()
+
+    assert "unable to store" in caplog.text
+    assert setup.reflector.last_sync_resource_version == str(server.revision)
+    assert (len(server.watches), setup.errors) == (1, [])
+
+
+async def test_cancelling_marks_nothing_wherever_it_hits(server: Server, clock: FakeClock) -> None:
+    """While it lists, while it streams the first state, while it waits to try again."""
+
+    async def never(options: ListOptions) -> Page[Gadget]:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+    lists = server.list
+    for use_watch_list, errors, listing in (
+        (False, [], never),
+        (True, [TooManyRequests.of("busy")], lists),
+        (True, [Forbidden("no")], never),
+        (False, [Forbidden("no")], lists),
+    ):
+        server.watch_errors.extend(errors)
+        server.list = listing  # type: ignore[method-assign]
+        setup = Setup(server, clock, use_watch_list=use_watch_list)
+        task = asyncio.ensure_future(setup.reflector.run())
+        await settle()
+        told = list(setup.errors)
+
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+        assert task.cancelled()
+        assert setup.errors == told
+        assert not setup.reflector._unavailable
+
+
+async def test_every_failed_attempt_is_told_to_the_error_handler_once(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """A watch that ends, however it does, is no failure: only what leads nowhere is."""
+    setup = Setup(server, clock)
+    failures = [InternalError.of("broken"), ConnectionResetError("cut"), Forbidden("no")]
+    server.list_errors.extend(failures)
+    background(setup.reflector.run())
+    await clock.advance(10)
+    assert setup.errors == failures
+
+    server.expire_streams()
+    await clock.advance(30)
+    server.open[0].fail(APIError("odd", code=418))
+    await clock.advance(30)
+
+    assert setup.errors == failures
+    assert len(server.lists) == 6
+
+
+def test_an_error_handler_is_given_before_the_start() -> None:
+    """Nobody can exchange it under a reflector that runs."""
+    options = InformerOptions(on_error=print)
+
+    with pytest.raises(FrozenInstanceError):
+        options.on_error = None  # type: ignore[misc]
