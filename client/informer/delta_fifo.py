@@ -8,6 +8,7 @@ It holds at most one entry for each object that changes; a reflector is held up 
 """
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -45,8 +46,9 @@ class DeltaFIFO(Generic[T]):
     ) -> None:
         self._known = known
         self._transform = transform
-        # A dict keeps the order in which its keys came: it is the queue and the items in one.
-        self._items: dict[str, list[Change[T]]] = {}
+        # The queue and its items in one. A plain dict keeps the order as well, but searches for its
+        # first key among all that were taken before: draining a long queue would take for ever.
+        self._items: OrderedDict[str, list[Change[T]]] = OrderedDict()
         # The newest state that was brought; None when the informer has been told of it.
         self._version: str | None = None
         self._arrived = asyncio.Event()
@@ -131,7 +133,7 @@ class DeltaFIFO(Generic[T]):
         initial = not self.has_synced
         deltas: list[Delta[T]] = []
         if self._items:
-            deltas += self._items.pop(next(iter(self._items)))
+            deltas += self._items.popitem(last=False)[1]
             self._initial = max(0, self._initial - 1)
         version = ""
         if not self._items:
@@ -153,8 +155,8 @@ class DeltaFIFO(Generic[T]):
         change = Change(kind, key, obj)
         waiting = self._items.setdefault(key, [])
         if waiting and kind is DeltaType.DELETED is waiting[-1].type:
-            # Of two deletions, the one that knows the final state.
-            if isinstance(waiting[-1].object, DeletedObject):
+            # Of two deletions the newer, unless only the older one knows the final state.
+            if not isinstance(obj, DeletedObject):
                 waiting[-1] = change
         else:
             waiting.append(change)

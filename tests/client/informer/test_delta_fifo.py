@@ -53,6 +53,69 @@ async def test_of_two_deletions_the_one_that_knows_the_end_is_kept() -> None:
         assert only.object is final
 
 
+async def test_of_two_deletions_that_were_seen_the_newer_is_kept() -> None:
+    store: Store[Gadget] = Store()
+    store.add(gadget("a", version=1))
+    fifo = DeltaFIFO(store)
+    fifo.delete(gadget("a", version=5))
+    fifo.delete(gadget("a", version=6))
+
+    (only,) = changes(await popped(fifo))
+
+    assert only.last_known == gadget("a", version=6)
+
+
+async def test_of_two_deletions_that_were_only_found_the_first_is_kept() -> None:
+    """Nothing was learned of the object in between."""
+    store: Store[Gadget] = Store()
+    store.add(gadget("a", version=1))
+    fifo = DeltaFIFO(store)
+    fifo.replace([], "5")
+    store.add(gadget("a", version=2))
+    fifo.replace([], "6")
+
+    (only,) = changes(await popped(fifo))
+
+    assert only.object == DeletedObject("default/a", gadget("a", version=1), True)
+
+
+async def test_deletions_that_are_not_adjacent_are_both_kept() -> None:
+    store: Store[Gadget] = Store()
+    store.add(gadget("a", version=1))
+    fifo = DeltaFIFO(store)
+    fifo.delete(gadget("a", version=2))
+    fifo.add(gadget("a", version=3))
+    fifo.delete(gadget("a", version=4))
+
+    found = changes(await popped(fifo))
+
+    assert [each.type for each in found] == ["Deleted", "Added", "Deleted"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_deletion_of_what_waits_or_is_known_is_told(known: bool) -> None:
+    store: Store[Gadget] = Store()
+    fifo = DeltaFIFO(store)
+    if known:
+        store.add(gadget("a", version=1))
+    else:
+        fifo.add(gadget("a", version=1))
+
+    fifo.delete(gadget("a", version=2))
+
+    assert [each.type for each in changes(await popped(fifo))][-1] == "Deleted"
+
+
+async def test_keys_are_taken_in_the_order_of_their_first_change() -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO()
+    for name in "abcab":
+        fifo.add(gadget(name))
+
+    taken = [changes(await popped(fifo))[0].key for _ in range(3)]
+
+    assert taken == ["default/a", "default/b", "default/c"]
+
+
 async def test_deleting_what_nobody_knows_is_dropped() -> None:
     fifo: DeltaFIFO[Gadget] = DeltaFIFO(Store())
 
@@ -118,12 +181,41 @@ async def test_it_is_synced_when_the_first_list_was_taken() -> None:
     assert during == [(True, False), (True, True)]
 
 
-async def test_a_change_before_the_first_list_makes_it_synced_at_once() -> None:
+@pytest.mark.parametrize("method", ["add", "update", "delete"])
+async def test_a_change_before_the_first_list_makes_it_synced_at_once(method: str) -> None:
     fifo: DeltaFIFO[Gadget] = DeltaFIFO(Store())
 
-    fifo.add(gadget("a"))
+    getattr(fifo, method)(gadget("a"))
 
     assert fifo.has_synced
+
+
+async def test_deletions_that_the_first_list_finds_are_part_of_it() -> None:
+    store: Store[Gadget] = Store()
+    store.add(gadget("gone"))
+    fifo = DeltaFIFO(store)
+    fifo.replace([gadget("a")], "2")
+
+    assert (await popped(fifo)).is_in_initial_list
+    assert not fifo.has_synced
+    assert (await popped(fifo)).is_in_initial_list
+    assert fifo.has_synced
+
+
+async def test_what_the_transform_refuses_does_not_enter() -> None:
+    def transform(obj: Gadget) -> Gadget:
+        if obj.metadata.name == "bad":
+            raise ValueError("bad")
+        return obj
+
+    fifo = DeltaFIFO(Store(), transform)
+
+    with pytest.raises(ValueError, match="bad"):
+        fifo.add(gadget("bad"))
+    with pytest.raises(ValueError, match="bad"):
+        fifo.replace([gadget("good"), gadget("bad")], "1")
+
+    assert len(fifo) == 0
 
 
 async def test_the_state_of_the_store_is_told_only_when_nothing_waits() -> None:

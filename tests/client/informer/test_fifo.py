@@ -144,13 +144,52 @@ async def test_it_is_synced_when_the_first_list_was_processed() -> None:
     assert not (await popped(fifo)).is_in_initial_list
 
 
-async def test_a_change_before_the_first_list_makes_it_synced_at_once() -> None:
+@pytest.mark.parametrize("method", ["add", "update", "delete"])
+async def test_a_change_before_the_first_list_makes_it_synced_at_once(method: str) -> None:
     fifo: FIFO[Gadget] = FIFO()
 
-    fifo.add(gadget("a"))
+    getattr(fifo, method)(gadget("a"))
 
     assert fifo.has_synced
+    fifo.replace([gadget("a")], "2")
+    assert fifo.has_synced
     assert not (await popped(fifo)).is_in_initial_list
+
+
+@pytest.mark.parametrize("method", ["resync", "bookmark"])
+def test_what_is_no_change_does_not_make_it_synced(method: str) -> None:
+    fifo: FIFO[Gadget] = FIFO()
+
+    fifo.resync() if method == "resync" else fifo.bookmark("7")
+
+    assert not fifo.has_synced
+
+
+async def test_the_first_list_is_a_batch_of_its_own() -> None:
+    """What comes after it is no part of the first state, however soon it comes."""
+    fifo: FIFO[Gadget] = FIFO()
+    fifo.replace([gadget("a")], "1")
+    fifo.add(gadget("b", version=2))
+
+    first, second = await popped(fifo), await popped(fifo)
+
+    assert (shown(first), first.is_in_initial_list) == ([("ReplacedAll", "")], True)
+    assert (shown(second), second.is_in_initial_list) == ([("Added", "default/b")], False)
+
+
+async def test_a_first_list_whose_processing_fails_counts_as_processed() -> None:
+    """Who waits for it must not wait for ever; the failure itself reaches the caller of pop."""
+    fifo: FIFO[Gadget] = FIFO()
+    fifo.replace([], "1")
+
+    def fail(batch: Batch[Gadget]) -> None:
+        raise ValueError("cannot")
+
+    with pytest.raises(ValueError, match="cannot"):
+        await fifo.pop(fail)
+
+    assert fifo.has_synced
+    assert len(fifo) == 0
 
 
 async def test_the_producer_is_held_up_when_two_batches_wait(background: Background) -> None:
@@ -180,6 +219,43 @@ async def test_pop_waits_for_something(background: Background) -> None:
     await settle()
 
     assert shown(batches[0]) == [("Added", "default/a")]
+
+
+async def test_a_pop_that_is_cancelled_loses_nothing() -> None:
+    """Nothing is taken before it can be processed, and processing does not wait."""
+    fifo: FIFO[Gadget] = FIFO()
+    batches: list[Batch[Gadget]] = []
+    consumer = asyncio.ensure_future(fifo.pop(batches.append))
+    await settle()
+
+    fifo.add(gadget("a"))
+    consumer.cancel()
+    await asyncio.gather(consumer, return_exceptions=True)
+
+    assert (len(fifo), batches) == (1, [])
+    assert shown(await popped(fifo)) == [("Added", "default/a")]
+
+
+async def test_closing_lets_a_producer_go(background: Background) -> None:
+    fifo: FIFO[Gadget] = FIFO()
+    for number in range(HOLD_UP):
+        fifo.add(gadget(f"g{number}"))
+    producer = background(fifo.room())
+    await settle()
+
+    fifo.close()
+    await settle()
+
+    assert producer.done()
+
+
+async def test_there_is_room_until_two_batches_wait() -> None:
+    fifo: FIFO[Gadget] = FIFO()
+    for number in range(2 * BATCH - 1):
+        fifo.add(gadget(f"g{number}"))
+
+    async with asyncio.timeout(5):
+        await fifo.room()
 
 
 async def test_a_closed_queue_is_drained_and_then_says_so() -> None:
