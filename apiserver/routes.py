@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any, Final
 
-from falcon.asgi import Request, Response
+from falcon.asgi import Request, Response, WebSocket
 
 from apimachinery.errors import MethodNotAllowed, NotFound
 from apiserver.endpoint import Endpoint, SubEndpoint
@@ -45,9 +45,13 @@ async def _not_found(req: Request, resp: Response) -> None:
     write_text(resp, "404 page not found\n", code=404)
 
 
+async def _no_websocket(req: Request, ws: WebSocket) -> None:
+    raise NotFound.resource()
+
+
 class _Nowhere(Methods):
     def __missing__(self, method: str) -> Responder:
-        return _not_found
+        return _no_websocket if method == "WEBSOCKET" else _not_found
 
 
 NOWHERE: Final = _Nowhere()

@@ -1,24 +1,19 @@
 """The transport to an ASGI application in this process: no sockets, no threads, streams included.
 
 Tests and programs that hold their server in themselves use it: a request is a call of the
-application, and a chunk of the answer is handed over when the reader asks for the next, so a slow
-reader holds up the application as a full socket would. Knows ASGI and no particular server.
+application (`client.asgi_call`), and a watch over a WebSocket is one as well. Knows ASGI and no
+particular server.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 from urllib.parse import unquote, urlencode
 
-from client.http import Headers, Response, TransportError
+from client.asgi_call import Application, Call, HTTPCall, Message, WebSocketCall
+from client.http import Response, TransportError
 from client.request import Request
 from client.tls import ClientCertificate
-
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-Application: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger("apimachinery.client.asgi")
 
@@ -48,7 +43,7 @@ class ASGITransport:
         self._grace = grace
         self._host = host
         self._scheme = scheme
-        self._calls: set[_Call] = set()
+        self._calls: set[Call] = set()
         self._lifespan: _Lifespan | None = None
         self._state: dict[str, Any] = {}
 
@@ -62,11 +57,9 @@ class ASGITransport:
     async def open(
         self, request: Request, certificate: ClientCertificate | None = None
     ) -> Response:
-        if request.websocket:
-            raise TransportError("the in-process transport has no WebSockets: watch by chunks")
         if self._lazy:
             await self._start()
-        call = _Call(self._app, self._scope(request), request.body, self._grace)
+        call = self._call(request)
         self._calls.add(call)
         call.task.add_done_callback(lambda _: self._calls.discard(call))
         try:
@@ -96,16 +89,22 @@ class ASGITransport:
                 await starting.start()
                 self._lifespan = starting
 
-    def _scope(self, request: Request) -> Message:
+    def _call(self, request: Request) -> Call:
+        scope = self._scope(request)
+        if request.websocket:
+            scheme = "wss" if self._scheme == "https" else "ws"
+            scope |= {"type": "websocket", "scheme": scheme, "subprotocols": []}
+            return WebSocketCall(self._app, scope, self._grace)
+        scope |= {"type": "http", "scheme": self._scheme, "method": request.method}
+        return HTTPCall(self._app, scope, self._grace, request.body)
+
+    def _scope(self, request: Request) -> dict[str, Any]:
         headers = [("host", self._host), *request.headers]
         if request.body:
             headers.append(("content-length", str(len(request.body))))
         return {
-            "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.4"},
             "http_version": "1.1",
-            "method": request.method,
-            "scheme": self._scheme,
             "path": unquote(request.path),
             "raw_path": request.path.encode(),
             "query_string": urlencode(request.query).encode(),
@@ -115,104 +114,6 @@ class ASGITransport:
             "server": (self._host, 443),
             "state": self._state.copy(),
         }
-
-
-class _Call:
-    """One call of the application, and its answer."""
-
-    def __init__(self, app: Application, scope: Message, body: bytes, grace: float) -> None:
-        self.status = 0
-        self.headers = Headers()
-        self.started = asyncio.Event()
-        self._body: bytes | None = body
-        self._grace = grace
-        self._part = b""
-        self._wanted = asyncio.Event()
-        self._given = asyncio.Event()
-        self._ended = False
-        self._gone = asyncio.Event()
-        self._error: BaseException | None = None
-        self.task = asyncio.create_task(
-            self._run(app, scope), name=f"{scope['method']} {scope['path']}"
-        )
-
-    async def read(self) -> bytes:
-        parts = []
-        while part := await self.chunk():
-            parts.append(part)
-        self.close()
-        return b"".join(parts)
-
-    async def chunk(self) -> bytes:
-        while not self._part:
-            if self._gone.is_set():
-                return b""
-            if self._ended:
-                if self._error is not None:
-                    raise self.failure()
-                return b""
-            self._given.clear()
-            self._wanted.set()
-            await self._given.wait()
-        part, self._part = self._part, b""
-        return part
-
-    def close(self) -> None:
-        if self._gone.is_set():
-            return
-        self._gone.set()
-        self._given.set()
-        self._wanted.set()
-        if not self._ended:
-            # Most applications look for the disconnect; one that does not is not waited for.
-            asyncio.get_running_loop().call_later(self._grace, self.task.cancel)
-
-    def failure(self) -> TransportError:
-        """Not a lost connection: what crashes in this process would crash again."""
-        if self._error is None:
-            return TransportError("the application ended without an answer")
-        made = TransportError(f"the application failed: {self._error!r}")
-        made.__cause__ = self._error
-        return made
-
-    async def _run(self, app: Application, scope: Message) -> None:
-        try:
-            await app(scope, self._receive, self._send)
-        except Exception as error:  # an application's crash is this client's lost connection
-            self._error = error
-        finally:
-            self._ended = True
-            self.started.set()
-            self._given.set()
-
-    async def _receive(self) -> Message:
-        if self._body is not None:
-            body, self._body = self._body, None
-            return {"type": "http.request", "body": body, "more_body": False}
-        await self._gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def _send(self, message: Message) -> None:
-        if self._gone.is_set():
-            raise OSError("the client is gone")
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            self.headers = Headers(
-                (bytes(name).decode("latin-1"), bytes(value).decode("latin-1"))
-                for name, value in message.get("headers", ())
-            )
-            self.started.set()
-        elif message["type"] == "http.response.body":
-            await self._give(bytes(message.get("body", b"")), bool(message.get("more_body")))
-
-    async def _give(self, part: bytes, more: bool) -> None:
-        """Hand over one part when it is asked for; the last one is not waited with."""
-        if part and more:
-            await self._wanted.wait()
-            self._wanted.clear()
-        self._part += part
-        self._ended = self._ended or not more
-        self._given.set()
 
 
 class _Lifespan:

@@ -289,8 +289,3 @@ async def test_an_application_that_fails_in_mid_answer_is_an_error(app: App) -> 
         await response.read()
 
     assert isinstance(caught.value.__cause__, RuntimeError)
-
-
-async def test_there_are_no_websockets_in_process(app: App) -> None:
-    with pytest.raises(TransportError, match="no WebSockets"):
-        await ASGITransport(app).open(path("echo", websocket=True))

@@ -273,3 +273,13 @@ async def test_a_websocket_needs_a_token_too(app: App, token: str) -> None:
     (closed,) = await talk(socket, 1)
 
     assert closed["type"] == "websocket.close"
+
+
+@pytest.mark.parametrize("path", ["/apis/nobody.example.io/v1/things", "/nowhere", "/a//b"])
+async def test_a_websocket_to_nowhere_is_not_found(
+    path: str, app: App, caplog: pytest.LogCaptureFixture
+) -> None:
+    (closed,) = await talk(Socket(app, path, subprotocols=(TOKEN,)), 1)
+
+    assert (closed["type"], closed["code"]) == ("websocket.close", 3404)
+    assert "failed" not in caplog.text
