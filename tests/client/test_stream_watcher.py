@@ -130,6 +130,24 @@ async def test_a_reader_may_stop_its_own_watch() -> None:
     assert (seen, decoder.asked, decoder.closed) == (1, 1, 1)
 
 
+async def test_a_watch_can_be_closed_and_entered_like_any_resource() -> None:
+    """An abandoned watch keeps its connection, so there are three ways to let go of it."""
+    closed = []
+    for how in ("stop", "aclose", "with"):
+        decoder = Decoder(EVENT, EVENT)
+        watch: StreamWatcher[v1.Gadget] = StreamWatcher(decoder)
+        if how == "stop":
+            watch.stop()
+        elif how == "aclose":
+            await watch.aclose()
+        else:
+            async with watch as entered:
+                assert await anext(entered.result()) is EVENT
+        closed.append(decoder.closed)
+
+    assert closed == [1, 1, 1]
+
+
 async def test_a_failure_that_is_no_end_is_an_error_event() -> None:
     """A lost connection and a silence are ends; what else goes wrong on the way is told."""
     decoder = Decoder(EVENT, TransportError("certificate has expired"), EVENT)
@@ -157,6 +175,12 @@ def test_the_type_of_an_event_is_looked_at_before_its_object() -> None:
         decode_event(b'{"type":"RENAMED","object":{"a":1}}', decoded.append)
 
     assert decoded == []
+
+
+@pytest.mark.parametrize("written", [b"[]", b"7", b"null", b'"ADDED"'])
+def test_an_event_is_an_object(written: bytes) -> None:
+    with pytest.raises(DecodeError, match="unable to decode watch event: not an object"):
+        decode_event(written, bytes)
 
 
 @pytest.mark.parametrize("code", [204, 301, 404, 500])
