@@ -77,7 +77,7 @@ class FaultyTransport:
         return _Whole(response.status, response.headers, body)
 
     def _stream(self, request: Request, response: Response) -> Response:
-        if response.status != 200:
+        if response.status not in (101, 200):
             return response
         made = _Stream(request, response, self._streams)
         for fault in self._faults.striking(request, in_stream=True):
