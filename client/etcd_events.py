@@ -10,6 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import orjson
 
+from apimachinery.errors import APIError, Expired, InternalError
 from apimachinery.meta.decode import DecodeError
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
@@ -20,6 +21,8 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 _REMOVED: Final = ("delete", "expire", "compareAndDelete")
 _WRITTEN: Final = ("create", "set", "update", "compareAndSwap")
+_CLEARED: Final = 401
+"""etcd's code for an index whose events it has forgotten."""
 
 
 class EtcdEventDecoder(Generic[ObjectT]):
@@ -50,6 +53,8 @@ class EtcdEventDecoder(Generic[ObjectT]):
 
     def _event(self, frame: bytes) -> Event[ObjectT | Status]:
         document = _object(_loads(frame), "event")
+        if "errorCode" in document:
+            return Event(EventType.ERROR, _error(document).status)
         node = _object(document.get("node"), "node")
         before = document.get("prevNode")
         kind = _kind(document.get("action"), before is not None)
@@ -60,6 +65,13 @@ class EtcdEventDecoder(Generic[ObjectT]):
         made = self._decode_object(value.encode())
         made.metadata.resource_version = str(node.get("modifiedIndex", ""))
         return Event(kind, made)
+
+
+def _error(document: dict[str, Any]) -> APIError:
+    said = str(document.get("message", ""))
+    if document["errorCode"] == _CLEARED:
+        return Expired(said)
+    return InternalError.of(f"etcd: {said} ({document['errorCode']})")
 
 
 def _kind(action: Any, existed: bool) -> EventType:
