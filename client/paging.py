@@ -75,8 +75,8 @@ class Listing(Generic[T]):
             async for page in self.pages():
                 version = version or page.resource_version
                 items += page.items
-        except (Expired, Gone):
-            if not items:
+        except Expired:
+            if not version:  # the first page: there is no state to ask for again
                 raise
             return await self._fetch(self._options.model_copy(update={"limit": 0}))
         return Page(items, version)

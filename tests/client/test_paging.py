@@ -1,0 +1,70 @@
+"""Lists in pages: how a page is asked for, and what happens when the rest is forgotten."""
+
+import pytest
+
+from apimachinery.errors import APIError, Expired, Gone, InternalError
+from apimachinery.meta.options import ListOptions
+from client.paging import Listing, Page
+
+
+class Pages:
+    """Answers page by page, as it was told."""
+
+    def __init__(self, *pages: Page[str] | Exception) -> None:
+        self.pages = list(pages)
+        self.asked: list[ListOptions] = []
+
+    async def fetch(self, options: ListOptions) -> Page[str]:
+        self.asked.append(options)
+        page = self.pages.pop(0)
+        if isinstance(page, Exception):
+            raise page
+        return page
+
+
+OPTIONS = ListOptions(
+    limit=2, resource_version="5", resource_version_match="NotOlderThan", label_selector="a=b"
+)
+
+
+async def test_a_page_after_the_first_is_asked_for_by_its_token() -> None:
+    """Which says the state; the selection is repeated."""
+    source = Pages(Page(["a", "b"], "7", "next"), Page(["c"], "7"))
+
+    whole = await Listing(source.fetch, OPTIONS).all()
+
+    assert (whole.items, whole.resource_version) == (["a", "b", "c"], "7")
+    _, second = source.asked
+    assert (second.continue_, second.limit, second.label_selector) == ("next", 2, "a=b")
+    assert (second.resource_version, second.resource_version_match) == ("", "")
+
+
+@pytest.mark.parametrize("first", [["a", "b"], []], ids=["full page", "empty page"])
+async def test_a_state_forgotten_between_pages_is_asked_for_in_one_piece(first: list[str]) -> None:
+    source = Pages(Page(first, "7", "next"), Expired("too old"), Page(["a", "b", "c"], "9"))
+
+    whole = await Listing(source.fetch, OPTIONS).all()
+
+    assert (whole.items, whole.resource_version) == (["a", "b", "c"], "9")
+    again = source.asked[-1]
+    assert (again.limit, again.continue_, again.resource_version) == (0, "", "5")
+    assert again.resource_version_match == "NotOlderThan"
+
+
+async def test_a_first_page_that_is_forgotten_is_an_error() -> None:
+    source = Pages(Expired("too old"))
+
+    with pytest.raises(Expired):
+        await Listing(source.fetch, OPTIONS).all()
+
+    assert len(source.asked) == 1
+
+
+@pytest.mark.parametrize("error", [Gone("gone"), InternalError.of("broken")])
+async def test_another_error_of_a_later_page_is_that_error(error: APIError) -> None:
+    source = Pages(Page(["a"], "7", "next"), error)
+
+    with pytest.raises(type(error)):
+        await Listing(source.fetch, OPTIONS).all()
+
+    assert len(source.asked) == 2
