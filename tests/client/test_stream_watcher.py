@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -15,7 +15,7 @@ from client.http import Headers, RequestTimeout, Response, TransportError
 from client.request import Request
 from client.tls import ClientCertificate
 from client.watch import EndOfStream, decode_event
-from tests.client.fakes import GADGETS, Answer, FakeClock, FakeServer, frame, gadget
+from tests.client.fakes import GADGETS, Answer, FakeClock, FakeServer, frame, gadget, stream
 
 EVENT: Event[Any] = Event(EventType.ADDED, v1.Gadget.model_validate(gadget("a")))
 
@@ -193,6 +193,48 @@ async def test_a_watch_is_answered_with_200_or_refused(
         await client.of(v1.Gadget).list_watch().watch(ListOptions())
 
     assert caught.value.code == code
+
+
+class Held(asyncio.Event):
+    """What a server waits for after its last event; it knows when it is left alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = asyncio.Event()
+
+    async def wait(self) -> Literal[True]:
+        try:
+            return await super().wait()
+        finally:
+            self.left.set()
+
+
+@pytest.mark.parametrize("how", ["block", "stop", "aclose", "cancel"])
+async def test_a_server_sees_that_a_watch_was_left(
+    how: str, server: FakeServer, client: AsyncClient
+) -> None:
+    """The connection is closed at once, and not when the garbage collector comes by."""
+    held = Held()
+    server.on("GET", GADGETS, stream(frame("ADDED", gadget("a", "8")), hold=held))
+    watch = client.of(v1.Gadget).watch(since="7")
+    await anext(watch)
+    assert not held.left.is_set()
+
+    if how == "block":
+        async with watch:
+            pass
+    elif how == "stop":
+        watch.stop()
+    elif how == "aclose":
+        await watch.aclose()
+    else:
+        reading = asyncio.ensure_future(anext(watch))
+        await asyncio.sleep(0)
+        reading.cancel()
+
+    async with asyncio.timeout(5):
+        await held.left.wait()
+    assert [event async for event in watch] == []
 
 
 class Silent:

@@ -126,6 +126,25 @@ async def test_a_refused_websocket_is_the_error_of_its_code(
             await anext(gadgets.over_websocket().watch(since="13"))
 
 
+async def test_stopping_a_watch_over_a_websocket_wakes_its_reader(
+    sockets: tuple[str, list[str]],
+) -> None:
+    url, _ = sockets
+    async with AsyncClient(Config(url, trust_env=False)) as client:
+        gadgets = client.of(v1.Gadget, resource="gadgets", api_version="gadgets.example.io/v1")
+        watch = gadgets.over_websocket().watch(since="7")
+        for _ in range(2):
+            await anext(watch)
+        reading = asyncio.ensure_future(anext(watch))
+        await asyncio.sleep(0)
+
+        watch.stop()
+
+        async with asyncio.timeout(5):
+            with pytest.raises(StopAsyncIteration):
+                await reading
+
+
 class App:
     """A small ASGI application, written by hand."""
 
