@@ -245,6 +245,20 @@ async def test_the_transform_does_not_see_tombstones_and_resyncs() -> None:
     assert seen == ["a"]
 
 
+async def test_pop_waits_for_something_each_time(background: Background) -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO()
+    batches: list[Batch[Gadget]] = []
+    for name in "ab":
+        consumer = background(fifo.pop(batches.append))
+        await settle()
+        assert not consumer.done()
+
+        fifo.add(gadget(name))
+        await settle()
+
+        assert changes(batches[-1])[0].key == f"default/{name}"
+
+
 async def test_the_producer_is_held_up_and_closing_ends_all(background: Background) -> None:
     fifo: DeltaFIFO[Gadget] = DeltaFIFO()
     for number in range(HOLD_UP):
@@ -255,9 +269,15 @@ async def test_the_producer_is_held_up_and_closing_ends_all(background: Backgrou
     await popped(fifo)
     await settle()
     assert producer.done()
+    fifo.add(gadget("another"))
+    again = background(fifo.room())
+    await settle()
+    assert not again.done()
 
     fifo.close()
-    for _ in range(HOLD_UP - 1):
+    await settle()
+    assert again.done()
+    for _ in range(HOLD_UP):
         await popped(fifo)
 
     with pytest.raises(FIFOClosed):

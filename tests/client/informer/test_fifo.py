@@ -206,6 +206,11 @@ async def test_the_producer_is_held_up_when_two_batches_wait(background: Backgro
 
     assert producer.done()
     await fifo.room()
+    for number in range(BATCH):
+        fifo.add(gadget(f"more{number}"))
+    again = background(fifo.room())
+    await settle()
+    assert not again.done()
 
 
 async def test_pop_waits_for_something(background: Background) -> None:
@@ -219,6 +224,9 @@ async def test_pop_waits_for_something(background: Background) -> None:
     await settle()
 
     assert shown(batches[0]) == [("Added", "default/a")]
+    again = background(fifo.pop(batches.append))
+    await settle()
+    assert not again.done()
 
 
 async def test_a_pop_that_is_cancelled_loses_nothing() -> None:
