@@ -2,7 +2,7 @@
 
     from client import Client
 
-    with Client.from_env(scheme=scheme) as c:
+    with Client.from_env(add_to_scheme) as c:
         gadgets = c.of(Gadget, namespace="default")
         for gadget in gadgets.list(labels={"app": "a"}): ...
 

@@ -4,9 +4,9 @@ It owns the connections; `async with` or `aclose` ends them. Everything about a 
 in the class is found through the scheme (its kind) and discovery (its resource and scope).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self, TypeAlias, TypeVar
 
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
@@ -26,6 +26,9 @@ from client.subresource import Binding, FindTarget, Target
 from client.warnings import WarningHandler
 
 ObjectT = TypeVar("ObjectT", bound=Object)
+
+AddToScheme: TypeAlias = Callable[[Scheme], object]
+"""Registers classes as kinds: the `add_to_scheme` of a group."""
 
 
 class AsyncClient:
@@ -66,15 +69,19 @@ class AsyncClient:
     @classmethod
     def from_env(
         cls,
-        *,
+        *kinds: AddToScheme,
         scheme: Scheme | None = None,
         kubeconfig: str | Path = "",
         context: str = "",
         namespace: str = "",
     ) -> Self:
-        """A client of the server that kubectl would talk to from here."""
+        """A client of the server that kubectl would talk to from here.
+
+        *kinds* say which class is which kind, each a group's `add_to_scheme`; a *scheme* that has
+        them already is as good.
+        """
         config = Config.from_env(kubeconfig=kubeconfig, context=context, namespace=namespace)
-        return cls(config, scheme=scheme)
+        return cls(config, scheme=scheme_with(kinds, scheme))
 
     def of(
         self,
@@ -136,6 +143,14 @@ class AsyncClient:
             fixed=namespace is not None,
         )
         return Resource(binding, cls)
+
+
+def scheme_with(kinds: Iterable[AddToScheme], scheme: Scheme | None) -> Scheme:
+    """*scheme*, or a new one, with the classes of *kinds* registered in it."""
+    made = scheme if scheme is not None else Scheme()
+    for add_to_scheme in kinds:
+        add_to_scheme(made)
+    return made
 
 
 def _network(config: Config) -> Transport:

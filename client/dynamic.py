@@ -6,6 +6,7 @@ from apimachinery.mapper import Mapper, Mapping, NoMatch
 from apimachinery.meta.types import Object
 from apimachinery.resources import Scope
 from apimachinery.schema import (
+    INTERNAL,
     GroupVersion,
     GroupVersionKind,
     GroupVersionResource,
@@ -58,16 +59,16 @@ class Finder:
 
     def kind_of(self, cls: type[Object], api_version: str = "") -> GroupVersionKind:
         """The kind of a class: as said, as registered, or as the class itself has it."""
-        version = api_version or ""
+        version = api_version
         if not version:
             try:
-                return self._scheme.kind_of(cls)
+                return _served(cls, self._scheme.kind_of(cls))
             except NotRegistered as error:
                 version = cls.model_fields["api_version"].default
                 if not version:
                     raise NotRegistered(
-                        f"{error}: register it and give the client the scheme, or name its"
-                        " api_version"
+                        f"{error}: pass the add_to_scheme of its group to from_env(), or a scheme"
+                        " that has it to the client, or its api_version to of()"
                     ) from None
         return parse_api_version(version).with_kind(cls.__kind__)
 
@@ -79,6 +80,15 @@ class Finder:
         """A resource as for kubectl (`gd`, `gadgets.v1.example.io`), or a kind the same way."""
         found = await self._discovery.find(lambda mapper: _named(mapper, name))
         return _target(found.resource, found.kind, found.scope)
+
+
+def _served(cls: type[Object], kind: GroupVersionKind) -> GroupVersionKind:
+    if kind.version == INTERNAL:
+        raise InvalidRequest(
+            f"{cls.__qualname__} is the internal form of {kind.group_kind}, which no server sends:"
+            " use the class of a version"
+        )
+    return kind
 
 
 def _named(mapper: Mapper, name: str) -> Mapping:

@@ -15,7 +15,7 @@ from apimachinery.meta.types import Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.scheme import Scheme
 from client import interface
-from client.client import AsyncClient
+from client.client import AddToScheme, AsyncClient, scheme_with
 from client.clock import Clock
 from client.config import Config
 from client.http import Transport
@@ -271,15 +271,15 @@ class Client:
     @classmethod
     def from_env(
         cls,
-        *,
+        *kinds: AddToScheme,
         scheme: Scheme | None = None,
         kubeconfig: str | Path = "",
         context: str = "",
         namespace: str = "",
     ) -> Self:
-        """A client of the server that kubectl would talk to from here."""
+        """A client of the server that kubectl would talk to from here; see `AsyncClient`."""
         config = Config.from_env(kubeconfig=kubeconfig, context=context, namespace=namespace)
-        return cls(config, scheme=scheme)
+        return cls(config, scheme=scheme_with(kinds, scheme))
 
     @property
     def config(self) -> Config:

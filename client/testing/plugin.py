@@ -1,7 +1,7 @@
 """The pytest plugin: `env`, a server and its clients for each test, and `clock`, to move time.
 
 Which groups the server has is said once, in the configuration (`apimachinery_groups`) or by a
-fixture `api_groups` of one's own. With `--kubeconfig` the same tests run in a cluster.
+fixture `api_groups` of one's own. With `--kubeconfig=FILE` the same tests run in a cluster.
 
 Nothing of a server is imported before a test asks for one.
 """
@@ -38,6 +38,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(GROUPS, "groups that the server of `env` has: module:NAME", type="args")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # A word that is a file, behind an option that pytest does not know yet, counts as the place
+    # of the tests: their own configuration would not be found.
+    if "--kubeconfig" in config.invocation_params.args:
+        given = config.getoption("--kubeconfig")
+        raise pytest.UsageError(
+            f"write --kubeconfig={given}, in one word: of two pytest takes the second for a test"
+        )
+
+
 @pytest.fixture(scope="session")
 def api_groups(request: pytest.FixtureRequest) -> "Sequence[Group]":
     """The groups that the server has beside the standard ones; override it to say which."""
@@ -70,7 +80,7 @@ async def env(
         return
     context = request.config.getoption("--kube-context", default="")
     config = Config.from_env(kubeconfig=kubeconfig, context=context)
-    path = Path(kubeconfig)
+    path = Path(kubeconfig).expanduser()
     async with cluster_environment(config, api_groups, clock=chosen, kubeconfig=path) as made:
         yield made
 

@@ -1,7 +1,9 @@
 """Finding where objects are: discovery in both forms, names as people type them, classes."""
 
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from apimachinery.errors import ServiceUnavailable
@@ -10,7 +12,8 @@ from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.resources import MalformedDiscovery
 from apimachinery.scheme import NotRegistered
-from apis.gadgets import v1
+from apis.gadgets import types, v1
+from apis.gadgets.register import add_to_scheme
 from client import AsyncClient, Config, ConfigError, InvalidRequest
 from tests.client.fakes import (
     GADGETS,
@@ -194,8 +197,29 @@ def test_a_class_nobody_registered_says_what_to_do(client: AsyncClient) -> None:
     class Stranger(Object):
         pass
 
-    with pytest.raises(NotRegistered, match="give the client the scheme, or name its api_version"):
+    with pytest.raises(NotRegistered, match="pass the add_to_scheme of its group to from_env"):
         client.of(Stranger)
+
+
+async def test_a_client_learns_its_kinds_from_the_groups(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
+    kubeconfig = tmp_path / "config"
+    cluster = {"name": "c", "cluster": {"server": server.url}}
+    context = {"name": "c", "context": {"cluster": "c"}}
+    document = {"clusters": [cluster], "contexts": [context], "current-context": "c"}
+    kubeconfig.write_bytes(orjson.dumps(document))
+
+    async with AsyncClient.from_env(add_to_scheme, kubeconfig=kubeconfig) as client:
+        found = await client.of(v1.Gadget).get("a")
+
+    assert (type(found), found.spec.model) == (v1.Gadget, "a1")
+
+
+def test_the_internal_form_of_a_kind_is_not_asked_for(client: AsyncClient) -> None:
+    with pytest.raises(InvalidRequest, match=r"Gadget is the internal form of Gadget.gadgets\."):
+        client.of(types.Gadget)
 
 
 @pytest.mark.parametrize("api_version", ["a/b/c", "/"])
