@@ -12,6 +12,7 @@ from apimachinery.meta.table import Table
 from apimachinery.meta.types import Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
 from client.editing import edited, modified
+from client.held import HeldWatch
 from client.interface import (
     DeleteArguments,
     Patch,
@@ -81,7 +82,7 @@ class Resource(Verbs[ObjectT], ResourceClient[ObjectT]):
     ) -> Watch[ObjectT]:
         options = list_options(resource_version=since, **selection)
         source = ListWatch(self._fetch, self._watch)
-        return ResumingWatch(source, options, bookmarks=bookmarks, clock=self._clock)
+        return HeldWatch(ResumingWatch(source, options, bookmarks=bookmarks, clock=self._clock))
 
     def list_watch(self, **selection: Unpack[Selection]) -> ListWatch[ObjectT]:
         chosen = list_options(**selection)

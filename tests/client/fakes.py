@@ -137,6 +137,8 @@ class FakeServer:
     def __init__(self) -> None:
         self.seen: list[Seen] = []
         self.url = ""
+        self.left = asyncio.Event()
+        """Set when a client went away before the end of an answer."""
         self._answers: dict[tuple[str, str], deque[Answer]] = {}
 
     def on(self, method: str, path: str, *answers: Answer) -> None:
@@ -182,7 +184,11 @@ class FakeServer:
         for chunk in reply.chunks or ():
             await response.write(chunk)
         if reply.hold is not None:
-            await reply.hold.wait()
+            try:
+                await reply.hold.wait()
+            except asyncio.CancelledError:
+                self.left.set()
+                raise
         if reply.cut:
             self._cut(request)
             return response

@@ -1,7 +1,9 @@
 """The synchronous client: the same names, also where a loop is running already."""
 
 import asyncio
+import gc
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -193,3 +195,21 @@ def test_many_threads_share_one_client(
         thread.join()
 
     assert found == ["a"] * 8
+
+
+def test_a_loop_that_is_left_lets_go_of_its_watch(
+    server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]
+) -> None:
+    server.on("GET", GADGETS, stream(frame("ADDED", gadget("a", "8")), hold=asyncio.Event()))
+    gc.disable()
+    try:
+        for event in gadgets.watch(since="7"):
+            assert event.object.metadata.name == "a"
+            break
+
+        deadline = time.monotonic() + 5
+        while not server.left.is_set() and time.monotonic() < deadline:
+            time.sleep(0.001)
+    finally:
+        gc.enable()
+    assert server.left.is_set()

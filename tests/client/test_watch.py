@@ -1,6 +1,7 @@
 """StreamWatcher, its decoder and its reporter: what must be exactly right about a stream."""
 
 import asyncio
+import gc
 import itertools
 import logging
 from typing import Any
@@ -14,6 +15,7 @@ from apimachinery.errors import Expired, Forbidden, NotFound, ServiceUnavailable
 from apimachinery.meta.decode import decode_json
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status
+from apimachinery.scheme import Scheme
 from apis.gadgets import v1
 from client import AsyncClient, Config, Event, EventType, StreamWatcher, TransportError
 from client.etcd_events import EtcdEventDecoder
@@ -504,3 +506,34 @@ async def test_what_is_no_event_of_etcd_is_an_error_event(line: bytes) -> None:
     (event,) = await events(StreamWatcher(decoder))
 
     assert status_of(event).code == 500
+
+
+async def test_a_loop_that_is_left_lets_go_of_its_watch(
+    server: FakeServer, client: AsyncClient
+) -> None:
+    """At once, and not when the garbage collector comes by."""
+    server.on("GET", GADGETS, stream(frame("ADDED", gadget("a", "8")), hold=asyncio.Event()))
+    gc.disable()
+    try:
+        async for event in client.of(v1.Gadget).watch(since="7"):
+            assert event.object.metadata.name == "a"
+            break
+
+        async with asyncio.timeout(5):
+            await server.left.wait()
+    finally:
+        gc.enable()
+
+
+async def test_closing_the_client_closes_a_watch_that_somebody_still_holds(
+    server: FakeServer, scheme: Scheme
+) -> None:
+    server.on("GET", GADGETS, stream(frame("ADDED", gadget("a", "8")), hold=asyncio.Event()))
+    async with AsyncClient(Config(server.url, trust_env=False), scheme=scheme) as client:
+        watch = client.of(v1.Gadget).watch(since="7")
+        await anext(watch)
+
+    async with asyncio.timeout(5):
+        await server.left.wait()
+    del watch
+    gc.collect()  # a connection left open would be warned of
