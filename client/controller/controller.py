@@ -24,7 +24,7 @@ from client.controller.ratelimit import RateLimiter
 from client.controller.reconciler import NamespacedName, Reconcile, Result, Terminal
 from client.controller.sources import Source
 from client.controller.workqueue import QueueShutDown
-from client.informer.alongside import within
+from client.informer.alongside import is_order, within
 
 T = TypeVar("T", bound=Object)
 
@@ -210,7 +210,10 @@ class Controller(Generic[T]):
             self._metrics.failed(terminal=True)
             self._failing.discard(request)
             return "error"
-        except Exception as error:  # whatever it is, the name must be tried again
+        except (Exception, asyncio.CancelledError) as error:
+            if is_order(error):
+                raise
+            # Whatever it is, the name must be tried again.
             ctx.log.error("reconciler error: %s", error, exc_info=error)
             self._metrics.failed(timed_out=isinstance(error, ReconcileTimeout))
             self._failing.add(request)

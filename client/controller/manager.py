@@ -37,6 +37,7 @@ from client.controller.ratelimit import RateLimiter
 from client.controller.reconciler import NamespacedName, Reconcile
 from client.controller.runnables import Function, Runnable, RunnableGroup
 from client.controller.sources import Kind, Owned, Source
+from client.informer.alongside import done_before
 from client.informer.deltas import Transform
 from client.informer.factory import InformerFactory
 from client.informer.informer import InformerOptions
@@ -262,13 +263,10 @@ class Manager:
                 await server.start()
             async with self._informers:
                 try:
-                    await self._informers.wait_synced(SYNC_TIMEOUT)
-                    self._others.add(Function(self.events.run, "event recorder"))
-                    self._others.start()
-                    await self._warm_up()
-                    election = self._begin_to_lead()
-                    self._started.set()
-                    await self._ending.wait()
+                    if await done_before(self._prepare(), self._ending):
+                        election = self._begin_to_lead()
+                        self._started.set()
+                        await self._ending.wait()
                 finally:
                     self._ending.set()
                     await self._stop_runnables()
@@ -278,8 +276,12 @@ class Manager:
             # Only now: whoever leads next must find nobody at work.
             await self._let_go(election)
 
-    async def _warm_up(self) -> None:
-        for controller in self.controllers.values():
+    async def _prepare(self) -> None:
+        """Everything that is done before the election."""
+        await self._informers.wait_synced(SYNC_TIMEOUT)
+        self._others.add(Function(self.events.run, "event recorder"))
+        self._others.start()
+        for controller in [*self.controllers.values()]:
             await controller.warm_up()
 
     def _begin_to_lead(self) -> "asyncio.Task[None] | None":

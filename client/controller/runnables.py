@@ -46,7 +46,7 @@ class Function:
             if not work.done():
                 work.cancel()
                 await asyncio.wait((work,))
-        if not work.cancelled():
+        if not (work.cancelled() and self._stopped):
             work.result()
 
     def stop(self) -> None:
@@ -67,6 +67,7 @@ class RunnableGroup:
         self._waiting: list[Runnable] = []
         self._tasks: dict[asyncio.Task[None], Runnable] = {}
         self._started = False
+        self._stopping = False
 
     def add(self, runnable: Runnable) -> None:
         """Run it with the others; at once if they run already."""
@@ -82,6 +83,7 @@ class RunnableGroup:
 
     async def stop(self, grace: float) -> None:
         """Stop all; those that have not ended after *grace* seconds are cancelled."""
+        self._stopping = True
         self._waiting.clear()
         for runnable in self._tasks.values():
             runnable.stop()
@@ -116,9 +118,14 @@ class RunnableGroup:
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         runnable = self._tasks.pop(task)
-        if task.cancelled():
-            return
-        error = task.exception()
+        error = self._error_of(task, runnable)
         if error is not None:
             log.error("%s failed: %s", runnable.name, error)
             self._on_failure(error)
+
+    def _error_of(self, task: "asyncio.Task[None]", runnable: Runnable) -> BaseException | None:
+        if not task.cancelled():
+            return task.exception()
+        if self._stopping:
+            return None
+        return RuntimeError(f"{runnable.name} was cancelled, and not by the manager")

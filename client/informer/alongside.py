@@ -27,6 +27,12 @@ async def alongside(work: Coroutine[Any, Any, None], *, name: str = "") -> Async
         raise group.exceptions[0] from None
 
 
+def is_order(error: BaseException) -> bool:
+    """Whether *error* is the cancellation of the running task, and not of one that it awaited."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and bool(task and task.cancelling())
+
+
 async def within(clock: Clock, seconds: float | None, waiting: Awaitable[T]) -> T:
     """Wait for something, but raise TimeoutError after *seconds* of *clock*."""
     if seconds is None:
@@ -43,3 +49,19 @@ async def within(clock: Clock, seconds: float | None, waiting: Awaitable[T]) -> 
         for each in unfinished:
             each.cancel()
         await asyncio.gather(*unfinished, return_exceptions=True)
+
+
+async def done_before(work: Coroutine[Any, Any, None], event: asyncio.Event) -> bool:
+    """Whether *work* came to its end before *event*; else it is cancelled."""
+    doing = asyncio.ensure_future(work)
+    waiting = asyncio.ensure_future(event.wait())
+    both = (doing, waiting)
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            doing.result()
+        return doing.done()
+    finally:
+        for each in both:
+            each.cancel()
+        await asyncio.gather(*both, return_exceptions=True)

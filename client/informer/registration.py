@@ -15,7 +15,7 @@ from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from apimachinery.meta.types import Object
 from client.clock import Clock
-from client.informer.alongside import within
+from client.informer.alongside import is_order, within
 from client.informer.handlers import Handler, Outcome
 from client.informer.keys import DeletedObject
 from client.informer.waiting import Waiting
@@ -148,7 +148,10 @@ class Registration(Generic[T]):
             self._running = True
             try:
                 await self._deliver(notification)
-            except Exception:  # the handler is somebody else's, and the next call may succeed
+            except (Exception, asyncio.CancelledError) as error:
+                if is_order(error):
+                    raise
+                # The handler is somebody else's, and its next call may succeed.
                 self.failures += 1
                 log.exception("%s: handler failed, its notification is skipped", self.name)
                 self._running = False

@@ -130,6 +130,48 @@ async def test_success_makes_the_next_failure_a_first_one_again(
     assert 0.02 not in [round(s, 6) for s in clock.slept]
 
 
+async def test_being_called_again_later_is_a_success_too(
+    env: Environment, clock: FakeClock
+) -> None:
+    """What failed before is forgotten, although the name comes back."""
+    calls = Calls(RuntimeError(), RuntimeError(), Result(requeue_after=9), RuntimeError())
+    times: list[float] = []
+
+    async def reconcile(ctx: Context[Gadget]) -> Result | None:
+        times.append(clock.monotonic())
+        return await calls(ctx)
+
+    async with env.manager(with_controller(reconcile)) as mgr:
+        await env.client.of(Gadget).create(gadget())
+        await mgr.settled()
+        await clock.advance(10)
+        await mgr.settled()
+
+    waits = [round(after - before, 6) for before, after in pairwise(times)]
+    assert waits == [0.005, 0.01, 9, 0.005]
+
+
+async def test_a_reconcile_whose_own_task_was_cancelled_is_tried_again(
+    env: Environment, clock: FakeClock
+) -> None:
+    """It is nobody's order to the worker, which must not end by it."""
+    calls = 0
+
+    async def reconcile(ctx: Context[Gadget]) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            task = asyncio.ensure_future(asyncio.Event().wait())
+            asyncio.get_running_loop().call_soon(task.cancel)
+            await task
+
+    async with env.manager(with_controller(reconcile)) as mgr:
+        await env.client.of(Gadget).create(gadget())
+        await mgr.settled()
+
+    assert calls == 2
+
+
 async def test_a_terminal_error_is_not_tried_again(env: Environment, clock: FakeClock) -> None:
     calls = Calls(Terminal("never"))
     async with env.manager(with_controller(calls)) as mgr:

@@ -252,6 +252,22 @@ async def test_a_runnable_may_end_by_itself(env: Environment) -> None:
     assert done
 
 
+async def test_a_runnable_that_was_cancelled_by_itself_is_a_failure(env: Environment) -> None:
+    """Nobody asked it to end, so what it was for is not done any more."""
+
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(asyncio.Event().wait())
+        asyncio.get_running_loop().call_soon(task.cancel)
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        await Function(cancelled).run()
+    with pytest.raises(RuntimeError, match=r"cancelled was cancelled, and not by the manager"):
+        async with env.manager(lambda m: m.add(cancelled)) as mgr:
+            while mgr.failure is None:
+                await asyncio.sleep(0.001)
+
+
 async def test_a_function_that_was_stopped_before_it_ran_does_not_run() -> None:
     ran: list[bool] = []
 
@@ -326,6 +342,28 @@ async def test_a_signal_stops_it(env: Environment) -> None:
     await running
 
     assert log == ["work starts", "work stops", "work ends"]
+
+
+@pytest.mark.parametrize("warm_up", [False, True])
+async def test_it_can_be_stopped_before_its_caches_are_filled(
+    warm_up: bool, env: Environment, clock: FakeClock
+) -> None:
+    async def reconcile(ctx: Context[Gadget]) -> None: ...
+
+    env.faults.on("list", Gadget).forbidden(times=-1)
+    env.faults.watch(Gadget).forbidden(times=-1)
+    mgr = Manager(env.client, name="test", clock=clock)
+    mgr.controller(Gadget, warm_up=warm_up)(reconcile)
+    if not warm_up:
+        mgr.caches.reader(Gadget)
+    running = asyncio.create_task(mgr.start())
+    await clock.advance(5)
+    assert not running.done()
+
+    mgr.stop()
+
+    async with asyncio.timeout(5):
+        await running
 
 
 async def test_a_second_signal_does_not_wait(env: Environment) -> None:

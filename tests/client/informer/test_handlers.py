@@ -110,3 +110,26 @@ async def test_a_threaded_handler_does_not_run_on_the_event_loop(
 
     assert names == ["a", "b"]
     assert threading.get_ident() not in threads
+
+
+async def test_a_handler_whose_own_task_was_cancelled_hears_of_the_next_change(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    informer = informer_of(server, clock)
+    told: list[str] = []
+
+    async def unlucky(obj: Gadget) -> None:
+        told.append(obj.metadata.name)
+        if obj.metadata.name == "a":
+            task = asyncio.ensure_future(asyncio.Event().wait())
+            asyncio.get_running_loop().call_soon(task.cancel)
+            await task
+
+    registration = informer.add_handler(Functions(add=unlucky))
+    server.put("a")
+    server.put("b")
+    background(informer.run())
+    await clock.advance(2)
+
+    assert told == ["a", "b"]
+    assert registration.failures == 1
