@@ -7,7 +7,7 @@ its lifespan starts and not before, so importing this module does nothing.
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -28,14 +28,14 @@ from apis.core.strategy.namespace import NamespaceFinalizeStrategy
 from apiserver import inside
 from apiserver.admission.chain import Chain
 from apiserver.admission.lifecycle import NamespaceLifecycle, NamespacePhase
-from apiserver.app import DRAIN, App, create_app
+from apiserver.app import DRAIN, App, Hook, create_app
 from apiserver.auth.authentication import Authentication, Authenticator, Credentials
 from apiserver.auth.authorization import Authorizer, Decision
 from apiserver.auth.tokens import InvalidTokenFile, TokenAuthenticator, TokenFileAuthenticator
 from apiserver.auth.user import ANONYMOUS, MASTERS, User
 from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.certificates import CertificateError
-from apiserver.config import Config, ConfigError, load_config
+from apiserver.config import DEFAULT_BIND, Config, ConfigError, load_config
 from apiserver.datadir import ADMIN, DataDir, DataDirError, read_admin_token, renew_serving
 from apiserver.everything import Everything
 from apiserver.exchange import Receive, Scope
@@ -47,7 +47,7 @@ from apiserver.rbac import Access
 from apiserver.registry.namespaces import StoredNamespaces
 from apiserver.request import RequestInfo
 from apiserver.storage.backends import open_backend
-from apiserver.storage.interface import StorageError
+from apiserver.storage.interface import Backend, StorageError
 
 log = logging.getLogger(__name__)
 
@@ -97,24 +97,43 @@ app: Final = Server(lambda: load_config(os.environ))
 
 def application(config: Config) -> App:
     """The application of a configuration, not yet started."""
-    tokens = token_authenticators(config)
-    authentication = Authentication(
-        [CertificateAuthenticator(), *tokens], anonymous=config.allows_anonymous
+    return assemble(
+        [load_group(reference) for reference in config.groups],
+        partial(open_backend, config.storage_url),
+        access=Access(config.authorization_mode),
+        tokens=token_authenticators(config),
+        anonymous=config.allows_anonymous,
+        port=config.bind.port,
+        hooks=[partial(_renewing, config)],
     )
-    access = Access(config.authorization_mode)
-    own = [load_group(reference) for reference in config.groups]
+
+
+def assemble(
+    own: Sequence[Group],
+    open_store: Callable[[], Awaitable[Backend]],
+    *,
+    access: Access,
+    tokens: Sequence[Authenticator],
+    anonymous: bool = True,
+    port: int = DEFAULT_BIND.port,
+    hooks: Sequence[Hook] = (),
+) -> App:
+    """An application with the groups and the controllers of every server, and *own* groups.
+
+    *tokens* know bearer tokens; *port* is where clients find the server.
+    """
     standard = standard_groups(access, _Tokens(tokens))
     return create_app(
         [*own, *not_among(own, standard)],
-        partial(open_backend, config.storage_url),
-        authentication=authentication,
+        open_store,
+        authentication=Authentication([CertificateAuthenticator(), *tokens], anonymous=anonymous),
         authorizer=access.authorizer,
         admission=_admission,
         hooks=[
-            partial(_bootstrapped, config),
+            partial(_bootstrapped, port),
             lambda app: access.running(app.groups, not_among(standard, own)),
             _controlled,
-            partial(_renewing, config),
+            *hooks,
         ],
     )
 
@@ -156,8 +175,8 @@ def _admission(groups: Groups) -> Chain:
 
 
 @asynccontextmanager
-async def _bootstrapped(config: Config, app: App) -> AsyncIterator[None]:
-    await create_bootstrap_objects(app.groups, port=config.bind.port)
+async def _bootstrapped(port: int, app: App) -> AsyncIterator[None]:
+    await create_bootstrap_objects(app.groups, port=port)
     yield
 
 

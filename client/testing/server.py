@@ -1,33 +1,20 @@
-"""The server of a test: the real application on a store in memory."""
+"""The server of a test: the real application, put together as always, on a store in memory."""
 
-import asyncio
 import secrets
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
-from apimachinery.schema import GroupResource
-from apis.core.bootstrap import create_bootstrap_objects
-from apis.core.controllers.namespace import NamespaceController
-from apis.core.strategy.namespace import NamespaceFinalizeStrategy
-from apiserver import inside
-from apiserver.admission.chain import Chain
-from apiserver.admission.lifecycle import NamespaceLifecycle, NamespacePhase
-from apiserver.app import App, create_app
-from apiserver.asgi import not_among, standard_groups
-from apiserver.auth.authentication import Authentication
+from apiserver.app import App
+from apiserver.asgi import assemble
 from apiserver.auth.tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.group import Group
-from apiserver.install import Groups
 from apiserver.rbac import Access
-from apiserver.registry.namespaces import StoredNamespaces
 from apiserver.storage.backends import open_backend
 
 ADMIN: Final = "admin"
 MEMORY: Final = "sqlite://:memory:"
-
-_NAMESPACES: Final = GroupResource("", "namespaces")
 
 
 class InMemoryServer:
@@ -35,46 +22,17 @@ class InMemoryServer:
 
     def __init__(self, groups: Sequence[Group], *, storage: str = MEMORY) -> None:
         self.token = secrets.token_urlsafe(16)
-        access = Access()
-        standard = standard_groups(access)
-        own = not_among(standard, groups)
-        self.groups = (*groups, *not_among(groups, standard))
         admin = User(ADMIN, groups=(MASTERS,))
-        self.app: App = create_app(
-            self.groups,
-            lambda: open_backend(storage),
-            authentication=Authentication((TokenAuthenticator({self.token: admin}),)),
-            authorizer=access.authorizer,
-            admission=_admission,
-            hooks=(_bootstrapped, lambda app: access.running(app.groups, own), _controlled),
+        self.app: App = assemble(
+            groups,
+            partial(open_backend, storage),
+            access=Access(),
+            tokens=[TokenAuthenticator({self.token: admin})],
         )
 
     def resources(self) -> dict[str, dict[str, str]]:
-        """The plural of each kind, by group."""
+        """The plural of each kind, by group, once the application has started."""
         return {
-            group.name: {resource.kind: resource.name for resource in group.resources}
-            for group in self.groups
+            installed.group.name: {one.kind: one.name for one in installed.group.resources}
+            for installed in self.app.groups
         }
-
-
-def _admission(groups: Groups) -> Chain:
-    async def lookup(name: str, *, newest: bool) -> NamespacePhase | None:
-        return await StoredNamespaces(groups.store(_NAMESPACES))(name, newest=newest)
-
-    return Chain(mutating=[NamespaceLifecycle(lookup)])
-
-
-@asynccontextmanager
-async def _bootstrapped(app: App) -> AsyncIterator[None]:
-    await create_bootstrap_objects(app.groups)
-    yield
-
-
-@asynccontextmanager
-async def _controlled(app: App) -> AsyncIterator[None]:
-    namespaces = inside.Namespaces(app.groups, NamespaceFinalizeStrategy())
-    controller = NamespaceController(namespaces, inside.Contents(app.groups))
-    async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(controller.run(), name="namespace controller")
-        yield
-        running.cancel()

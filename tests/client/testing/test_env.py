@@ -63,6 +63,16 @@ async def test_standard_groups_and_namespaces_are_there(env: Environment) -> Non
     await env.client.kind("Namespace", "v1").get("kube-system")
 
 
+async def test_what_is_owned_goes_with_its_owner_as_on_any_server(env: Environment) -> None:
+    async with env.manager(setup) as mgr:
+        await env.client.of(Gadget).create(gadget("lamp", "bulb"))
+        await mgr.settled()
+
+    await env.client.of(Gadget).delete("lamp")
+
+    await env.observer.of(ConfigMap).wait_deleted("lamp-bulb", timeout=10)
+
+
 async def test_an_environment_starts_quickly() -> None:
     """150 ms is the promise; the processor's time is counted, since other tests run beside it."""
     async with environment([GADGETS]):
