@@ -11,7 +11,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from client.errors import ConfigError
 
-SCHEMES = ("http", "https")
+SOCKS = ("socks5", "socks5h")
+SCHEMES = ("http", "https", *SOCKS)
 
 
 def proxy_from_environment(server: str, environ: Mapping[str, str]) -> str:
@@ -35,8 +36,15 @@ def checked_proxy(proxy: str) -> str:
     except ValueError as error:
         raise ConfigError(f"invalid proxy-url {proxy!r}: {error}") from None
     if url.scheme not in SCHEMES or not host:
-        raise ConfigError(f"invalid proxy-url {proxy!r}: must be a URL with http or https")
+        raise ConfigError(
+            f"invalid proxy-url {proxy!r}: must be a URL with http, https, socks5 or socks5h"
+        )
     return proxy
+
+
+def is_socks(proxy: str) -> bool:
+    """Whether a proxy carries connections and knows nothing of HTTP."""
+    return urlsplit(proxy).scheme in SOCKS
 
 
 def _bypassed(url: SplitResult, rules: str) -> bool:

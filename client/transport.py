@@ -10,12 +10,13 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 from yarl import URL
 
 from client.config import Config
+from client.errors import ConfigError
 from client.http import (
     ConnectionLost,
     ConnectionRefused,
@@ -24,9 +25,12 @@ from client.http import (
     Response,
     TransportError,
 )
-from client.proxy import proxy_from_environment
+from client.proxy import is_socks, proxy_from_environment
 from client.request import Request
 from client.tls import ClientCertificate, ssl_context
+
+if TYPE_CHECKING:
+    from client.socks import SocksConnector
 
 KEEPALIVE: Final = 30
 """Seconds of silence after which TCP asks whether the other side is still there."""
@@ -45,6 +49,7 @@ class NetworkTransport:
         if not self._proxy and config.trust_env:
             variables = os.environ if environ is None else environ
             self._proxy = proxy_from_environment(config.server, variables)
+        self._socks = _socks_connector(self._proxy, config) if is_socks(self._proxy) else None
         self._contexts: dict[ClientCertificate | None, ssl.SSLContext] = {}
         self._open_session: aiohttp.ClientSession | None = None
         self._closing: set[asyncio.Task[Any]] = set()
@@ -92,7 +97,7 @@ class NetworkTransport:
             # Loading the system's authorities takes a while, and plain HTTP has no use for them.
             "ssl": self._context(certificate) if self._secure else True,
             "server_hostname": self._config.tls.server_name or None,
-            "proxy": self._proxy or None,
+            "proxy": None if self._socks else self._proxy or None,
         }
 
     def _encoding(self, request: Request) -> str:
@@ -108,12 +113,15 @@ class NetworkTransport:
             found = self._contexts[certificate] = ssl_context(self._config.tls, certificate)
         return found
 
+    def _connector(self) -> aiohttp.TCPConnector:
+        if self._socks is not None:
+            return self._socks(self._proxy, limit=0, keepalive_timeout=90)
+        return aiohttp.TCPConnector(limit=0, keepalive_timeout=90, socket_factory=_socket)
+
     def _session(self) -> aiohttp.ClientSession:
         if self._open_session is None:
             self._open_session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
-                    limit=0, keepalive_timeout=90, socket_factory=_socket
-                ),
+                connector=self._connector(),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(
                     total=None, sock_connect=self._config.connect_timeout
@@ -211,6 +219,19 @@ class _Refused:
         return None
 
 
+def _socks_connector(proxy: str, config: Config) -> "type[SocksConnector]":
+    try:
+        from client.socks import SocksConnector
+    except ImportError:
+        raise ConfigError(
+            f"proxy-url {proxy!r}: SOCKS proxies need another package:"
+            " pip install 'apimachinery[socks]'"
+        ) from None
+    if config.tls.server_name:
+        raise ConfigError(f"proxy-url {proxy!r}: tls-server-name cannot be had over SOCKS")
+    return SocksConnector
+
+
 def _socket(address: Any) -> socket.socket:
     made = socket.socket(family=address[0], type=address[1], proto=address[2])
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -231,6 +252,8 @@ def _translated(what: str) -> Iterator[None]:
 
 
 def _meaning(error: Exception) -> type[TransportError]:
+    if isinstance(error.__cause__, TransportError):  # of a connector of ours
+        return type(error.__cause__)
     cause = getattr(error, "os_error", None) or error
     if isinstance(cause, ConnectionRefusedError):
         return ConnectionRefused

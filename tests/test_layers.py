@@ -55,6 +55,7 @@ DOORS = {
     "cryptography": ("apiserver.auth.x509", "apiserver.certificates", "apiserver.connection"),
     "prometheus_client": ("apiserver.metrics", "client.controller.*"),
     "aiohttp": ("client.transport",),
+    "aiohttp_socks": ("client.socks",),
 }
 
 # apimachinery is pure: values in, values out.

@@ -314,8 +314,8 @@ EXEC = {"apiVersion": "client.authentication.k8s.io/v1", "command": "x", "intera
         (kubeconfig({"server": "ftp://h"}), "host must be a URL or a host:port pair"),
         (kubeconfig({"server": "https://h:port"}), "host must be a URL or a host:port pair"),
         (
-            kubeconfig({"server": "https://h", "proxy-url": "socks5://p"}),
-            "invalid proxy-url 'socks5://p': must be a URL with http or https",
+            kubeconfig({"server": "https://h", "proxy-url": "socks4://p"}),
+            "invalid proxy-url 'socks4://p': must be a URL with http, https, socks5 or socks5h",
         ),
         (kubeconfig({"server": 7}), "c: server: must be a string"),
         (kubeconfig(user={"as-groups": "g"}), "c: as-groups: must be a list of strings"),
