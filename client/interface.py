@@ -68,6 +68,8 @@ class ReadOptions(Selection, total=False):
 
     resource_version: str
     resource_version_match: Literal["Exact", "NotOlderThan"]
+    timeout_seconds: int
+    """How long the server may work on it."""
 
 
 class SubresourceClient(ABC, Generic[ObjectT]):

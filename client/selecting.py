@@ -27,6 +27,7 @@ def list_options(
         field_selector=field_text(options.get("fields", "")),
         resource_version=options.get("resource_version", ""),
         resource_version_match=options.get("resource_version_match", ""),
+        timeout_seconds=options.get("timeout_seconds"),
         limit=limit,
         continue_=continue_,
     )

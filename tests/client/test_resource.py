@@ -8,6 +8,7 @@ from apimachinery.meta.types import LabelSelector, LabelSelectorRequirement
 from apimachinery.meta.unstructured import Unstructured
 from apis.gadgets import v1
 from client import ALL_NAMESPACES, AsyncClient, InvalidRequest, PatchType
+from client.interface import WriteOptions
 from tests.client.fakes import (
     ALL_GADGETS,
     GADGETS,
@@ -209,6 +210,68 @@ async def test_labels_are_text_a_dict_or_a_selector(
 
     assert server.seen[-1].query["labelSelector"] == text
     assert server.seen[-1].query["fieldSelector"] == "a=b"
+
+
+async def test_options_of_a_list_are_passed_on_unchanged(
+    server: FakeServer, client: AsyncClient
+) -> None:
+    server.on("GET", GADGETS, answer(gadget_list()))
+    gadgets = client.of(v1.Gadget)
+
+    await gadgets.page(
+        limit=7,
+        continue_="token",
+        labels="a=b",
+        fields="metadata.name=x",
+        resource_version="5",
+        resource_version_match="NotOlderThan",
+        timeout_seconds=30,
+    )
+
+    assert server.seen[-1].query == {
+        "limit": "7",
+        "continue": "token",
+        "labelSelector": "a=b",
+        "fieldSelector": "metadata.name=x",
+        "resourceVersion": "5",
+        "resourceVersionMatch": "NotOlderThan",
+        "timeoutSeconds": "30",
+    }
+
+
+@pytest.mark.parametrize("verb", ["create", "update", "patch", "apply", "status"])
+async def test_options_of_a_write_are_passed_on_unchanged(
+    verb: str, server: FakeServer, client: AsyncClient
+) -> None:
+    for method, path in (
+        ("POST", GADGETS),
+        ("PUT", f"{GADGETS}/a"),
+        ("PATCH", f"{GADGETS}/a"),
+        ("PATCH", f"{GADGETS}/a/status"),
+    ):
+        server.on(method, path, answer(gadget("a")))
+    gadgets = client.of(v1.Gadget)
+    options: WriteOptions = {
+        "dry_run": True,
+        "field_manager": "me",
+        "field_validation": "Strict",
+    }
+
+    match verb:
+        case "create":
+            await gadgets.create(gadget("a"), **options)
+        case "update":
+            await gadgets.update(gadget("a"), **options)
+        case "patch":
+            await gadgets.patch("a", {}, **options)
+        case "apply":
+            await gadgets.apply(gadget("a"), force=True, **options)
+        case _:
+            await gadgets.status.patch("a", {}, **options)
+
+    forced = {"force": "true"} if verb == "apply" else {}
+    sent = {"dryRun": "All", "fieldManager": "me", "fieldValidation": "Strict"}
+    assert server.seen[-1].query == sent | forced
 
 
 async def test_update_puts_the_object_where_its_name_is(

@@ -8,13 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apimachinery.errors import APIError, ServiceUnavailable, TooManyRequests, Unauthorized
+from apimachinery.errors import (
+    APIError,
+    Conflict,
+    ServiceUnavailable,
+    TooManyRequests,
+    Unauthorized,
+)
 from apimachinery.schema import GroupResource
 from client.credentials import Identity, bearer
 from client.http import ConnectionLost, ConnectionRefused, Headers, RequestTimeout, TransportError
 from client.rate import TokenBucket
 from client.request import Request
 from client.responses import error_of
+from client.retry import retry_on_conflict
 from client.sender import Sender
 from client.tls import ClientCertificate
 from client.warnings import LogWarnings, ServerWarning, parse_warnings
@@ -349,3 +356,28 @@ async def test_a_failure_behind_a_code_of_success_is_an_error() -> None:
         await sending.send(READ)
 
     assert caught.value.code == 403
+
+
+async def test_a_conflict_is_met_four_more_times_ten_milliseconds_apart(clock: FakeClock) -> None:
+    attempts = 0
+
+    async def attempt() -> None:
+        nonlocal attempts
+        attempts += 1
+        raise Conflict(f"attempt {attempts}")
+
+    with pytest.raises(Conflict, match="attempt 5"):
+        await retry_on_conflict(attempt, clock=clock)
+
+    assert len(clock.slept) == 4
+    assert all(0.01 <= slept <= 0.011 for slept in clock.slept)
+
+
+async def test_only_a_conflict_is_tried_again(clock: FakeClock) -> None:
+    async def attempt() -> None:
+        raise TooManyRequests("no")
+
+    with pytest.raises(TooManyRequests):
+        await retry_on_conflict(attempt, clock=clock)
+
+    assert clock.slept == []

@@ -18,6 +18,7 @@ from apiserver.auth.user import MASTERS, User
 from apiserver.storage.backends import open_backend
 from client import ASGITransport, AsyncClient, Client, Config, ResourceClient, ServerWarning
 from client.auth import Auth
+from client.informer.versions import compare
 
 ADMIN = Config("https://apiserver", auth=Auth(token="admin"), user_agent="tests/1", timeout=10)
 
@@ -220,3 +221,14 @@ def test_the_synchronous_client_needs_no_socket_either(scheme: Scheme) -> None:
         gadgets.create(body("a"))
 
         assert [g.metadata.name for g in gadgets.list()] == ["a"]
+
+
+async def test_versions_of_our_server_can_be_compared(gadgets: ResourceClient[v1.Gadget]) -> None:
+    """Decimal numbers, each newer than the one before, of objects and of lists alike."""
+    created = await gadgets.create(body("a"))
+    listed = await gadgets.page()
+    patched = await gadgets.patch("a", {"spec": {"replicas": 4}})
+
+    first, newest = created.metadata.resource_version, patched.metadata.resource_version
+    assert compare(first, newest) < 0
+    assert compare(first, listed.resource_version) <= 0

@@ -12,7 +12,8 @@ import pytest
 from apimachinery.errors import NotFound
 from apis.core.v1 import ConfigMap
 from apis.gadgets.v1 import Gadget
-from client.controller import predicates
+from client.controller import Queue, predicates
+from client.controller.changes import Change, Deleted
 from client.controller.context import Context
 from client.controller.controller import CacheSyncTimeout
 from client.controller.handlers import Mapped
@@ -350,6 +351,42 @@ async def test_a_kind_that_the_server_does_not_have_is_looked_for_every_ten_seco
 # Sources
 
 
+class Remembers:
+    """A handler that remembers the changes it was told of."""
+
+    def __init__(self) -> None:
+        self.changes: list[Change[Gadget]] = []
+
+    async def handle(self, change: Change[Gadget], queue: Queue[NamespacedName]) -> None:
+        self.changes.append(change)
+
+
+async def test_a_deletion_that_nobody_saw_is_known_to_be_one(
+    env: Environment, clock: FakeClock
+) -> None:
+    """What a list lacks was deleted; its last known state may not be its last one."""
+    await env.client.of(Gadget).create(gadget())
+    told = Remembers()
+    setup = with_controller(Calls(), watches=[Kind(Gadget, told)])
+    async with env.manager(setup) as mgr:
+        await mgr.settled()
+        env.faults.watch(Gadget).gone()
+        await env.observer.of(Gadget).delete("lamp")
+        await clock.advance(30)
+        await mgr.settled()
+        await env.client.of(Gadget).create(gadget("other"))
+        await mgr.settled()
+        await env.client.of(Gadget).delete("other")
+        await mgr.settled()
+
+    deleted = [change for change in told.changes if isinstance(change, Deleted)]
+    assert [(change.key, change.state_unknown) for change in deleted] == [
+        ("default/lamp", True),
+        ("default/other", False),
+    ]
+    assert deleted[0].object is not None
+
+
 async def test_what_is_owned_leads_to_its_owner(env: Environment) -> None:
     calls = Calls()
     owner = await env.client.of(Gadget).create(gadget())
@@ -428,6 +465,21 @@ async def test_a_source_that_fails_ends_the_manager_with_its_error(env: Environm
     with pytest.raises(NotFound, match="the queue is gone"):
         async with env.manager(with_controller(Calls(), watches=[Stream(names)])) as mgr:
             await mgr.settled()
+
+
+async def test_everything_is_looked_at_again_after_ten_hours(
+    env: Environment, clock: FakeClock
+) -> None:
+    calls = Calls()
+    await env.client.of(Gadget).create(gadget())
+    async with env.manager(with_controller(calls)) as mgr:
+        await mgr.settled()
+        await clock.advance(9.9 * 3600)
+        assert len(calls.names) == 1
+        await clock.advance(0.2 * 3600)
+        await mgr.settled()
+
+    assert calls.names == ["lamp", "lamp"]
 
 
 async def test_everything_is_looked_at_again_after_the_resync_period(

@@ -274,6 +274,20 @@ async def test_a_conflict_of_the_fast_way_is_met_by_reading_again(
     assert (clock.now() - record.renew_time).total_seconds() <= 1
 
 
+async def test_a_lost_race_for_the_lease_is_run_again_later(
+    env: Environment, clock: FakeClock, running: Running
+) -> None:
+    await leases(env.client, "default").create({"metadata": {"name": "example"}, "spec": {}})
+    env.faults.update(ServedLease).conflict()
+    one = running("one")
+    await clock.advance(1.9)
+    assert not one.leads
+
+    await clock.advance(0.2)
+
+    assert one.leads
+
+
 async def test_the_retries_of_those_who_wait_are_spread_by_chance(
     env: Environment, clock: FakeClock, running: Running
 ) -> None:

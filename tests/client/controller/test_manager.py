@@ -92,6 +92,74 @@ async def test_what_needs_no_leader_runs_before_the_election(
         assert log == ["other starts", "leader starts"]
 
 
+async def test_probes_come_first_then_caches_then_what_needs_no_leader_then_the_election(
+    env: Environment, clock: FakeClock
+) -> None:
+    log: list[str] = []
+    env.faults.watch(Gadget).forbidden(times=-1)
+    env.faults.list(Gadget).forbidden(times=-1)
+
+    async def reconcile(ctx: Context[Gadget]) -> None: ...
+
+    mgr = Manager(env.client, name="test", leader_election=True, probes="127.0.0.1:0", clock=clock)
+    mgr.controller(Gadget)(reconcile)
+    mgr.caches.reader(Gadget)
+    mgr.add(Recorder("other", log), needs_leader=False)
+    mgr.add(Recorder("leader", log))
+    running = asyncio.create_task(mgr.start())
+    await clock.advance(5)
+    assert (await get(mgr.ports["probes"], "/healthz"))[0] == 200
+    assert log == []
+
+    env.faults.clear()
+    await clock.advance(60)
+    while not mgr.is_leader:
+        await clock.advance(0.1)
+    await clock.advance(0)
+
+    assert log == ["other starts", "leader starts"]
+    mgr.stop()
+    await running
+
+
+async def test_caches_are_warm_before_the_election(env: Environment, clock: FakeClock) -> None:
+    env.faults.watch(Gadget).forbidden(times=-1)
+    env.faults.list(Gadget).forbidden(times=-1)
+
+    async def reconcile(ctx: Context[Gadget]) -> None: ...
+
+    mgr = Manager(env.client, name="test", leader_election=True, clock=clock)
+    mgr.controller(Gadget, warm_up=True)(reconcile)
+    running = asyncio.create_task(mgr.start())
+    await clock.advance(30)
+    assert await env.find(Lease, "test") is None
+
+    env.faults.clear()
+    await clock.advance(60)
+
+    assert (await env.get(Lease, "test")).spec.holder_identity
+    mgr.stop()
+    await running
+
+
+async def test_caches_are_kept_up_until_what_reads_them_has_stopped(
+    env: Environment, clock: FakeClock
+) -> None:
+    last = Recorder("last", [])
+    last.stubborn = True
+
+    async with env.manager(lambda m: m.add(last)) as mgr:
+        cache = (await mgr.caches.synced(Gadget)).informer
+        mgr.stop()
+        await clock.advance(1)
+        made = await env.observer.of(Gadget).create(gadget())
+        await cache.wait_version(made.metadata.resource_version)
+        assert cache.running
+        last.finish.set()
+
+    assert cache.stopped
+
+
 async def test_the_lease_is_released_after_everything_else_has_stopped(
     env: Environment, clock: FakeClock
 ) -> None:

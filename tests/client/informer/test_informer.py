@@ -139,3 +139,38 @@ async def test_cancelling_ends_everything_too(server: Server, clock: FakeClock) 
     assert run.cancelled()
     assert informer.stopped
     assert server.streams[0].stopped
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+async def test_the_cache_knows_its_version_after_every_change(
+    in_order: bool, server: Server, clock: FakeClock, background: Background
+) -> None:
+    server.put("a")
+    informer = informer_of(server, clock, in_order=in_order)
+    background(informer.run())
+    await settle()
+    versions = [informer.resource_version]
+
+    for change in (server.put, server.delete):
+        change("a")
+        await settle()
+        versions.append(informer.resource_version)
+
+    assert versions == ["101", "102", "103"]
+    assert informer.last_sync_resource_version == "103"
+
+
+async def test_an_index_can_be_added_while_it_runs(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    server.put("a", node="n1")
+    informer = informer_of(server, clock)
+    background(informer.run())
+    await informer.wait_synced()
+
+    informer.add_index("node", lambda obj: [obj.spec.node])
+    server.put("b", node="n1")
+    await settle()
+
+    found = informer.lister.by_index("node", "n1")
+    assert [obj.metadata.name for obj in found] == ["a", "b"]

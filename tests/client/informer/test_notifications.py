@@ -180,3 +180,34 @@ async def test_a_filter_turns_changes_into_additions_and_deletions(
         "delete default/b b@107",
         "delete default/c ? unseen",
     ]
+
+
+async def test_a_handler_is_told_one_thing_at_a_time_and_in_order(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """The cache may be newer by the time it hears of a change."""
+    informer = informer_of(server, clock)
+    gate = asyncio.Event()
+    told: list[str] = []
+    running = 0
+
+    async def slow(old: Gadget, new: Gadget) -> None:
+        nonlocal running
+        running += 1
+        assert running == 1
+        await gate.wait()
+        cached = informer.store.get(object_key(new))
+        assert cached is not None
+        told.append(f"{old.spec.size} to {new.spec.size}, cached {cached.spec.size}")
+        running -= 1
+
+    informer.on_update(slow)
+    background(informer.run())
+    await settle()
+    for size in range(4):
+        server.put("a", size=size)
+        await settle()
+    gate.set()
+    await settle()
+
+    assert told == ["0 to 1, cached 3", "1 to 2, cached 3", "2 to 3, cached 3"]

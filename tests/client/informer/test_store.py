@@ -62,6 +62,28 @@ def test_a_failing_index_function_is_an_error_and_changes_nothing() -> None:
     assert store.resource_version == "1"
 
 
+def test_a_list_that_cannot_be_indexed_changes_nothing() -> None:
+    store: Store[Gadget] = Store({"even": lambda obj: [str(100 // obj.spec.size)]})
+    store.replace([gadget("a", size=10)], "1")
+
+    with pytest.raises(IndexFailed, match="default/c"):
+        store.replace([gadget("b", size=5), gadget("c", size=0)], "2")
+
+    assert (store.keys(), store.index_values("even")) == (["default/a"], ["10"])
+    assert store.resource_version == "1"
+
+
+def test_an_index_that_cannot_be_made_is_not_there() -> None:
+    store: Store[Gadget] = Store()
+    store.add(gadget("a", size=0))
+
+    with pytest.raises(IndexFailed, match="default/a"):
+        store.add_index("even", lambda obj: [str(100 // obj.spec.size)])
+
+    assert not store.has_index("even")
+    store.update(gadget("a", size=0))
+
+
 def test_index_names_are_unique() -> None:
     store = Store({"node": by_node})
 
@@ -109,11 +131,13 @@ def test_the_version_is_set_by_lists_writes_and_bookmarks() -> None:
     assert store.resource_version == "9"
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["", "n1", "n2", None]))))
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["", "n1", "n2", None, "list"]))))
 def test_indices_are_always_what_the_objects_say(writes: list[tuple[str, str | None]]) -> None:
     store = Store({"node": by_node})
     for name, node in writes:
-        if node is None:
+        if node == "list":
+            store.replace([gadget(name, node="n1"), gadget("c", node=name)], "9")
+        elif node is None:
             store.remove(f"default/{name}")
         else:
             store.add(gadget(name, node=node))
