@@ -159,7 +159,7 @@ def _program() -> str:
 
 
 def _home(environ: Mapping[str, str]) -> Path:
-    return Path(environ["HOME"]) if environ.get("HOME") else Path(os.path.expanduser("~"))
+    return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
 
 
 def _server(text: str, tls: TLS, auth: Auth) -> str:

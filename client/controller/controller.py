@@ -148,10 +148,18 @@ class Controller(Generic[T]):
         started = []
         for source in self._sources:
             ready = self._synced[source] = asyncio.Event()
-            started.append(
-                tasks.create_task(source.run(self, ready.set), name=f"{self.name} {source.name}")
-            )
+            running = self._run_source(source, ready)
+            started.append(tasks.create_task(running, name=f"{self.name} {source.name}"))
         return started
+
+    async def _run_source(self, source: Source, ready: asyncio.Event) -> None:
+        try:
+            await source.run(self, ready.set)
+        except asyncio.CancelledError as error:
+            if is_order(error):
+                raise
+            # A controller that no longer hears of anything must not look well.
+            raise RuntimeError(f"{self.name}: {source.name} was cancelled by itself") from error
 
     async def _wait_synced(self) -> None:
         try:

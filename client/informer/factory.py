@@ -11,6 +11,7 @@ They run in the factory's task group: one that fails ends the block with its err
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 from apimachinery.meta.types import Object, PartialObjectMetadata
@@ -22,6 +23,7 @@ from client.clock import Clock, SystemClock
 from client.informer.alongside import within
 from client.informer.deltas import Transform
 from client.informer.informer import InformerOptions, SharedInformer
+from client.informer.mutation import MutationDetector, is_wanted
 from client.interface import Fields, Labels, ResourceClient
 from client.request import ALL_NAMESPACES
 from client.selecting import field_text, label_text
@@ -206,12 +208,17 @@ class InformerFactory:
             expected=cast(type[T], choice.form),
             kind=choice.what if isinstance(choice.what, GroupVersionKind) else None,
             transform=chosen,
-            options=self._options,
+            options=self._options_of_one(),
             clock=self._clock,
         )
         self._informers[choice] = made
         self._transforms[choice] = chosen
         return made
+
+    def _options_of_one(self) -> InformerOptions:
+        if self._options.detector is not None or not is_wanted():
+            return self._options
+        return replace(self._options, detector=MutationDetector(self._clock))
 
     def _resource_of(self, cls: type[Object]) -> GroupResource:
         """What the objects are called in errors; nothing is asked of the server for that."""

@@ -2,10 +2,12 @@
 
 A mutation detector keeps a copy of every object that enters a cache and compares. It costs memory
 and time, so it is for tests: give one to an informer or a factory, and a changed object ends the
-informer with the fields that were changed.
+informer with the fields that were changed. Setting KUBE_CACHE_MUTATION_DETECTOR=true gives one to
+every informer of every factory, as it does to programs in Go.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from apimachinery.meta.types import Object
@@ -15,6 +17,10 @@ from client.informer.keys import object_key
 CHECK_PERIOD: Final = 1.0
 KEEP: Final = 120.0
 """Seconds after which an object is no longer compared."""
+
+
+VARIABLE: Final = "KUBE_CACHE_MUTATION_DETECTOR"
+_TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 
 
 class CacheMutated(Exception):
@@ -52,6 +58,11 @@ class MutationDetector:
         while True:
             await self._clock.sleep(CHECK_PERIOD)
             self.check()
+
+
+def is_wanted(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether the environment asks for the objects of all caches to be compared."""
+    return environ.get(VARIABLE, "") in _TRUE
 
 
 def _differences(copy: Object, obj: Object) -> list[str]:

@@ -26,7 +26,9 @@ from client.config import default_user_agent
 from client.credentials import Identity, TokenFile, bearer
 from client.exec_plugin import ExecConfig, ExecPlugin
 from client.proxy import proxy_from_environment
+from client.request import Request
 from client.tls import TLS, ClientCertificate, ssl_context
+from client.transport import NetworkTransport
 from tests.client.fakes import GADGETS, FakeClock, FakeServer, answer, gadget, serving
 
 V1 = "client.authentication.k8s.io/v1"
@@ -388,6 +390,18 @@ async def test_an_unknown_authority_is_not_trusted(secure: FakeServer) -> None:
         await fetch(Config(secure.url, tls=tls, trust_env=False))
 
 
+async def test_authorities_of_the_system_may_be_named_by_the_environment(
+    secure: FakeServer, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "authorities.pem"
+    path.write_bytes(authority.pem)
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+
+    found = await fetch(Config(secure.url, tls=TLS(server_name="gadgets.test")))
+
+    assert found.metadata.name == "a"
+
+
 async def test_anybody_is_trusted_when_that_is_asked_for(secure: FakeServer) -> None:
     await fetch(Config(secure.url, tls=TLS(insecure=True), trust_env=False))
 
@@ -457,6 +471,21 @@ def test_the_environment_is_read_as_other_clients_read_it(
     server: str, environ: dict[str, str], proxy: str
 ) -> None:
     assert proxy_from_environment(server, environ) == proxy
+
+
+async def test_the_environment_names_the_proxy_unless_it_may_not(server: FakeServer) -> None:
+    server.on("GET", "/a", answer({}))
+    request, environ = Request("get", "GET", "/a"), {"HTTP_PROXY": server.url}
+    trusting = NetworkTransport(Config("http://gadgets.invalid"), environ=environ)
+    other = NetworkTransport(Config("http://gadgets.invalid", trust_env=False), environ=environ)
+
+    await (await trusting.open(request)).read()
+    with pytest.raises(TransportError, match=r"gadgets\.invalid"):
+        await other.open(request)
+
+    assert [one.header("host") for one in server.seen] == ["gadgets.invalid"]
+    await trusting.aclose()
+    await other.aclose()
 
 
 async def test_every_request_says_who_and_what_is_asking(

@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import os
+import pwd
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,20 @@ def test_the_environment_comes_before_the_pod_and_the_pod_before_the_home(
         "https://environment",
     ]
     assert found[1].namespace == "pod-ns"
+
+
+def test_without_a_variable_the_home_is_that_of_the_user(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(kubeconfig({"server": "https://home"}), ".kube/config")
+    monkeypatch.delenv("HOME", raising=False)
+    entry = pwd.getpwuid(os.getuid())
+    there = pwd.struct_passwd((*entry[:5], str(tmp_path), entry[6]))
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: there)
+
+    config = Config.from_env(environ={}, service_account=tmp_path)
+
+    assert config.server == "https://home"
 
 
 def test_a_pod_may_have_an_ipv6_server(tmp_path: Path) -> None:

@@ -467,6 +467,17 @@ async def test_a_source_that_fails_ends_the_manager_with_its_error(env: Environm
             await mgr.settled()
 
 
+async def test_a_source_that_is_cancelled_by_itself_ends_the_manager(env: Environment) -> None:
+    async def names() -> Any:
+        yield NamespacedName("default", "x")
+        raise asyncio.CancelledError
+
+    with pytest.raises(RuntimeError, match="gadget: stream was cancelled by itself"):
+        async with env.manager(with_controller(Calls(), watches=[Stream(names)])) as mgr:
+            while mgr.failure is None:
+                await asyncio.sleep(0.001)
+
+
 async def test_everything_is_looked_at_again_after_ten_hours(
     env: Environment, clock: FakeClock
 ) -> None:

@@ -1,6 +1,7 @@
 """InformerFactory: one informer for each collection, and the life of all of them."""
 
 import asyncio
+from contextlib import nullcontext
 from typing import cast
 
 import pytest
@@ -11,7 +12,13 @@ from apimachinery.scheme import Scheme
 from apis.gadgets import v1
 from apis.gadgets.register import add_to_scheme
 from client import AsyncClient, Config
-from client.informer import IndexFailed, InformerFactory, InformerOptions, SyncTimeout
+from client.informer import (
+    CacheMutated,
+    IndexFailed,
+    InformerFactory,
+    InformerOptions,
+    SyncTimeout,
+)
 from client.informer.factory import InformerClient
 from client.interface import Fields, Labels
 from client.watch import ListWatch
@@ -160,6 +167,21 @@ async def test_an_informer_that_fails_ends_the_block(server: Server, clock: Fake
             informers.of(Gadget).add_index("bad", lambda obj: [str(1 // obj.spec.size)])
             informers.start()
             await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(("value", "found"), [("true", True), ("1", True), ("false", False)])
+async def test_the_environment_can_have_every_cache_watched_for_changes(
+    value: str, found: bool, server: Server, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBE_CACHE_MUTATION_DETECTOR", value)
+    server.put("a")
+    expected = pytest.raises(CacheMutated, match=r"Gadget default/a: spec\.size") if found else None
+    with expected or nullcontext():
+        async with factory_of(FakeClient(server), clock) as informers:
+            gadgets = informers.of(Gadget)
+            await informers.wait_synced()
+            gadgets.lister.namespace("default").get("a").spec.size = 7
+            await clock.advance(2)
 
 
 async def test_a_real_client_fills_the_cache_over_http() -> None:
