@@ -9,7 +9,11 @@ ROOT = Path(__file__).parent.parent.parent
 
 PROGRAM = """
 from client import AsyncClient, Client, ResourceClient
+from client.controller import Context, Manager, Result
+from client.informer import DeletedObject, InformerFactory
+from apis.core.v1 import ConfigMap
 from apis.gadgets import v1
+from apis.gadgets.register import add_to_scheme
 
 async def main(client: AsyncClient) -> None:
     gadgets = client.of(v1.Gadget, namespace="default")
@@ -45,7 +49,41 @@ def blocking(client: Client) -> None:
     for event in gadgets.watch():
         reveal_type(event.object)                                    # apis.gadgets.v1.types.Gadget
 
+def found() -> None:
+    with Client.from_env(add_to_scheme) as c:
+        reveal_type(c)                                               # client.sync.Client
+        reveal_type(c.of(v1.Gadget).get("a"))                        # apis.gadgets.v1.types.Gadget
+
+async def caches(client: AsyncClient) -> None:
+    async with InformerFactory(client) as informers:
+        gadgets = informers.of(v1.Gadget)
+        gadgets.add_index("model", lambda g: [g.spec.model])
+        cached = gadgets.lister.namespace("default").get("a")
+        reveal_type(cached)                                          # apis.gadgets.v1.types.Gadget
+
+        @gadgets.on_delete
+        def gone(d: DeletedObject[v1.Gadget]) -> None:
+            assert d.object is not None
+            reveal_type(d.object)                                    # apis.gadgets.v1.types.Gadget
+
+        @gadgets.on_update  # error: arg-type
+        def changed(old: v1.Gadget, new: int) -> None: ...
+
+def controllers(mgr: Manager) -> None:
+    @mgr.controller(v1.Gadget, owns=[ConfigMap], workers=4)
+    async def reconcile(ctx: Context[v1.Gadget]) -> Result | None:
+        gadget = await ctx.get()
+        assert gadget is not None
+        reveal_type(gadget)                                          # apis.gadgets.v1.types.Gadget
+        made = await ctx.apply(ctx.owned(ConfigMap, name="a"))
+        reveal_type(made.data)                                       # dict[str, str]
+        return None
+
+    @mgr.controller(v1.Gadget)  # error: arg-type
+    async def other(ctx: Context[ConfigMap]) -> None: ...
+
 async def mistakes(client: AsyncClient) -> None:
+    Client.from_env(5)  # error: arg-type
     gadgets = client.of(v1.Gadget)
     await gadgets.get(5)  # error: arg-type
     await gadgets.create({"metadata": {}}, dryrun=True)  # error: call-arg
@@ -85,6 +123,6 @@ def test_mypy_infers_the_class_of_every_answer_and_finds_mistakes(tmp_path: Path
     found = re.findall(r'program\.py:(\d+): note: Revealed type is "([^"]+)"', run.stdout)
     errors = re.findall(r"program\.py:(\d+): error: .* \[([a-z-]+)\]", run.stdout)
     # Some versions of mypy write `int` and others `builtins.int`.
-    plain = {int(line): kind.removeprefix("builtins.") for line, kind in found}
+    plain = {int(line): kind.replace("builtins.", "") for line, kind in found}
     assert plain == revealed, run.stdout
     assert {int(line): code for line, code in errors} == wrong, run.stdout

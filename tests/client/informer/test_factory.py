@@ -100,7 +100,9 @@ async def test_a_shared_informer_has_one_transform(server: Server, clock: FakeCl
             informers.of(Gadget, transform=lambda obj: obj)
 
 
-async def test_only_new_informers_are_started(server: Server, clock: FakeClock) -> None:
+async def test_only_new_informers_are_started(
+    server: Server, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
     server.put("a")
     async with factory_of(FakeClient(server), clock) as informers:
         first = informers.of(Gadget)
@@ -116,6 +118,7 @@ async def test_only_new_informers_are_started(server: Server, clock: FakeClock) 
         informers.start()
         await settle()
         assert len(server.watches) == 2
+    assert "started already" not in caplog.text
 
 
 async def test_waiting_for_sync_names_those_that_are_not(server: Server, clock: FakeClock) -> None:
