@@ -4,17 +4,21 @@ There is one engine, the asynchronous one; here every method hands its call to i
 names and arguments are the same.
 """
 
-from collections.abc import Callable, Iterator
+from collections import abc
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
 
+from apimachinery.mapper import Mapper, Mapping
 from apimachinery.meta.status import Status
 from apimachinery.meta.table import Table
 from apimachinery.meta.types import Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.resources import ServedResource
+from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
-from client import interface
+from client import discovery, interface
 from client.client import AddToScheme, AsyncClient, scheme_with
 from client.clock import Clock
 from client.config import Config
@@ -33,6 +37,7 @@ from client.watch import Event
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)
+AnswerT = TypeVar("AnswerT")
 
 
 class Listing(Generic[ObjectT]):
@@ -250,6 +255,35 @@ class ResourceClient(Generic[ObjectT]):
         return self.with_options(field_manager=field_manager)
 
 
+class Discovery:
+    """What one server has; see `client.discovery`."""
+
+    def __init__(self, portal: Portal, inner: discovery.Discovery) -> None:
+        self._portal = portal
+        self._inner = inner
+
+    def resources(self) -> Sequence[ServedResource]:
+        return self._portal.call(self._inner.resources())
+
+    def mapper(self) -> Mapper:
+        return self._portal.call(self._inner.mapper())
+
+    def invalidate(self) -> None:
+        self._inner.invalidate()
+
+    def find(self, question: Callable[[Mapper], AnswerT]) -> AnswerT:
+        return self._portal.call(self._inner.find(question))
+
+    def mapping(self, kind: GroupVersionKind) -> Mapping:
+        return self._portal.call(self._inner.mapping(kind))
+
+    def resource(self, partial: GroupVersionResource) -> Mapping:
+        return self._portal.call(self._inner.resource(partial))
+
+    def version(self) -> abc.Mapping[str, Any]:
+        return self._portal.call(self._inner.version())
+
+
 class Client:
     """A client of one server; `with` or `close` ends its connections and its thread."""
 
@@ -261,12 +295,20 @@ class Client:
         transport: Transport | None = None,
         limiter: RateLimiter | None = None,
         warn: WarningHandler | None = None,
+        observe: Callable[[Request, int], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._portal = Portal()
         self._inner = AsyncClient(
-            config, scheme=scheme, transport=transport, limiter=limiter, warn=warn, clock=clock
+            config,
+            scheme=scheme,
+            transport=transport,
+            limiter=limiter,
+            warn=warn,
+            observe=observe,
+            clock=clock,
         )
+        self.discovery = Discovery(self._portal, self._inner.discovery)
 
     @classmethod
     def from_env(

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import inspect
 import threading
 import time
 from collections.abc import Iterator
@@ -10,9 +11,11 @@ import pytest
 
 from apimachinery.errors import NotFound
 from apimachinery.meta.status import Status
+from apimachinery.schema import GroupVersion, GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
 from apis.gadgets import v1
-from client import Client, Config, SyncResourceClient
+from client import AsyncClient, Client, Config, Listing, SyncResourceClient, interface, sync
+from client.discovery import Discovery
 from client.portal import Portal
 from client.request import Request
 from tests.client.fakes import (
@@ -27,6 +30,10 @@ from tests.client.fakes import (
     status,
     stream,
 )
+
+
+def v1_kind(kind: str) -> GroupVersionKind:
+    return GroupVersion("gadgets.example.io", "v1").with_kind(kind)
 
 
 @pytest.fixture
@@ -213,3 +220,54 @@ def test_a_loop_that_is_left_lets_go_of_its_watch(
     finally:
         gc.enable()
     assert server.left.is_set()
+
+
+def test_discovery_is_asked_without_await(server: FakeServer, client: Client) -> None:
+    server.on("GET", "/version", answer({"gitVersion": "v1.33.0"}))
+    kind = v1_kind("Gadget")
+
+    assert client.discovery.version()["gitVersion"] == "v1.33.0"
+    assert [one.plural for one in client.discovery.resources()] == ["namespaces", "gadgets"]
+    assert client.discovery.mapping(kind).resource.resource == "gadgets"
+    found = client.discovery.resource(GroupVersionResource("", "", "gd"))
+    assert client.discovery.mapper().mapping(found.kind.group_kind).kind == kind
+    assert client.discovery.find(lambda mapper: mapper.kind_for(found.resource)) == kind
+    client.discovery.invalidate()
+    client.discovery.resources()
+    assert server.paths().count("GET /apis") == 2
+
+
+def test_requests_can_be_observed(server: FakeServer, scheme: Scheme) -> None:
+    server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
+    seen: list[tuple[str, int]] = []
+    config = Config(server.url, trust_env=False)
+
+    with Client(config, scheme=scheme, observe=lambda r, c: seen.append((r.verb, c))) as client:
+        client.of(v1.Gadget, resource="gadgets").get("a")
+
+    assert seen == [("get", 200)]
+
+
+@pytest.mark.parametrize(
+    ("awaited", "blocking", "only_awaited"),
+    [
+        (AsyncClient, Client, {"aclose"}),
+        (interface.ResourceClient, SyncResourceClient, {"list_watch"}),
+        (interface.SubresourceClient, sync.SubresourceClient, set()),
+        (interface.Watch, sync.Watch, {"aclose"}),
+        (Listing, sync.Listing, set()),
+        (Discovery, sync.Discovery, set()),
+    ],
+)
+def test_both_clients_have_the_same_names_and_arguments(
+    awaited: type, blocking: type, only_awaited: set[str]
+) -> None:
+    names = {name for name in vars(awaited) if not name.startswith("_")} - only_awaited
+
+    assert names <= {name for name in dir(blocking) if not name.startswith("_")}
+    for name in names:
+        one, other = getattr(awaited, name), getattr(blocking, name)
+        if inspect.isfunction(one):
+            assert [*inspect.signature(one).parameters] == [*inspect.signature(other).parameters]
+    made = [inspect.signature(cls.__init__).parameters for cls in (AsyncClient, Client)]
+    assert [*made[0]] == [*made[1]]
