@@ -115,6 +115,8 @@ class Seen:
     headers: list[tuple[str, str]]
     body: bytes
     peer: str = ""
+    port: int = 0
+    """Where the request came from."""
 
     def header(self, name: str) -> str:
         return next((v for n, v in self.headers if n.lower() == name.lower()), "")
@@ -158,6 +160,7 @@ class FakeServer:
                 [(k, v) for k, v in request.headers.items()],
                 await request.read(),
                 dict(x[0] for x in peer["subject"])["commonName"] if peer else "",
+                transport.get_extra_info("peername")[1] if transport else 0,
             )
         )
         answers = self._answers.get((request.method, request.path))

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,9 +17,10 @@ from apimachinery.errors import (
     Unauthorized,
 )
 from apimachinery.schema import GroupResource
+from client import AsyncClient, Config
 from client.credentials import Identity, bearer
 from client.http import ConnectionLost, ConnectionRefused, Headers, RequestTimeout, TransportError
-from client.rate import TokenBucket
+from client.rate import TokenBucket, Unlimited
 from client.request import Request
 from client.responses import error_of
 from client.retry import retry_on_conflict
@@ -176,6 +178,15 @@ async def test_a_long_wait_is_told(
     await bucket.wait(READ)
 
     assert [record.levelname for record in caplog.records] == ([level] if level else [])
+
+
+async def test_a_client_has_no_limit_and_finite_times_unless_told() -> None:
+    config = Config("https://h")
+    async with AsyncClient(config) as usual, AsyncClient(replace(config, qps=5)) as limited:
+        assert isinstance(usual.sender._limiter, Unlimited)
+        assert isinstance(limited.sender._limiter, TokenBucket)
+        assert (usual.sender.timeout, usual.sender.watch_idle) == (60, 150)
+    assert (config.connect_timeout, config.max_retries, config.burst) == (10, 10, 10)
 
 
 async def test_who_gives_up_waiting_takes_no_ones_turn(clock: FakeClock) -> None:

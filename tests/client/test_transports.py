@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -36,6 +37,63 @@ async def test_a_compressed_body_is_read_as_what_it_is(
     response = await network.open(GET)
 
     assert await response.read() == b"text"
+
+
+@pytest.mark.parametrize(
+    ("verb", "disabled", "encoding"),
+    [("get", False, "gzip"), ("get", True, "identity"), ("watch", False, "identity")],
+)
+async def test_answers_are_compressed_and_streams_are_not(
+    verb: str, disabled: bool, encoding: str, server: FakeServer
+) -> None:
+    """A compressed stream would be held back until there is enough of it."""
+    server.on("GET", "/a", Answer())
+    transport = NetworkTransport(Config(server.url, trust_env=False, disable_compression=disabled))
+
+    await (await transport.open(Request(verb, "GET", "/a"))).read()
+
+    assert server.seen[-1].all("accept-encoding") == [encoding]
+    await transport.aclose()
+
+
+async def test_connections_are_asked_whether_they_live(
+    server: FakeServer, network: NetworkTransport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[socket.socket] = []
+
+    class Remembered(socket.socket):
+        def __init__(self, *arguments: Any, **keywords: Any) -> None:
+            super().__init__(*arguments, **keywords)
+            made.append(self)
+
+    monkeypatch.setattr(socket, "socket", Remembered)
+    server.on("GET", "/a", Answer(chunks=[b"x"], hold=asyncio.Event()))
+    response = await network.open(GET)
+
+    (connection,) = [one for one in made if one.fileno() >= 0 and _goes_to(one, server)]
+    assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+    if hasattr(socket, "TCP_KEEPIDLE"):
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 30
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL) == 30
+    response.close()
+
+
+def _goes_to(connection: socket.socket, server: FakeServer) -> bool:
+    try:
+        return server.url.endswith(f":{connection.getpeername()[1]}")
+    except OSError:
+        return False
+
+
+async def test_connections_are_kept_for_the_next_request(
+    server: FakeServer, network: NetworkTransport
+) -> None:
+    server.on("GET", "/a", Answer())
+
+    for _ in range(3):
+        await (await network.open(GET)).read()
+
+    assert len({one.port for one in server.seen}) == 1
 
 
 async def test_a_body_that_breaks_off_is_a_lost_connection(

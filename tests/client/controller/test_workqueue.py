@@ -294,6 +294,20 @@ async def test_draining_waits_for_what_is_worked_on(queue: Made) -> None:
         await queue.get()
 
 
+async def test_draining_does_not_wait_for_what_is_delayed(queue: Made) -> None:
+    queue.add("a")
+    await queue.get()
+    queue.add_after("a", 60)
+    queue.add_after("b", 60)
+    draining = begun(queue.shut_down_with_drain())
+    await settle()
+
+    queue.done("a")
+    await settle()
+
+    assert draining.done()
+
+
 async def test_shutting_down_ends_the_wait_for_draining(queue: Made) -> None:
     queue.add("a")
     await queue.get()
