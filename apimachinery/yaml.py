@@ -43,9 +43,19 @@ def load_yaml(data: bytes) -> tuple[Any, tuple[str, ...]]:
 
     Parts that anchors share are shared in the value too: it is to be read and not changed.
     """
+    found = _read(data, several=False)
+    return found[0] if found else (None, ())
+
+
+def load_all_yaml(data: bytes) -> list[tuple[Any, tuple[str, ...]]]:
+    """Every document in *data*, each as by `load_yaml`."""
+    return _read(data, several=True)
+
+
+def _read(data: bytes, *, several: bool) -> list[tuple[Any, tuple[str, ...]]]:
     try:
         reader = _Reader(yaml.parse(data.decode("utf-8"), Loader=_LOADER))
-        return reader.document(), tuple(reader.duplicates)
+        return list(reader.documents(several=several))
     except UnicodeDecodeError as error:
         raise DecodeError(f"yaml: not UTF-8 at byte {error.start}") from None
     except yaml.YAMLError as error:
@@ -78,14 +88,17 @@ class _Reader:
         self._size = 0
         self._repeated = 0
 
-    def document(self) -> Any:
-        found: list[Any] = []
+    def documents(self, *, several: bool) -> Iterator[tuple[Any, tuple[str, ...]]]:
+        first = True
         for event in self._events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                if found:
-                    raise DecodeError(f"yaml: {_where(event)}: expected one document, not several")
-                found.append(self._value(next(self._events), "", 0))
-        return found[0] if found else None
+            if not isinstance(event, yaml.DocumentStartEvent):
+                continue
+            if not first and not several:
+                raise DecodeError(f"yaml: {_where(event)}: expected one document, not several")
+            first = False
+            self.duplicates.clear()
+            self._anchors.clear()
+            yield self._value(next(self._events), "", 0), tuple(self.duplicates)
 
     def _value(self, event: Any, path: str, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):

@@ -6,7 +6,7 @@ in the class is found through the scheme (its kind) and discovery (its resource 
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar, overload
 
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
@@ -114,9 +114,16 @@ class AsyncClient:
         wanted = parse_api_version(api_version).with_kind(kind)
         return self._bound(Unstructured, Found(self._finder, wanted), namespace)
 
-    def of_document(self, document: Document) -> Resource[Unstructured]:
+    @overload
+    def of_document(self, document: ObjectT) -> Resource[ObjectT]: ...
+
+    @overload
+    def of_document(self, document: Document) -> Resource[Unstructured]: ...
+
+    def of_document(self, document: Object | Document) -> Any:
         """The objects like *document*, by the kind and apiVersion it names."""
-        return self._bound(Unstructured, Found(self._finder, kind_of_document(document)), None)
+        cls = type(document) if isinstance(document, Object) else Unstructured
+        return self._bound(cls, Found(self._finder, kind_of_document(document)), None)
 
     async def request(self, request: Request) -> Reply:
         """Send any request, for paths that are no resource's."""

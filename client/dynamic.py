@@ -123,9 +123,14 @@ def parse_api_version(text: str) -> GroupVersion:
     return found
 
 
-def kind_of_document(document: Document) -> GroupVersionKind:
+def kind_of_document(document: Document | Object) -> GroupVersionKind:
     """The kind that a document says it is."""
-    api_version, kind = document.get("apiVersion"), document.get("kind")
+    api_version: object
+    kind: object
+    if isinstance(document, Object):
+        api_version, kind = document.api_version, document.kind
+    else:
+        api_version, kind = document.get("apiVersion"), document.get("kind")
     if not isinstance(api_version, str) or not isinstance(kind, str) or not api_version or not kind:
         raise InvalidRequest("the document must say its kind and apiVersion")
     return parse_api_version(api_version).with_kind(kind)

@@ -361,7 +361,13 @@ class Client:
         found = self._inner.kind(kind, api_version, namespace=namespace)
         return ResourceClient(self._portal, found)
 
-    def of_document(self, document: Document) -> ResourceClient[Unstructured]:
+    @overload
+    def of_document(self, document: ObjectT) -> ResourceClient[ObjectT]: ...
+
+    @overload
+    def of_document(self, document: Document) -> ResourceClient[Unstructured]: ...
+
+    def of_document(self, document: Object | Document) -> Any:
         """The objects like *document*, by the kind and apiVersion it names."""
         return ResourceClient(self._portal, self._inner.of_document(document))
 

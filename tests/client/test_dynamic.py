@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from apimachinery.errors import ServiceUnavailable
+from apimachinery.manifests import load_all
 from apimachinery.mapper import NoMatch
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
@@ -178,6 +179,23 @@ async def test_a_documents_own_kind_leads_to_its_resource(
     assert server.seen[-1].json["kind"] == "Gadget"
     with pytest.raises(InvalidRequest, match="must say its kind and apiVersion"):
         client.of_document({"kind": "Gadget"})
+
+
+async def test_the_objects_of_a_manifest_can_be_applied(
+    server: FakeServer, client: AsyncClient
+) -> None:
+    server.on("PATCH", f"{GADGETS}/a", answer(gadget("a")))
+    text = orjson.dumps(gadget("a"))
+
+    (typed,) = load_all(text, client.scheme)
+    (untyped,) = load_all(text)
+    one = await client.of_document(typed).apply(typed, field_manager="me")
+    other = await client.of_document(untyped).apply(untyped, field_manager="me")
+
+    assert (type(one), type(other)) == (v1.Gadget, Unstructured)
+    assert [seen.json["spec"]["model"] for seen in server.seen[-2:]] == ["a1", "a1"]
+    with pytest.raises(InvalidRequest, match="must say its kind and apiVersion"):
+        client.of_document(Object())
 
 
 async def test_a_class_that_names_everything_needs_neither_scheme_nor_discovery(
