@@ -33,39 +33,39 @@ class Strategy(Generic[T]):
         """What is wrong with a name, or with a prefix that a name will be made from."""
         return dns_subdomain_name(name, prefix)
 
-    def prepare_for_create(self, obj: T) -> None:
+    def prepare_for_create(self, obj: T, /) -> None:
         """Drop or set what a client may not decide. The status is dropped before this."""
 
-    def prepare_for_update(self, new: T, old: T) -> None:
+    def prepare_for_update(self, new: T, old: T, /) -> None:
         """Keep or set what a client may not decide. The status is kept before this."""
 
-    def prepare_for_deletion(self, obj: T) -> None:
+    def prepare_for_deletion(self, obj: T, /) -> None:
         """Set what shows that the object is going, beside its metadata (a namespace's phase)."""
 
-    def validate(self, obj: T) -> FieldErrors:
+    def validate(self, obj: T, /) -> FieldErrors:
         """Everything wrong with an object; metadata is validated for every kind."""
         yield from ()
 
-    def validate_update(self, new: T, old: T) -> FieldErrors:
+    def validate_update(self, new: T, old: T, /) -> FieldErrors:
         """Everything wrong with a change; by default, with its result."""
         yield from self.validate(new)
 
-    def validate_status_update(self, new: T, old: T) -> FieldErrors:
+    def validate_status_update(self, new: T, old: T, /) -> FieldErrors:
         """Everything wrong with a change of the status."""
         yield from ()
 
-    def warnings(self, obj: T, old: T | None = None) -> Iterable[str]:
+    def warnings(self, obj: T, old: T | None = None, /) -> Iterable[str]:
         """What a client should know about an object that is accepted all the same."""
         return ()
 
-    def desired_state(self, obj: T) -> object:
+    def desired_state(self, obj: T, /) -> object:
         """The part whose change raises the generation; None for a kind without generations."""
         return getattr(obj, "spec", None)
 
-    def grace_period(self, obj: T, options: DeleteOptions) -> int | None:
+    def grace_period(self, obj: T, options: DeleteOptions, /) -> int | None:
         """Seconds a deletion waits for; None for a kind that has no graceful deletion."""
         return None
 
-    def may_be_removed(self, obj: T) -> bool:
+    def may_be_removed(self, obj: T, /) -> bool:
         """Whether a terminating object without finalizers may go (a namespace must be empty)."""
         return True

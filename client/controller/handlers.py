@@ -24,7 +24,7 @@ MapFunction: TypeAlias = Callable[[T], Names | Awaitable[Names]]
 class ChangeHandler(Protocol[T]):
     """Puts the names that a change concerns into a queue."""
 
-    async def handle(self, change: Change[T], queue: Queue[NamespacedName]) -> None: ...
+    async def handle(self, change: Change[T], queue: Queue[NamespacedName], /) -> None: ...
 
 
 class ForObject(Generic[T]):

@@ -28,13 +28,13 @@ class Handler(Generic[T]):
         """What it is called in the log."""
         return type(self).__name__
 
-    def on_add(self, obj: T, is_in_initial_list: bool) -> Outcome:
+    def on_add(self, obj: T, is_in_initial_list: bool, /) -> Outcome:
         """An object is there; perhaps it was so before anybody looked."""
 
-    def on_update(self, old: T, new: T) -> Outcome:
+    def on_update(self, old: T, new: T, /) -> Outcome:
         """An object changed, or (with equal resourceVersions) is only told again by a resync."""
 
-    def on_delete(self, deleted: DeletedObject[T]) -> Outcome:
+    def on_delete(self, deleted: DeletedObject[T], /) -> Outcome:
         """An object is gone."""
 
 
