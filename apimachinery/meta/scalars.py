@@ -28,6 +28,17 @@ RAW = WireType("raw")
 FIELDS_V1 = WireType("fields-v1")
 
 
+class _AsItIs:
+    """Writes a map in the order that it has."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        schema = handler(source)
+        schema["serialization"] = core_schema.filter_dict_schema()  # type: ignore[typeddict-item]
+        return schema
+
+
 class _Base64:
     """bytes in Python, standard padded base64 on the wire."""
 
@@ -65,5 +76,8 @@ Bytes = Annotated[bytes, BASE64]
 RawExtension = Annotated[dict[str, Any], RAW]
 """A whole document of some other type, kept as it came."""
 
-FieldsV1 = Annotated[dict[str, Any], FIELDS_V1]
-"""A set of field paths in its wire form; `apimachinery.patch.apply` reads and writes it."""
+FieldsV1 = Annotated[dict[str, Any], FIELDS_V1, _AsItIs()]
+"""A set of field paths in its wire form; `apimachinery.patch.apply` reads and writes it.
+
+Whoever tracks fields writes every set in its one order. To sort it again would cost a write more
+than all the rest of its encoding."""
