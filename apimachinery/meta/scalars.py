@@ -7,7 +7,7 @@ the markers tell protobuf, OpenAPI and the fuzzer what the wire calls them.
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -34,9 +34,8 @@ class _AsItIs:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        schema = handler(source)
-        schema["serialization"] = core_schema.filter_dict_schema()  # type: ignore[typeddict-item]
-        return schema
+        written = core_schema.filter_dict_schema()
+        return cast(CoreSchema, {**handler(source), "serialization": written})
 
 
 class _Base64:

@@ -47,8 +47,13 @@ class Writer:
             (b"content-length", b"%d" % len(body)),
         ]
         scope = {
-            **{"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1"},
-            **{"method": method, "path": path, "query_string": b"", "headers": headers},
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "path": path,
+            "query_string": b"",
+            "headers": headers,
         }
         answer: list[Any] = []
 
