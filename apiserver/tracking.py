@@ -1,21 +1,38 @@
 """FieldTracking: who owns which field, for the objects of one resource in all its versions.
 
 The rules of ownership work on plain documents; this is the bridge to objects. A write is tracked in
-the version it was made in, so that a manager's fields have the names its author knows.
+the version it was made in, so that a manager's fields have the names its author knows. Of two
+objects only what differs is written as documents; objects whose fields nobody declared are compared
+as whole ones.
 """
 
-from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
 from apimachinery.codec import Codec, dump_json
+from apimachinery.meta.changes import changed_parts, has_only_fields, whole_document
 from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.fields import shape_of
+from apimachinery.meta.model import new_model
 from apimachinery.meta.partial import completed
-from apimachinery.meta.time import format_time, now
-from apimachinery.meta.types import Object, ObjectMeta
-from apimachinery.patch.apply import FieldManager, FieldSet, MissingVersion, paths
+from apimachinery.meta.shape import Shape
+from apimachinery.meta.time import format_time, now, parse_time
+from apimachinery.meta.types import ManagedFieldsEntry, Object
+from apimachinery.patch.apply import (
+    ApplyError,
+    Comparison,
+    FieldManager,
+    FieldSet,
+    MissingVersion,
+    compare,
+    managed_fields,
+    paths,
+)
+from apimachinery.patch.apply import Ownership as Owners
+from apimachinery.patch.apply.field_manager import owners_after, owners_before, updater
+from apimachinery.patch.apply.managed_fields import Entry
+from apimachinery.patch.apply.managers import Versioned
 from apimachinery.schema import GroupVersion
 from apiserver.context import Context
 from apiserver.group import Group, Resource
@@ -26,6 +43,8 @@ _STATUS: Final = FieldSet.of((paths.field("status"),))
 _ALL_BUT_STATUS: Final = FieldSet.of(
     (paths.field("spec"),), (paths.field("metadata"), paths.field("labels"))
 )
+_SYSTEM_FIELDS: Final = {"metadata": {"managed_fields": True}}
+"""What is no part of a change; the other fields that nobody owns are taken out later."""
 
 
 class FieldTracking:
@@ -37,22 +56,54 @@ class FieldTracking:
         served = (GroupVersion(group.name, version) for version in group.versions)
         kinds = (version.with_kind(resource.kind) for version in served)
         self._kinds = {kind.api_version: kind for kind in kinds if codec.scheme.recognises(kind)}
-        self._shapes = {
-            version: shape_of(codec.scheme.class_of(kind)) for version, kind in self._kinds.items()
-        }
+        classes = {version: codec.scheme.class_of(kind) for version, kind in self._kinds.items()}
+        self._shapes = {version: shape_of(cls) for version, cls in classes.items()}
+        self._by_object = all(map(has_only_fields, classes.values()))
         self._managers: dict[tuple[str, str], FieldManager] = {}
+        self._owners: dict[str, Owners] = {}
 
     def track(self, context: Context, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""
+        if not self._by_object:
+            new.metadata.managed_fields = _models(self._tracked(context, old, new))
+            return
+        try:
+            new.metadata.managed_fields = self._tracked_by_object(context, old, new)
+        except ApplyError:
+            new.metadata.managed_fields = old.metadata.managed_fields if old is not None else []
+
+    def _tracked_by_object(
+        self, context: Context, old: Object | None, new: Object
+    ) -> list[ManagedFieldsEntry]:
+        group_version, subresource = context.resource.group_version, context.subresource
+        stored = _entries(old.metadata.managed_fields) if old is not None else None
+        sent = stored
+        if old is None or new.metadata.managed_fields != old.metadata.managed_fields:
+            sent = _entries(new.metadata.managed_fields)
+        owners = owners_before(sent, stored, subresource)
+        if not owners and old is not None and old.metadata.uid:
+            return []
+        version = str(group_version)
+        owners = owners_after(
+            self._rules(subresource),
+            Versioned(self._versioned(old, group_version), version),
+            Versioned(self._versioned(new, group_version), version),
+            owners,
+            updater(context.field_manager, version, subresource),
+            format_time(now()),
+        )
+        return _models(managed_fields.encode(managed_fields.cap(owners)))
+
+    def _tracked(self, context: Context, old: Object | None, new: Object) -> Any:
         version = context.resource.group_version
-        tracked = self._manager(version, context.subresource).update_or_keep(
+        document = self._manager(version, context.subresource).update_or_keep(
             self.document(old, version) if old is not None else None,
             self.document(new, version),
             manager=context.field_manager,
-            time=_written(now()),
+            time=format_time(now()),
             subresource=context.subresource,
         )
-        new.metadata.managed_fields = _entries(tracked)
+        return document.get("metadata", {}).get("managedFields")
 
     def apply(
         self, context: Context, live: Object | None, applied: Document, *, force: bool
@@ -63,7 +114,7 @@ class FieldTracking:
             self.document(live, version) if live is not None else None,
             applied,
             manager=context.field_manager,
-            time=_written(now()),
+            time=format_time(now()),
             force=force,
             subresource=context.subresource,
         )
@@ -88,6 +139,25 @@ class FieldTracking:
             return dict.fromkeys(self._kinds, _ALL_BUT_STATUS)
         return dict.fromkeys(self._kinds, _STATUS) if self._has_status else {}
 
+    def _rules(self, subresource: str) -> Owners:
+        found = self._owners.get(subresource)
+        if found is None:
+            found = self._owners[subresource] = Owners(
+                self._shapes, self._convert_object, self._reset(subresource), _compare
+            )
+        return found
+
+    def _convert_object(self, obj: Object | None, version: str) -> Object | None:
+        target = self._kinds.get(version)
+        if target is None:
+            raise MissingVersion(f"no conversion to version {version}")
+        return self._versioned(obj, target.group_version)
+
+    def _versioned(self, obj: Object | None, version: GroupVersion) -> Object | None:
+        if obj is None:
+            return None
+        return cast(Object, self._codec.scheme.convert_to_version(obj, version))
+
     def _convert(self, document: Document, version: str) -> Document:
         source, target = self._kinds.get(document.get("apiVersion", "")), self._kinds.get(version)
         if source is None or target is None:
@@ -103,13 +173,44 @@ class FieldTracking:
         return made
 
 
-def _written(moment: datetime) -> str:
-    return format_time(moment)
+def _compare(old: Object | None, new: Object, shape: Shape) -> Comparison:
+    """What changes from one object to another of the same version, or by the creation of one."""
+    if old is None:
+        return compare({}, whole_document(new, leave_out=_SYSTEM_FIELDS), shape)
+    return compare(*changed_parts(old, new, leave_out=_SYSTEM_FIELDS), shape)
 
 
-def _entries(document: Document) -> list[Any]:
-    managed = document.get("metadata", {}).get("managedFields")
-    if not managed:
-        return []
-    data = orjson.dumps({"managedFields": managed})
-    return decode_json(ObjectMeta, data, find_unknown=False).object.managed_fields
+def _entries(models: list[ManagedFieldsEntry]) -> list[Entry] | None:
+    """The entries as documents, None if there are none."""
+    return [_entry(model) for model in models] or None
+
+
+def _entry(model: ManagedFieldsEntry) -> Entry:
+    entry = {
+        "manager": model.manager,
+        "operation": model.operation,
+        "apiVersion": model.api_version,
+        "time": format_time(model.time) if model.time else None,
+        "fieldsType": model.fields_type,
+        "fieldsV1": model.fields_v1,
+        "subresource": model.subresource,
+    }
+    return {name: value for name, value in entry.items() if value not in ("", None)}
+
+
+def _models(entries: list[Entry] | None) -> list[ManagedFieldsEntry]:
+    return [_model(entry) for entry in entries or ()]
+
+
+def _model(entry: Entry) -> ManagedFieldsEntry:
+    written = entry.get("time")
+    values = {
+        "manager": entry.get("manager", ""),
+        "operation": entry.get("operation", ""),
+        "api_version": entry.get("apiVersion", ""),
+        "time": parse_time(written) if written else None,
+        "fields_type": entry.get("fieldsType", ""),
+        "fields_v1": entry.get("fieldsV1"),
+        "subresource": entry.get("subresource", ""),
+    }
+    return new_model(ManagedFieldsEntry, values)

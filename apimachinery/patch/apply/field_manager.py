@@ -89,13 +89,14 @@ class FieldManager:
         The object is otherwise as it was given. An object that exists without managed fields
         (because a client asked for it) goes on without, until it is first applied to.
         """
-        managers = _managers_before(live, new, subresource)
+        sent, stored = (_metadata(obj or {}).get("managedFields") for obj in (new, live))
+        managers = owners_before(sent, stored, subresource)
         if not managers and live is not None and _metadata(live).get("uid"):
             return _with_entries(new, [])
         before = self._live(live, new)
         after = self._versioned(_with_entries(new, []))
-        who = Manager(manager or UNKNOWN_MANAGER, "Update", self.version, subresource)
-        managers = self._updated(before, after, managers, who, time)
+        who = updater(manager, self.version, subresource)
+        managers = owners_after(self._ownership, before, after, managers, who, time)
         return _with_entries(new, managed_fields.encode(managed_fields.cap(managers)))
 
     def update_or_keep(
@@ -161,24 +162,12 @@ class FieldManager:
                 raise ApplyConflict(left) from None
         return apply(force=True)
 
-    def _updated(
-        self, live: Versioned, new: Versioned, managers: Managers, manager: Manager, time: str
-    ) -> dict[Manager, Owned]:
-        """The managers after a write; the time of this one's entry tells if it changed anything."""
-        found = self._ownership.update(live, new, managers, _CURRENT_OPERATION)
-        change = found.pop(_CURRENT_OPERATION, None)
-        fields = change.fields - _OWNERLESS if change else None
-        if fields:
-            before = found.get(manager)
-            found[manager] = Owned(fields | before.fields if before else fields, new.version, time)
-        return found
-
     def _managed_before_apply(
         self, live: Versioned, applied: Object, time: str, subresource: str
     ) -> dict[Manager, Owned]:
         """What an object has when it is first applied to gets an owner of its own."""
         who = Manager(BEFORE_FIRST_APPLY, "Update", self.version, subresource)
-        return self._updated(self._live(None, applied), live, {}, who, time)
+        return owners_after(self._ownership, self._live(None, applied), live, {}, who, time)
 
     def _live(self, live: Object | None, other: Object) -> Versioned:
         if live is not None:
@@ -211,27 +200,49 @@ class FieldManager:
         return fields
 
 
-def _managers_before(live: Object | None, new: Object, subresource: str) -> dict[Manager, Owned]:
+def updater(manager: str, version: str, subresource: str) -> Manager:
+    """Who writes without applying."""
+    return Manager(manager or UNKNOWN_MANAGER, "Update", version, subresource)
+
+
+def owners_before(sent: Any, stored: Any, subresource: str) -> dict[Manager, Owned]:
     """The managers a write begins with: those the client sent, else those that are stored.
 
     Clients that know nothing of managed fields must not lose them, nor may writes to a
     subresource change them.
     """
-    entries, stored = (_metadata(obj or {}).get("managedFields") for obj in (new, live))
     # Most clients send back what they have read.
-    if not subresource and not same_json(entries, stored):
-        if managed_fields.is_reset(entries):
+    if not subresource and sent is not stored and not same_json(sent, stored):
+        if managed_fields.is_reset(sent):
             return {}
         try:
-            sent = managed_fields.decode(entries, stored=False)
+            found = managed_fields.decode(sent, stored=False)
         except InvalidManagedFields:
-            sent = {}
-        if sent:
-            return sent
+            found = {}
+        if found:
+            return found
     try:
         return managed_fields.decode(stored)
     except InvalidManagedFields:
         return {}
+
+
+def owners_after(
+    ownership: Ownership,
+    live: Versioned,
+    new: Versioned,
+    managers: Managers,
+    manager: Manager,
+    time: str,
+) -> dict[Manager, Owned]:
+    """The managers after a write; the time of this one's entry tells if it changed anything."""
+    found = ownership.update(live, new, managers, _CURRENT_OPERATION)
+    change = found.pop(_CURRENT_OPERATION, None)
+    fields = change.fields - _OWNERLESS if change else None
+    if fields:
+        before = found.get(manager)
+        found[manager] = Owned(fields | before.fields if before else fields, new.version, time)
+    return found
 
 
 def _with_own_entry(

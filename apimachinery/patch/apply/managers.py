@@ -22,6 +22,9 @@ from apimachinery.patch.apply.values import JSON
 Convert = Callable[[JSON, str], JSON]
 """The object in another version, or MissingVersion. It may be a part of an object."""
 
+Compare = Callable[[JSON, JSON, Shape], Comparison]
+"""What the second object, of that shape, changes in the first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Owned:
@@ -53,12 +56,14 @@ class Ownership:
     """The rules of ownership for objects of one kind, in all its versions.
 
     Objects have been validated. *ignored* are fields a write to this endpoint does not change,
-    by version; nobody comes to own them by it.
+    by version; nobody comes to own them by it. For updates alone an object can be anything that
+    *convert* and *compare* understand; an apply needs documents.
     """
 
     shapes: Mapping[str, Shape]
     convert: Convert
     ignored: Mapping[str, FieldSet] = field(default_factory=dict)
+    compare: Compare = compare
 
     def update(
         self, live: Versioned, new: Versioned, managers: Managers, manager: Manager
@@ -138,7 +143,7 @@ class Ownership:
 
     def _comparison(self, live: Versioned, new: Versioned, version: str) -> Comparison:
         old, changed = self.in_version(live, version), self.in_version(new, version)
-        found = compare(old.value, changed.value, self.shapes[version])
+        found = self.compare(old.value, changed.value, self.shapes[version])
         return found.without(self.ignored.get(version, EMPTY))
 
     def _taken(
