@@ -23,9 +23,9 @@ from apiserver.install import MakeOwnership
 from apiserver.storage.sqlite import open_sqlite
 from apiserver.tracking import FieldTracking
 
-OBJECTS: Final = 500
+OBJECTS: Final = 200
 TOGETHER: Final = 32
-ROUNDS: Final = 7
+ROUNDS: Final = 20
 
 PATH: Final = "/api/v1/namespaces/default/services"
 MERGE: Final = "application/merge-patch+json"

@@ -17,6 +17,7 @@ from apimachinery.patch.apply.values import (
     CONTAINERS,
     JSON,
     MAPS,
+    NOT_DECLARED,
     Concrete,
     as_list,
     as_map,
@@ -25,10 +26,10 @@ from apimachinery.patch.apply.values import (
     field_shape,
     is_atomic,
     item_elements,
-    known_field_shape,
     resolve,
     same_json,
     shown,
+    undeclared_shape,
 )
 
 
@@ -158,32 +159,46 @@ def _all_below(value: JSON, shape: Shape, depth: int) -> FieldSet:
     concrete = resolve(shape, value)
     if not value or is_atomic(concrete):
         return EMPTY
-    children: dict[Element, FieldSet] = {}
     if isinstance(concrete, ListShape):
-        found = _by_element(as_list(value), concrete)
-        for element, items in found.items():
-            if len(items) == 1:
-                _add_below(children, element, items[0], concrete.items, depth)
-        return FieldSet(frozenset(found), children)
+        return _all_items(as_list(value), concrete, depth)
     assert isinstance(concrete, MAPS)
+    return _all_fields(as_map(value), concrete, depth)
+
+
+def _all_items(items: list[JSON], shape: ListShape, depth: int) -> FieldSet:
+    children: dict[Element, FieldSet] = {}
+    found = _by_element(items, shape)
+    for element, alike in found.items():
+        if len(alike) == 1 and isinstance(alike[0], CONTAINERS):
+            _add_below(children, element, alike[0], shape.items, depth)
+    return FieldSet(frozenset(found), children)
+
+
+def _all_fields(fields: dict[str, JSON], shape: MapShape | StructShape, depth: int) -> FieldSet:
+    children: dict[Element, FieldSet] = {}
     members = []
-    for name, item in as_map(value).items():
-        element = paths.field(name)
+    declared = shape.fields if isinstance(shape, StructShape) else {}
+    others = undeclared_shape(shape)
+    for name, item in fields.items():
+        found = declared.get(name, others)
+        if found is None:
+            raise InvalidValue(Problem(f".{name}", NOT_DECLARED))
+        element = f"f:{name}"
         members.append(element)
-        _add_below(children, element, item, known_field_shape(concrete, name), depth)
+        if isinstance(item, CONTAINERS):
+            _add_below(children, element, item, found, depth)
     return FieldSet(frozenset(members), children)
 
 
 def _add_below(
     children: dict[Element, FieldSet], element: Element, value: JSON, shape: Shape, depth: int
 ) -> None:
-    if isinstance(value, CONTAINERS):
-        try:
-            below = _all_below(value, shape, depth + 1)
-        except InvalidValue as error:
-            raise error.under(paths.element_text(element)) from None
-        if below:
-            children[element] = below
+    try:
+        below = _all_below(value, shape, depth + 1)
+    except InvalidValue as error:
+        raise error.under(paths.element_text(element)) from None
+    if below:
+        children[element] = below
 
 
 def _by_element(items: list[JSON], shape: ListShape) -> dict[Element, list[JSON]]:

@@ -107,6 +107,8 @@ class FieldSet:
     def intersection(self, other: "FieldSet") -> "FieldSet":
         if self is other:
             return self
+        if not other or not self:
+            return EMPTY
         children = {}
         for element in self.children.keys() & other.children.keys():
             if common := self.children[element] & other.children[element]:
@@ -116,6 +118,8 @@ class FieldSet:
 
     def difference(self, other: "FieldSet") -> "FieldSet":
         """What is in this set and not in the other; fields below a removed one stay."""
+        if not other or not self:
+            return self
         children = dict(self.children)
         for element in self.children.keys() & other.children.keys():
             if left := children[element] - other.children[element]:
@@ -126,6 +130,8 @@ class FieldSet:
 
     def recursive_difference(self, other: "FieldSet") -> "FieldSet":
         """Like difference, but what is removed goes with everything below it."""
+        if not other or not self:
+            return self
         children = dict(self.children)
         for element in self.children.keys() & (other.members | other.children.keys()):
             left = EMPTY
