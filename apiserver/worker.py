@@ -9,6 +9,7 @@ Certificates that are renewed on disk are taken up without a restart.
 """
 
 import asyncio
+import gc
 import os
 import ssl
 from collections.abc import Callable
@@ -37,6 +38,8 @@ RETRY: Final = 1.0
 """Seconds before a worker that could not start is replaced by the next."""
 LAST_STEPS: Final = 5
 """Seconds of gunicorn's graceful timeout that are left for the application's own shutdown."""
+GARBAGE: Final = (10_000, 20, 20)
+"""How much must be new, and survive, for Python to look for garbage that refers to itself."""
 
 
 class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -67,6 +70,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             heartbeat = tasks.create_task(self._beat(), name="heartbeat")
             self.lifespan = _Lifespan(self.asgi, self.log, self.state)
             if await self._started():
+                _settle_garbage()
                 await self._listen()
                 self._has_served[0] = 1
                 await self._stopping.wait()
@@ -180,6 +184,17 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             self._tls.load_cert_chain(*pair)
             self._tls_stamp = stamp
             self.log.info("serving with the renewed certificate %s", self.cfg.certfile)
+
+
+def _settle_garbage() -> None:
+    """Let the collector pass over what a start has made, which stays, and look more rarely.
+
+    Nearly everything a request makes is gone with its last reference. At Python's own pace it took
+    a fifteenth of the time to search through all types and schemas again and again.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GARBAGE)
 
 
 class _Lifespan(LifespanManager):  # type: ignore[misc]  # gunicorn has no types
