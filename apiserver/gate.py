@@ -15,6 +15,7 @@ from apimachinery.duration import InvalidDuration, parse_duration
 from apimachinery.errors import APIError, BadRequest, Timeout
 from apiserver.exchange import KEY, Exchange, Receive, Scope, request_id_of
 from apiserver.limits import InFlight, Limits
+from apiserver.logs import write_line
 from apiserver.metrics import Metrics
 from apiserver.request import RequestInfo, parse_query, request_info
 from apiserver.response import status_bytes
@@ -121,8 +122,8 @@ class Gate:
         info = exchange.info
         level = logging.INFO if info.is_resource and info.mutates else logging.DEBUG
         if log.isEnabledFor(level):
-            described = _described(exchange, info, seconds)
-            log.log(level, "%s %s %d", info.verb, info.path, exchange.code, extra=described)
+            line = f"{info.verb} {info.path} {exchange.code}"
+            write_line(log, level, line, _described(exchange, info, seconds))
 
 
 def _described(exchange: Exchange, info: RequestInfo, seconds: float) -> dict[str, object]:

@@ -15,9 +15,21 @@ import orjson
 request_id: Final[ContextVar[str]] = ContextVar("request_id", default="")
 """The id of the request that is being served, empty outside of one."""
 
+_FIELDS: Final = "fields_of_line"
 _STANDARD: Final = frozenset(
-    (*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "color_message")
+    (*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "color_message", _FIELDS)
 )
+
+
+def write_line(logger: logging.Logger, level: int, message: str, fields: dict[str, Any]) -> None:
+    """Log *message* with *fields*, as with `extra`, at half the price.
+
+    Nobody asks which line of code has written it, and what is a field need not be found out.
+    """
+    record = logging.LogRecord(logger.name, level, "", 0, message, (), None)
+    record.__dict__.update(fields)
+    record.__dict__[_FIELDS] = fields
+    logger.handle(record)
 
 
 class TextFormatter(logging.Formatter):
@@ -81,7 +93,10 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _extra(record: logging.LogRecord) -> dict[str, Any]:
-    extra = {key: value for key, value in vars(record).items() if key not in _STANDARD}
+    values = vars(record)
+    extra = values.get(_FIELDS)
+    if extra is None:
+        extra = {key: value for key, value in values.items() if key not in _STANDARD}
     if (current := request_id.get()) and "request" not in extra:
         extra["request"] = current
     return extra
@@ -90,7 +105,7 @@ def _extra(record: logging.LogRecord) -> dict[str, Any]:
 def _flat(extra: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """What a person wants to see of *extra*: no nesting, and nothing that is empty."""
     for key, value in extra.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             yield from ((inner, each) for inner, each in value.items() if each not in ("", None))
         else:
             yield key, value

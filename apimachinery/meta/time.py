@@ -5,6 +5,7 @@ and gives UTC, cut to the precision of the type, so that what was read equals wh
 """
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
@@ -38,6 +39,8 @@ def parse_micro_time(text: str) -> datetime:
     return _parse(text)
 
 
+# Objects that are made together have the same times, and each is written several times over.
+@lru_cache(maxsize=4096)
 def format_time(value: datetime) -> str:
     return _in_utc(value).isoformat(timespec="seconds")[:19] + "Z"
 
@@ -48,14 +51,13 @@ def format_micro_time(value: datetime) -> str:
 
 def now() -> datetime:
     """The present as `Time` holds it."""
-    return datetime.now(UTC).replace(microsecond=0)
+    return datetime.fromtimestamp(int(time.time()), UTC)
 
 
 def _parse_second(text: str) -> datetime:
     return _parse(text).replace(microsecond=0)
 
 
-# Objects that are made together have the same times, and most of them several times over.
 _parse_cached = lru_cache(maxsize=4096)(_parse_second)
 
 

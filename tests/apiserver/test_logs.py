@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from apiserver.logs import JSONFormatter, TextFormatter, log_config, request_id
+from apiserver.logs import JSONFormatter, TextFormatter, log_config, request_id, write_line
 
 
 def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
@@ -14,6 +14,19 @@ def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
     made.created = 0.0
     vars(made).update(extra)
     return made
+
+
+class Lines(logging.Handler):
+    """Collects what is logged, as if all of it were at the same time."""
+
+    def __init__(self, lines: list[str], formatter: logging.Formatter) -> None:
+        super().__init__()
+        self._lines = lines
+        self.setFormatter(formatter)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        record.created = 0.0
+        self._lines.append(self.format(record))
 
 
 def test_a_line_for_people_has_time_level_name_and_extras() -> None:
@@ -48,6 +61,19 @@ def test_a_traceback_is_kept(formatter: logging.Formatter) -> None:
         made = record("failed", exc_info=sys.exc_info())
 
     assert "ValueError: why" in formatter.format(made)
+
+
+@pytest.mark.parametrize("formatter", [TextFormatter(), JSONFormatter()])
+def test_a_line_of_fields_reads_as_one_with_extras(formatter: logging.Formatter) -> None:
+    lines: list[str] = []
+    logger = logging.Logger("apiserver.x", logging.INFO)
+    logger.addHandler(Lines(lines, formatter))
+    fields = {"verb": "get", "count": 2, "user": "%s"}
+
+    write_line(logger, logging.INFO, "get /100%s", fields)
+    logger.log(logging.INFO, "%s", "get /100%s", extra=fields)
+
+    assert lines[0] == lines[1]
 
 
 def test_gunicorns_own_story_is_told_only_when_asked_for() -> None:
