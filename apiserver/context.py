@@ -26,6 +26,8 @@ class Context:
     dry_run: bool = False
     warnings: list[str] = field(default_factory=list)
     """Texts for Warning headers; any step may add to them."""
+    stored: bytes | None = None
+    """What the request has written, as it is stored: the answer need not be encoded again."""
 
     def warn(self, text: str) -> None:
         if text not in self.warnings:

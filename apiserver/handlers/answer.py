@@ -46,15 +46,21 @@ def included_object(exchange: Exchange) -> str:
 
 
 def write_object(
-    endpoint: Endpoint, req: Request, resp: Response, obj: Any, *, code: int = 200
+    endpoint: Endpoint,
+    req: Request,
+    resp: Response,
+    obj: Any,
+    *,
+    code: int = 200,
+    stored: bytes | None = None,
 ) -> None:
-    """Answer with an internal object of the endpoint's kind."""
+    """Answer with an internal object of the endpoint's kind; *stored* is how it was written."""
     exchange = exchange_of(req)
     if endpoint.store is None:
         write_document(endpoint, req, resp, obj, code=code)
         return
     form = endpoint.form(exchange.accepted, include_object=included_object(exchange))
-    write(req, resp, endpoint.view.encode_object(obj, form), code=code)
+    write(req, resp, endpoint.view.encode_written(obj, stored, form), code=code)
 
 
 def write_document(

@@ -25,7 +25,7 @@ async def create(endpoint: Endpoint, req: Request, resp: Response) -> None:
         made = await endpoint.resource.answer(context, obj)
     else:
         made = await endpoint.stored.create(obj, context, options)
-    write_object(endpoint, req, resp, made, code=201)
+    write_object(endpoint, req, resp, made, code=201, stored=context.stored)
 
 
 def create_options(query: Query) -> CreateOptions:

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from falcon.asgi import Request, Response
 
-from apimachinery.codec import FieldValidation, StrictDecodeError, dump_json
+from apimachinery.codec import FieldValidation, StrictDecodeError
 from apimachinery.errors import (
     APIError,
     BadRequest,
@@ -45,6 +45,7 @@ from apiserver.endpoint import (
 )
 from apiserver.handlers.answer import agree, write_object
 from apiserver.handlers.apply import apply
+from apiserver.negotiation import PLAIN
 from apiserver.request import Query
 from apiserver.response import exchange_of
 
@@ -61,14 +62,15 @@ async def patch(endpoint: Endpoint, req: Request, resp: Response) -> None:
     context = endpoint.write_context(exchange, options)
     body = await read_body(req)
     if media_type == APPLY_PATCH:
-        stored, created = await apply(endpoint, context, body, options, exchange.permit)
+        written, created = await apply(endpoint, context, body, options, exchange.permit)
     else:
         validation = field_validation(options)
         change = read_patch(media_type, body, endpoint.shape, validation, context)
         patched = Patched(endpoint, change, validation, context)
         update = update_options(options)
-        stored, created = await endpoint.stored.update(context.name, patched, context, update)
-    write_object(endpoint, req, resp, stored, code=201 if created else 200)
+        written, created = await endpoint.stored.update(context.name, patched, context, update)
+    code = 201 if created else 200
+    write_object(endpoint, req, resp, written, code=code, stored=context.stored)
 
 
 def patch_type(header: str, known: tuple[str, ...]) -> str:
@@ -129,8 +131,8 @@ class Patched:
 
     def __call__(self, current: Object) -> Object:
         endpoint = self.endpoint
-        versioned = endpoint.codec.in_version(current, endpoint.version)
-        patched = self.change(orjson.loads(dump_json(versioned)))
+        document = endpoint.stored.document(current, endpoint.form(PLAIN))
+        patched = self.change(orjson.loads(document))
         return self._decoded(_dumped(patched))
 
     def _decoded(self, data: bytes) -> Object:

@@ -27,7 +27,7 @@ async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
     validation = field_validation(options)
     body = await read_body(req)
     obj = decode_body(endpoint, body, content_type(req), validation=validation, context=context)
-    stored, created = await endpoint.stored.update(
+    written, created = await endpoint.stored.update(
         context.name,
         replacement(obj),
         context,
@@ -35,7 +35,8 @@ async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
         create_if_missing=_creation(endpoint, req, obj),
         uid=obj.metadata.uid,
     )
-    write_object(endpoint, req, resp, stored, code=201 if created else 200)
+    code = 201 if created else 200
+    write_object(endpoint, req, resp, written, code=code, stored=context.stored)
 
 
 def update_options(query: Query) -> UpdateOptions:

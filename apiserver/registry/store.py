@@ -99,6 +99,15 @@ class Store(Generic[T]):
         except StorageError as error:
             raise api_error(error, self.rules.resource, "get") from error
 
+    def document(self, obj: T, form: Form) -> bytes:
+        """An object of the store in a form; the cache may have it encoded already."""
+        meta = obj.metadata
+        namespace = meta.namespace if self.rules.namespaced else ""
+        entry = self.cached.collection.entry(self._keys.object_key(meta.name, namespace=namespace))
+        if entry is not None and str(entry.record.revision) == meta.resource_version:
+            return entry.encode(form)
+        return self.view.encode_object(obj, form)
+
     async def list(self, selection: Selection, options: ListOptions | None = None) -> ObjectPage:
         """The objects that match, or one page of them."""
         prefix = self._prefix(selection)
@@ -195,6 +204,7 @@ class Store(Generic[T]):
             track=track,
         )
         outcome = await self._change(key, decide, "update", dry_run=_dry_run(context, options))
+        context.stored = outcome.stored
         return outcome.object, outcome.created
 
     async def delete(
@@ -241,13 +251,15 @@ class Store(Generic[T]):
         await complete(rules, obj, context, options, track=track)
         key = self._key(obj.metadata.name, context)
         try:
-            return await self.objects.create(
+            outcome = await self.objects.create(
                 key, obj, ttl=rules.seconds_to_live(obj), dry_run=_dry_run(context, options)
             )
         except KeyExists:
             raise await self._already_exists(key, obj) from None
         except StorageError as error:
             raise api_error(error, rules.resource, "create") from error
+        context.stored = outcome.stored
+        return outcome.object
 
     async def _already_exists(self, key: str, obj: T) -> AlreadyExists:
         name, resource = obj.metadata.name, self.rules.resource

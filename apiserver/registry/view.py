@@ -157,8 +157,16 @@ class ResourceView:
             return self.finished(encoded, form)
         return b"{" + encoded[len(self._head(form.version)) :]
 
+    def encode_written(self, obj: Object, stored: bytes | None, form: Form) -> bytes:
+        """An object that has just been stored as *stored*, if it was: the answer to a write."""
+        if stored is not None and not form.transform:
+            document = self._from_stored(stored, obj.metadata.resource_version, form)
+            if document is not None:
+                return document
+        return self.encode_object(obj, form)
+
     def encode_object(self, obj: Object, form: Form) -> bytes:
-        """An object that need not be in the store as it is here: the answer to a write."""
+        """An object that need not be in the store as it is here."""
         match form.transform:
             case "":
                 return self._written(obj, form)
@@ -178,13 +186,18 @@ class ResourceView:
     # Forms
 
     def _document(self, record: Record, form: Form) -> bytes:
-        value, internal = record.value, self._internal
-        if form.media == "json" and self._is_stored_class(form.version):
-            rest = value[len(internal) :]
-            if value.startswith(internal) and rest[:1] == b'"':
-                head = self._head(form.version)
-                return b'%b"metadata":{"resourceVersion":"%d",%b' % (head, record.revision, rest)
-        return self._written(self._decode(record), form)
+        found = self._from_stored(record.value, str(record.revision), form)
+        return self._written(self._decode(record), form) if found is None else found
+
+    def _from_stored(self, value: bytes, version: str, form: Form) -> bytes | None:
+        """The document of stored bytes, if it takes no more than another beginning."""
+        if form.media != "json" or not self._is_stored_class(form.version):
+            return None
+        rest = value[len(self._internal) :]
+        if not value.startswith(self._internal) or rest[:1] != b'"':
+            return None
+        head = self._head(form.version)
+        return b'%b"metadata":{"resourceVersion":"%b",%b' % (head, version.encode(), rest)
 
     def _partial(self, record: Record, form: Form) -> bytes:
         if (

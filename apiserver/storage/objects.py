@@ -81,6 +81,8 @@ class Outcome(Generic[T]):
     revision: int = 0
     created: bool = False
     removed: bool = False
+    stored: bytes | None = None
+    """The bytes of the object in the store, None if it is not there as it is here."""
 
 
 class Objects(Generic[T]):
@@ -115,13 +117,17 @@ class Objects(Generic[T]):
         obj.metadata.resource_version = str(record.revision)
         return cast(T, obj)
 
-    async def create(self, key: str, obj: T, *, ttl: int | None = None, dry_run: bool = False) -> T:
+    async def create(
+        self, key: str, obj: T, *, ttl: int | None = None, dry_run: bool = False
+    ) -> Outcome[T]:
         """Store a new object, or raise KeyExists; a dry run leaves it without a resourceVersion."""
         if dry_run:
             if await self._backend.get(key) is not None:
                 raise KeyExists(key)
-            return _at(obj, None)
-        return _at(obj, await self._backend.create(key, self._codec.encode(obj), ttl=ttl))
+            return Outcome(_at(obj, None), created=True)
+        value = self._codec.encode(obj)
+        revision = await self._backend.create(key, value, ttl=ttl)
+        return Outcome(_at(obj, revision), revision, created=True, stored=value)
 
     async def change(self, key: str, change: Change[T], *, dry_run: bool = False) -> Outcome[T]:
         """Carry out what *change* makes of the newest state, again if somebody was faster.
@@ -160,16 +166,14 @@ class Objects(Generic[T]):
             return Outcome(intent.object, revision, removed=True)
         if record is None:
             assert isinstance(intent, Put), "only what is there can be kept"
-            value = self._codec.encode(intent.object)
-            revision = await self._backend.create(key, value, ttl=intent.ttl)
-            return Outcome(_at(intent.object, revision), revision, created=True)
+            return await self.create(key, intent.object, ttl=intent.ttl)
         if isinstance(intent, Put):
             value = self._codec.encode(intent.object)
             if value != record.value:
                 revision = await self._backend.update(
                     key, value, revision=record.revision, ttl=intent.ttl
                 )
-                return Outcome(_at(intent.object, revision), revision)
+                return Outcome(_at(intent.object, revision), revision, stored=value)
         if not confirmed:
             newest = await self._backend.get(key)
             if newest != record:

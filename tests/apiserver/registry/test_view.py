@@ -354,6 +354,17 @@ def test_the_answer_to_a_write_reads_like_what_is_stored() -> None:
             assert answered == read
 
 
+def test_the_answer_to_a_write_is_made_of_what_was_stored() -> None:
+    made = sample()
+    made.metadata.resource_version = "7"
+    record = stored(sample())
+
+    answered = VIEW.encode_written(made, record.value, NOTE_FORM)
+
+    assert answered == VIEW.encode(record, NOTE_FORM)
+    assert document(answered) == document(VIEW.encode_written(made, None, NOTE_FORM))
+
+
 def test_what_was_not_stored_has_no_version() -> None:
     for form in (NOTE_FORM, PARTIAL, TABLE):
         answered = document(VIEW.encode_object(sample(), form))

@@ -111,7 +111,7 @@ async def put(objects: Objects[Gadget], text: str) -> None:
 
 
 async def test_the_revision_is_the_resource_version(place: Place) -> None:
-    made = await place.objects.create(KEY, gadget())
+    made = (await place.objects.create(KEY, gadget())).object
 
     assert made.metadata.resource_version == str(await place.revision())
     assert await place.objects.get(KEY) == made
@@ -172,7 +172,7 @@ async def test_nothing_is_believed_unchanged_because_the_cache_says_so(place: Pl
 
 
 async def test_what_changes_nothing_is_not_written(place: Place) -> None:
-    made = await place.objects.create(KEY, gadget("a1"))
+    made = (await place.objects.create(KEY, gadget("a1"))).object
     before = await place.revision()
 
     outcome = await place.objects.change(KEY, changed(model("a1"))[0])
@@ -357,7 +357,7 @@ async def test_what_is_stored_can_be_unreadable(place: Place) -> None:
 
 
 async def test_objects_are_listed_as_they_were(place: Place) -> None:
-    made = await place.objects.create(KEY, gadget("a1"))
+    made = (await place.objects.create(KEY, gadget("a1"))).object
     await put(place.objects, "b2")
 
     now, _ = await place.objects.list(Selection())
