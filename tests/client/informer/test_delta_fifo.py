@@ -1,5 +1,7 @@
 """DeltaFIFO: the queue that merges what happens to one object."""
 
+import asyncio
+
 import pytest
 
 from client.informer import DeletedObject, DeltaFIFO, Store
@@ -227,6 +229,50 @@ async def test_the_state_of_the_store_is_told_only_when_nothing_waits() -> None:
 
     assert (await popped(fifo)).resource_version == ""
     assert (await popped(fifo)).resource_version == "3"
+
+
+@pytest.mark.parametrize("method", ["add", "update", "delete"])
+async def test_every_change_tells_the_state_that_it_leads_to(method: str) -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO()
+
+    getattr(fifo, method)(gadget("a", version=7))
+
+    assert (await popped(fifo)).resource_version == "7"
+
+
+@pytest.mark.parametrize("brought", ["an empty list", "a bookmark"])
+async def test_a_state_without_changes_is_told_to_who_waits(
+    brought: str, background: Background
+) -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO(Store())
+    batches: list[Batch[Gadget]] = []
+    background(fifo.pop(batches.append))
+    await settle()
+
+    fifo.bookmark("7") if brought == "a bookmark" else fifo.replace([], "7")
+    await settle()
+
+    assert [(batch.deltas, batch.resource_version) for batch in batches] == [([Bookmark("7")], "7")]
+
+
+def test_a_resync_without_known_objects_tells_nothing() -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO()
+    fifo.add(gadget("a"))
+
+    fifo.resync()
+
+    assert len(fifo) == 1
+
+
+async def test_closing_ends_a_waiting_pop() -> None:
+    fifo: DeltaFIFO[Gadget] = DeltaFIFO()
+    consumer = asyncio.ensure_future(popped(fifo))
+    await settle()
+
+    fifo.close()
+
+    with pytest.raises(FIFOClosed):
+        await consumer
 
 
 async def test_the_transform_does_not_see_tombstones_and_resyncs() -> None:
