@@ -39,6 +39,10 @@ some patience.
 """
 
 
+_LEAVING: Final = 0.5
+"""Real seconds that a manager has to stop, before the clock is moved on for it."""
+
+
 class NotSettled(TimeoutError):
     """There was always something left to do; the message says what."""
 
@@ -79,6 +83,23 @@ class ManagerUnderTest(Manager):
             if time.monotonic() > deadline or pause.leapt > LONGEST_LEAP:
                 raise NotSettled(f"not settled: {busy or 'something keeps changing'}")
             await pause.take(moved=before != self._progress(), sure=self._only_retries())
+
+    async def __aexit__(self, *raised: object) -> None:
+        """Stop it; a clock that stands still is moved on when that does not come to an end.
+
+        Else a test that fails would wait for ever for the grace of what it was testing.
+        """
+        stopping = asyncio.ensure_future(super().__aexit__(*raised))
+        try:
+            while not stopping.done():
+                await asyncio.wait((stopping,), timeout=_LEAVING)
+                if not stopping.done() and isinstance(self.clock, FakeClock):
+                    await self.clock.step()
+        finally:
+            if not stopping.done():
+                stopping.cancel()
+                await asyncio.wait((stopping,))
+        stopping.result()
 
     def _progress(self) -> tuple[object, ...]:
         """Something that is different whenever anything has been done."""

@@ -12,8 +12,7 @@ import pytest
 from apimachinery.errors import NotFound
 from apis.core.v1 import ConfigMap
 from apis.gadgets.v1 import Gadget
-from client.controller import Queue, predicates
-from client.controller.changes import Change, Deleted
+from client.controller import predicates
 from client.controller.context import Context
 from client.controller.controller import CacheSyncTimeout
 from client.controller.handlers import Mapped
@@ -349,42 +348,6 @@ async def test_a_kind_that_the_server_does_not_have_is_looked_for_every_ten_seco
 
 
 # Sources
-
-
-class Remembers:
-    """A handler that remembers the changes it was told of."""
-
-    def __init__(self) -> None:
-        self.changes: list[Change[Gadget]] = []
-
-    async def handle(self, change: Change[Gadget], queue: Queue[NamespacedName]) -> None:
-        self.changes.append(change)
-
-
-async def test_a_deletion_that_nobody_saw_is_known_to_be_one(
-    env: Environment, clock: FakeClock
-) -> None:
-    """What a list lacks was deleted; its last known state may not be its last one."""
-    await env.client.of(Gadget).create(gadget())
-    told = Remembers()
-    setup = with_controller(Calls(), watches=[Kind(Gadget, told)])
-    async with env.manager(setup) as mgr:
-        await mgr.settled()
-        env.faults.watch(Gadget).gone()
-        await env.observer.of(Gadget).delete("lamp")
-        await clock.advance(30)
-        await mgr.settled()
-        await env.client.of(Gadget).create(gadget("other"))
-        await mgr.settled()
-        await env.client.of(Gadget).delete("other")
-        await mgr.settled()
-
-    deleted = [change for change in told.changes if isinstance(change, Deleted)]
-    assert [(change.key, change.state_unknown) for change in deleted] == [
-        ("default/lamp", True),
-        ("default/other", False),
-    ]
-    assert deleted[0].object is not None
 
 
 async def test_what_is_owned_leads_to_its_owner(env: Environment) -> None:

@@ -151,6 +151,25 @@ async def test_settled_raises_what_ended_the_manager(env: Environment) -> None:
                 await mgr.settled()
 
 
+async def test_a_test_that_fails_ends_although_time_stands_still(
+    env: Environment, clock: FakeClock
+) -> None:
+    """What does not stop has 30 seconds, which nobody would let go by."""
+
+    class Stubborn:
+        name = "stubborn"
+
+        async def run(self) -> None:
+            await asyncio.Event().wait()
+
+        def stop(self) -> None: ...
+
+    async with asyncio.timeout(20):
+        with pytest.raises(LookupError):
+            async with env.manager(lambda m: m.add(Stubborn())):
+                raise LookupError("of the test")
+
+
 # Other clients
 
 
