@@ -158,6 +158,23 @@ async def test_retries_are_throttled_too(clock: FakeClock) -> None:
     assert clock.slept == [0, 1.0]
 
 
+async def test_a_watch_waits_for_its_turn_only_when_it_is_opened_again(clock: FakeClock) -> None:
+    class Counting:
+        turns = 0
+
+        async def wait(self, request: Request) -> None:
+            self.turns += 1
+
+    limiter = Counting()
+    busy = Reply(429, b"", ("Retry-After", "0"))
+    sending, _ = sender(busy, busy, Reply(200), clock=clock, limiter=limiter)
+
+    response = await sending.stream(replace(READ, verb="watch"))
+
+    assert response is not None
+    assert limiter.turns == 2
+
+
 async def test_a_burst_goes_at_once_and_the_rest_in_its_rate(clock: FakeClock) -> None:
     bucket = TokenBucket(10, 3, clock=clock)
 

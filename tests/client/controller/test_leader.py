@@ -362,6 +362,20 @@ async def test_releasing_is_tried_again_after_a_conflict(
     assert (await lease(env)).holder_identity == ""
 
 
+async def test_a_lease_that_somebody_else_has_by_now_is_not_released(
+    env: Environment, clock: FakeClock, running: Running
+) -> None:
+    one = running("one")
+    await clock.advance(0)
+    taken = {"spec": {"holderIdentity": "other", "leaseDurationSeconds": 15}}
+    await leases(env.observer, "default").patch("example", taken)
+
+    await one.end()
+
+    record = await lease(env)
+    assert (record.holder_identity, record.lease_duration_seconds) == ("other", 15)
+
+
 async def test_without_release_the_lease_runs_out(
     env: Environment, clock: FakeClock, running: Running
 ) -> None:

@@ -202,7 +202,7 @@ async def test_what_does_not_stop_in_time_is_cancelled(
     slow = Recorder("slow", log)
     slow.stubborn = True
 
-    async with env.manager(lambda m: m.add(slow), grace=30) as mgr:
+    async with env.manager(lambda m: m.add(slow)) as mgr:
         mgr.stop()
         await clock.advance(29)
         assert log == ["slow starts", "slow stops"]
