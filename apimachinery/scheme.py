@@ -431,7 +431,7 @@ def _known_label(label: str, known: Iterable[str]) -> str:
 
 def _shallow_copy(obj: Model) -> Model:
     made = new_model(type(obj), obj.__dict__.copy())
-    if obj.__pydantic_extra__ is not None:
+    if obj.__keeps_unknown__ and obj.__pydantic_extra__ is not None:
         object.__setattr__(made, "__pydantic_extra__", obj.__pydantic_extra__.copy())
     return made
 

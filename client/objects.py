@@ -1,8 +1,6 @@
 """Objects and lists as bytes, for one class; what a client sends may also be a plain dict."""
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
@@ -10,20 +8,19 @@ import orjson
 
 from apimachinery.codec import dump_json
 from apimachinery.meta.decode import decode_json
-from apimachinery.meta.model import Model, forget_given, new_model
+from apimachinery.meta.model import Model, new_model
+from apimachinery.meta.reading import read_document, read_json
 from apimachinery.meta.status import Status
 from apimachinery.meta.time import format_time
 from apimachinery.meta.types import Object, ObjectList, ObjectMeta, PartialObjectMetadata, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
 from apimachinery.schema import GroupVersionKind
 from apimachinery.scheme import list_class
+from client.collector import COLLECTOR
 from client.paging import Page
 from client.request import InvalidRequest
 
 ObjectT = TypeVar("ObjectT", bound=Object)
-
-LARGE: Final = 256 * 1024
-"""Bytes from which on a list is decoded without the garbage collector."""
 
 Document: TypeAlias = Mapping[str, Any]
 """An object as JSON has it: camelCase, and kind and apiVersion may be left out."""
@@ -39,7 +36,7 @@ class ObjectCodec(Generic[ObjectT]):
         """One object, or DecodeError."""
         if self.cls is Unstructured:
             return cast(ObjectT, decode_unstructured(data))
-        return decode_json(self.cls, data, find_unknown=False).object
+        return read_json(self.cls, data)
 
     def decode_bookmark(self, data: bytes) -> ObjectT:
         """The object of a bookmark: metadata and nothing else, required fields or not."""
@@ -59,14 +56,12 @@ class ObjectCodec(Generic[ObjectT]):
 
     def decode_list(self, data: bytes, kind: GroupVersionKind | None = None) -> Page[ObjectT]:
         """A page of objects; items that do not repeat their kind are given *kind*."""
-        with _collector_paused(len(data)):
+        with COLLECTOR.paused(len(data)):
             found, items = self._list(data)
             if kind is not None:
                 for item in items:
                     if not item.kind:
                         item.__dict__.update(kind=kind.kind, api_version=kind.api_version)
-            for item in items:
-                forget_given(item)
         meta = found.metadata
         return Page(items, meta.resource_version, meta.continue_, meta.remaining_item_count)
 
@@ -74,7 +69,7 @@ class ObjectCodec(Generic[ObjectT]):
         if self.cls is Unstructured:
             untyped = decode_unstructured_list(data)
             return untyped, cast(list[ObjectT], untyped.items)
-        found = decode_json(list_class(self.cls), data, find_unknown=False).object
+        found = read_json(list_class(self.cls), data)
         return found, cast(list[ObjectT], found.items)
 
     def encode(self, obj: ObjectT | Document, kind: GroupVersionKind | None) -> bytes:
@@ -121,26 +116,10 @@ def _unstructured(document: dict[str, Any]) -> Unstructured:
     kind, api_version = document.pop("kind", ""), document.pop("apiVersion", "")
     if type(kind) is not str or type(api_version) is not str:
         raise TypeError
-    metadata = ObjectMeta.model_validate(document.pop("metadata", {}), by_alias=True, by_name=False)
+    metadata = read_document(ObjectMeta, document.pop("metadata", {}))
     made = new_model(Unstructured, {"kind": kind, "api_version": api_version, "metadata": metadata})
     object.__setattr__(made, "__pydantic_extra__", document)
     return made
-
-
-@contextmanager
-def _collector_paused(size: int) -> Iterator[None]:
-    """Keep the garbage collector from searching a large list again and again while it grows.
-
-    Nothing in it can be garbage yet, and the searching takes longer than the decoding.
-    """
-    if size < LARGE or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def encode_document(document: Document | Sequence[Any]) -> bytes:

@@ -97,8 +97,8 @@ def _integer(digits: str) -> int | float:
 
 
 def _validate(cls: type[ModelT], data: bytes | str, find_unknown: bool) -> DecodedModel[ModelT]:
-    if _has_untyped_parts(cls):
-        _refuse_non_numbers(data)
+    if has_untyped_parts(cls):
+        refuse_non_numbers(data)
     if not find_unknown or is_open(cls):
         made = cls.model_validate_json(data, by_alias=True, by_name=False)
         return DecodedModel(
@@ -107,7 +107,7 @@ def _validate(cls: type[ModelT], data: bytes | str, find_unknown: bool) -> Decod
     return DecodedModel(cls.model_validate_json(data, by_alias=True, by_name=False, extra="forbid"))
 
 
-def _refuse_non_numbers(data: bytes | str) -> None:
+def refuse_non_numbers(data: bytes | str) -> None:
     """Refuse NaN, Infinity and 1e400: pydantic reads them, and JSON cannot write them again."""
     try:
         orjson.loads(data)
@@ -115,7 +115,7 @@ def _refuse_non_numbers(data: bytes | str) -> None:
         raise DecodeError(str(error)) from None
 
 
-def _has_untyped_parts(cls: type[BaseModel]) -> bool:
+def has_untyped_parts(cls: type[BaseModel]) -> bool:
     """Whether any JSON can stand somewhere in the class; a set of fields is checked elsewhere."""
     known: bool | None = cls.__dict__.get("__untyped_cache__")
     if known is None:

@@ -20,8 +20,10 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import (
+    TYPE_CHECKING,
     Any,
     ClassVar,
+    Final,
     Literal,
     Self,
     TypedDict,
@@ -176,16 +178,18 @@ class Model(BaseModel):
 
     __map_type__: ClassVar[MapType | None] = None
     __copy_plan__: ClassVar[tuple[tuple[str, int], ...] | None] = None
+    __keeps_unknown__: ClassVar[bool] = False
 
     def __init_subclass__(cls, map_type: MapType | None = None, **config: Any) -> None:
         """With `map_type="atomic"` values of the class are owned and replaced as a whole."""
         super().__init_subclass__(**config)
         cls.__copy_plan__ = None  # made on first use, and never a parent's
+        cls.__keeps_unknown__ = cls.model_config.get("extra") == "allow"
         if map_type is not None:
             cls.__map_type__ = map_type
 
     def deep_copy(self) -> Self:
-        """A copy that shares nothing mutable with this object."""
+        """A copy that shares nothing mutable with this object; which fields were given is lost."""
         return _copy_model(self)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
@@ -194,10 +198,17 @@ class Model(BaseModel):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return (
-            self.__dict__ == other.__dict__
-            and self.__pydantic_extra__ == cast(Self, other).__pydantic_extra__
-        )
+        if self.__dict__ != other.__dict__:
+            return False
+        if not self.__keeps_unknown__:
+            return True
+        return self.__pydantic_extra__ == cast(Self, other).__pydantic_extra__
+
+    if not TYPE_CHECKING:  # a type checker would take it for a promise that every name is there
+
+        def __getattr__(self, name: str) -> Any:
+            """Stand in for the notes of pydantic's that an object was made without."""
+            return _NOTES[name] if name in _NOTES else super().__getattr__(name)
 
     __hash__: ClassVar[None]  # type: ignore[assignment]  # mutable, so unhashable
 
@@ -226,9 +237,6 @@ def new_model(cls: type["ModelT"], values: dict[str, Any]) -> "ModelT":
     """
     made = cls.__new__(cls)
     _set_values(made, values)
-    _set_fields_set(made, set())
-    _set_extra(made, None)
-    _set_private(made, None)
     return made
 
 
@@ -245,14 +253,25 @@ class _NothingGiven(set[str]):
 
 
 _NOTHING_GIVEN = _NothingGiven()
+_NOTES: Final[dict[str, Any]] = {
+    "__pydantic_fields_set__": _NOTHING_GIVEN,
+    "__pydantic_extra__": None,
+    "__pydantic_private__": None,
+}
+"""What a model has beside its fields, if nothing was noted."""
 
 
 def forget_given(model: "Model") -> None:
     """Drop what pydantic remembers of which fields were given, here and below, in place.
 
     It is a set in every decoded model, together about as large as all the rest, and nothing asks
-    for it. For objects that are kept in large numbers.
+    for it. For objects that are kept in large numbers; `read_json` makes them without.
     """
+    if model.__pydantic_fields_set__ is not _NOTHING_GIVEN:
+        _forget_given(model)
+
+
+def _forget_given(model: "Model") -> None:
     cls = model.__class__
     plan = cls.__copy_plan__
     if plan is None:
@@ -262,10 +281,10 @@ def forget_given(model: "Model") -> None:
     for name, level in plan:
         value = values.get(name)  # absent in one that was constructed without it
         if level == MODEL and value is not None:
-            forget_given(value)
+            _forget_given(value)
         elif level == MODEL_LIST and value:
             for item in value:
-                forget_given(item)
+                _forget_given(item)
 
 
 ModelT = TypeVar("ModelT", bound=Model)
@@ -275,7 +294,6 @@ _slots: Any = BaseModel.__dict__
 _set_values = _slots["__dict__"].__set__
 _set_fields_set = _slots["__pydantic_fields_set__"].__set__
 _set_extra = _slots["__pydantic_extra__"].__set__
-_set_private = _slots["__pydantic_private__"].__set__
 
 
 def deep_copy(value: T) -> T:
@@ -312,8 +330,6 @@ def _copy_model(model: ModelT) -> ModelT:
             values[name] = deep_copy(value)
     made = cls.__new__(cls)
     _set_values(made, values)
-    _set_fields_set(made, model.__pydantic_fields_set__.copy())
-    extra = model.__pydantic_extra__
-    _set_extra(made, extra if extra is None else deep_copy(extra))
-    _set_private(made, model.__pydantic_private__)
+    if cls.__keeps_unknown__:
+        _set_extra(made, deep_copy(model.__pydantic_extra__))
     return made

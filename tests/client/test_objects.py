@@ -15,7 +15,8 @@ from apimachinery.meta.unstructured import Unstructured, UnstructuredList
 from apimachinery.schema import GroupVersionKind
 from apis.gadgets import v1
 from client import InvalidRequest
-from client.objects import LARGE, ObjectCodec, encode_document
+from client.collector import LARGE
+from client.objects import ObjectCodec, encode_document
 from tests.client.fakes import gadget, gadget_list
 
 FULL = {

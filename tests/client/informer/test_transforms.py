@@ -35,8 +35,8 @@ async def test_transforms_can_be_chained_and_compacting_can_be_left_out(
     seen: list[Gadget] = []
 
     def note(obj: Gadget) -> Gadget:
-        seen.append(obj)
-        return obj
+        seen.append(decode_json(Gadget, obj.model_dump_json(), find_unknown=False).object)
+        return seen[-1]
 
     server.put("a")
     for smaller in (True, False):
@@ -46,7 +46,7 @@ async def test_transforms_can_be_chained_and_compacting_can_be_left_out(
         await informer.wait_synced()
 
         assert informer.store.objects() == [seen[-1]]
-        assert bool(seen[-1].spec.model_fields_set) is not smaller
+        assert bool(seen[-1].metadata.model_fields_set) is not smaller
 
 
 def size_of(obj: Gadget) -> int:
@@ -64,7 +64,7 @@ def test_a_compact_object_is_equal_and_much_smaller() -> None:
     )
     decoded = decode_json(Gadget, document, find_unknown=False).object
 
-    small = compact(decoded.deep_copy())
+    small = compact(decode_json(Gadget, document, find_unknown=False).object)
 
     assert small == decoded
     assert small.model_dump_json() == decoded.model_dump_json()
@@ -72,7 +72,6 @@ def test_a_compact_object_is_equal_and_much_smaller() -> None:
     assert own < size_of(decoded) * 0.6
     copy = small.deep_copy()
     copy.spec.size = 9
-    assert copy.spec.model_fields_set == {"size"}
     copy.metadata.labels["c"] = "d"
     assert (small.spec.size, small.metadata.labels) == (3, {"a": "b"})
 
