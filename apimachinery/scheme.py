@@ -411,7 +411,8 @@ def kind_name(cls: type[TypeMeta]) -> str:
     return cls.__kind__ if issubclass(cls, Object) else cls.__name__
 
 
-def list_class(cls: type[Object]) -> type[ObjectList[Any]]:
+# As a text: pydantic would compile `ObjectList[Any]` as soon as anybody loads this module.
+def list_class(cls: type[Object]) -> "type[ObjectList[Any]]":
     """The class of lists of *cls*; always the same one."""
     return ObjectList[cls]  # type: ignore[valid-type]
 

@@ -164,6 +164,7 @@ class Model(BaseModel):
         extra="ignore",
         allow_inf_nan=False,
         protected_namespaces=(),
+        defer_build=True,
     )
 
     @classmethod

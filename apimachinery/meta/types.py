@@ -131,8 +131,14 @@ class PartialObjectMetadata(Object):
     """An object of any kind, of which only the metadata was asked for."""
 
 
-class PartialObjectMetadataList(ObjectList[PartialObjectMetadata]):
-    """A list of which only the metadata was asked for."""
+class PartialObjectMetadataList(TypeMeta):
+    """A list of which only the metadata was asked for.
+
+    Not an `ObjectList[...]`, which pydantic would compile as soon as anybody loads this module.
+    """
+
+    metadata: ListMeta = field(default_factory=ListMeta, proto=1)
+    items: list[PartialObjectMetadata] = field(default_factory=list, proto=2, omit_empty=False)
 
 
 class LabelSelectorRequirement(Model):
