@@ -1,8 +1,14 @@
-"""Lists in pages: a page as a value, and an iterator that asks for the next one by itself."""
+"""Lists in pages: a page as a value, and an iterator that asks for the next one by itself.
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+Who wants everything gets it sooner if the server makes the next page while this side decodes the
+last one, so `Received` is a page of which only the token is known yet.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from apimachinery.errors import Expired, Gone
 from apimachinery.meta.options import ListOptions
@@ -29,6 +35,18 @@ class Page(Generic[T]):
         return len(self.items)
 
 
+@dataclass(frozen=True, slots=True)
+class Received(Generic[T]):
+    """A page as it came from the server; decoding is what takes long."""
+
+    decode: Callable[[], Page[T]]
+    continue_: str = ""
+    """The token for the next page, if it could be told without decoding."""
+
+
+Receive: TypeAlias = Callable[[ListOptions], Coroutine[Any, Any, Received[T]]]
+
+
 class Listing(Generic[T]):
     """The objects of a collection, fetched page by page while one iterates.
 
@@ -43,10 +61,13 @@ class Listing(Generic[T]):
         options: ListOptions,
         *,
         inconsistent: bool = False,
+        receive: Receive[T] | None = None,
     ) -> None:
+        """*receive* does the first half of *fetch*, for those who want everything."""
         self._fetch = fetch
         self._options = options
         self._inconsistent = inconsistent
+        self._receive = receive
 
     def __aiter__(self) -> AsyncIterator[T]:
         return self._items()
@@ -69,17 +90,32 @@ class Listing(Generic[T]):
 
     async def all(self) -> Page[T]:
         """Everything, in one state."""
-        items: list[T] = []
-        version = ""
+        pages: list[Page[T]] = []
         try:
-            async for page in self.pages():
-                version = version or page.resource_version
-                items += page.items
+            if self._receive is None or self._inconsistent:
+                async for page in self.pages():
+                    pages.append(page)
+            else:
+                await self._collect_ahead(self._receive, pages)
         except Expired:
-            if not version:  # the first page: there is no state to ask for again
+            if not pages:  # the first page: there is no state to ask for again
                 raise
             return await self._fetch(self._options.model_copy(update={"limit": 0}))
-        return Page(items, version)
+        return Page([item for page in pages for item in page.items], pages[0].resource_version)
+
+    async def _collect_ahead(self, receive: Receive[T], pages: list[Page[T]]) -> None:
+        """Page after page, each asked for before the one before it is decoded."""
+        received = await receive(self._options)
+        while True:
+            if received.continue_:
+                async with _begun(receive(self._continued(received.continue_))) as following:
+                    pages.append(received.decode())
+                    received = await following
+                continue
+            pages.append(received.decode())
+            if not pages[-1].continue_:
+                return
+            received = await receive(self._continued(pages[-1].continue_))
 
     async def _items(self) -> AsyncIterator[T]:
         async for page in self.pages():
@@ -91,3 +127,17 @@ class Listing(Generic[T]):
         return self._options.model_copy(
             update={"continue_": token, "resource_version": "", "resource_version_match": ""}
         )
+
+
+@asynccontextmanager
+async def _begun(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+    """Let *work* begin, so that its request is on the way; it does not outlive the block."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.sleep(0)
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # looked at, or asyncio would complain of one that nobody waited for

@@ -22,8 +22,8 @@ from client.interface import (
     Watch,
     WriteOptions,
 )
-from client.objects import Document
-from client.paging import PAGE_SIZE, Listing, Page
+from client.objects import Document, next_token
+from client.paging import PAGE_SIZE, Listing, Page, Received
 from client.request import ALL_NAMESPACES, InvalidRequest, PatchType, accept, query_of, segment
 from client.rest import RESTClient
 from client.scale import Scale
@@ -51,7 +51,7 @@ class Resource(Verbs[ObjectT], ResourceClient[ObjectT]):
         **options: Unpack[ReadOptions],
     ) -> Listing[ObjectT]:
         asked = list_options(limit=page_size, **options)
-        return Listing(self._fetch, asked, inconsistent=inconsistent)
+        return Listing(self._fetch, asked, inconsistent=inconsistent, receive=self._receive)
 
     async def page(
         self, *, limit: int = PAGE_SIZE, continue_: str = "", **options: Unpack[ReadOptions]
@@ -215,10 +215,13 @@ class Resource(Verbs[ObjectT], ResourceClient[ObjectT]):
         return Resource(replace(self._binding, websocket=True), self._codec.cls)
 
     async def _fetch(self, options: ListOptions) -> Page[ObjectT]:
+        return (await self._receive(options)).decode()
+
+    async def _receive(self, options: ListOptions) -> Received[ObjectT]:
         rest, kind = await self._rest()
         request = rest.list(namespace=self._binding.namespace, query=query_of(options))
-        reply = await self._send(request, many=True)
-        return self._codec.decode_list(reply.body, kind)
+        body = (await self._send(request, many=True)).body
+        return Received(lambda: self._codec.decode_list(body, kind), next_token(body))
 
     async def _watch(self, options: ListOptions) -> StreamWatcher[ObjectT]:
         rest, _ = await self._rest()
