@@ -40,8 +40,7 @@ def _reader(cls: type[BaseModel]) -> SchemaValidator:
     if known is None:
         if not cls.__pydantic_complete__:
             cls.model_rebuild()
-        # What pydantic has compiled already, and would take for the models inside, takes notes.
-        known = SchemaValidator(_without_notes(cls.__pydantic_core_schema__), _use_prebuilt=False)
+        known = SchemaValidator(_without_notes(cls.__pydantic_core_schema__))
         type.__setattr__(cls, "__reader_cache__", known)
     return known
 
@@ -85,6 +84,8 @@ def _as_dataclass(model: dict[str, Any]) -> CoreSchema:
             ],
         ),
         list(fields),
+        # Or pydantic would take what it has compiled of the class already, and that takes notes.
+        generic_origin=cls,
         strict=False,  # strictly, parsed JSON is no object of the class
         ref=model.get("ref"),
         config=model.get("config"),
