@@ -17,7 +17,6 @@ from apimachinery.meta.model import Model
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import WatchEvent
 
-T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
@@ -37,11 +36,18 @@ class EventType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Event(Generic[T]):
+class Event(Generic[T_co]):
     """One change, and the object as it is after it (for DELETED, as it was at the end)."""
 
     type: EventType
-    object: T
+    object: T_co
+
+    @property
+    def error(self) -> APIError:
+        """What an ERROR event tells of."""
+        if isinstance(self.object, Status):
+            return from_status(self.object)
+        return APIError(f"unexpected object in a watch: {self.object!r}")
 
 
 class Watch(Protocol[T_co]):

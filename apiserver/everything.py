@@ -15,12 +15,13 @@ from apimachinery.errors import NotFound
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import Object, ObjectMeta, OwnerReference, Preconditions
 from apimachinery.schema import GroupVersion, GroupVersionResource
+from apimachinery.watch import EventType
 from apiserver.inside import context_for
 from apiserver.install import Groups
 from apiserver.registry.store import Store
 from apiserver.registry.view import Form
 from apiserver.storage.entry import Selection
-from apiserver.storage.fanout import Event, EventType
+from apiserver.storage.fanout import EntryEvent
 
 RESOURCES_EVERY: Final = 5.0
 """Seconds between two looks for resources that have come or gone."""
@@ -155,7 +156,7 @@ class Everything:
         # What happens until the next watch would be missed: whoever listens must start over.
         raise WatchEnded(resource)
 
-    def _seen(self, store: Store[Any], resource: GroupVersionResource, event: Event) -> Any:
+    def _seen(self, store: Store[Any], resource: GroupVersionResource, event: EntryEvent) -> Any:
         if event.entry is None:
             return None
         value = event.entry.record.value

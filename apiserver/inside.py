@@ -12,6 +12,7 @@ from apimachinery.errors import NotFound
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.schema import GroupResource, GroupVersion, GroupVersionResource
+from apimachinery.watch import EventType
 from apiserver.context import Context
 from apiserver.following import Following
 from apiserver.install import SERVER, Groups
@@ -20,7 +21,7 @@ from apiserver.registry.strategy import Strategy
 from apiserver.registry.update import replacement
 from apiserver.registry.view import Form
 from apiserver.storage.entry import Selection
-from apiserver.storage.fanout import Event, EventType, Watcher
+from apiserver.storage.fanout import Watcher
 
 _NAMESPACES: Final = GroupVersion("", "v1").with_resource("namespaces")
 
@@ -139,7 +140,7 @@ class Objects:
         await self._store.delete(name, None, context_for("delete", self._resource, name=name))
 
     @asynccontextmanager
-    async def watch(self) -> AsyncIterator[AsyncIterator[Sequence[Event]]]:
+    async def watch(self) -> AsyncIterator[AsyncIterator[Sequence[EntryEvent]]]:
         """What there is, then whatever happens, in batches."""
         async with self._store.watch(Selection(), Form(self._resource.group_version)) as watcher:
             yield watcher

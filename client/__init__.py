@@ -30,6 +30,7 @@ from apimachinery.errors import (
     Unauthorized,
 )
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.watch import Event, EventType
 from client.asgi_transport import ASGITransport
 from client.client import AsyncClient
 from client.config import Config
@@ -45,7 +46,7 @@ from client.scale import Scale
 from client.sync import Client
 from client.sync import ResourceClient as SyncResourceClient
 from client.warnings import ServerWarning
-from client.watch import Event, EventType, ListWatch, StreamWatcher
+from client.watch import ListWatch, StreamWatcher
 
 __all__ = [
     "ALL_NAMESPACES",

@@ -15,7 +15,8 @@ from apimachinery.meta.decode import DecodeError
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from apimachinery.serializer import LineFrames
-from client.watch import EndOfStream, Event, EventType, UnexpectedEndOfStream
+from apimachinery.watch import Event, EventType
+from client.watch import EndOfStream, UnexpectedEndOfStream
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 

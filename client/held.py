@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import TypeVar
 
 from apimachinery.meta.types import Object
+from apimachinery.watch import Event
 from client.interface import Watch
-from client.watch import Event
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 

@@ -15,11 +15,12 @@ from apimachinery.meta.types import LabelSelector, Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.selectors import fields as field_selectors
 from apimachinery.selectors import labels as label_selectors
+from apimachinery.watch import Event
 from client.objects import Document
 from client.paging import Listing, Page
 from client.request import PatchType
 from client.scale import Scale
-from client.watch import Event, ListWatch
+from client.watch import ListWatch
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)
@@ -155,7 +156,10 @@ class ResourceClient(ABC, Generic[ObjectT]):
     def list(
         self, *, page_size: int = 500, inconsistent: bool = False, **options: Unpack[ReadOptions]
     ) -> Listing[ObjectT]:
-        """The objects, to iterate over; pages are fetched as they are needed."""
+        """The objects, to iterate over; pages are fetched as they are needed.
+
+        `all` wants every page, and asks for the next one while it decodes the last.
+        """
 
     @abstractmethod
     async def page(

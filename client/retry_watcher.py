@@ -12,10 +12,11 @@ from typing import Final, Generic, TypeVar
 from apimachinery.errors import APIError, Forbidden, InternalError, Unauthorized
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
+from apimachinery.watch import Event, EventType
 from client.clock import Clock, SystemClock
 from client.http import TransportError
 from client.stopping import Stopping
-from client.watch import Event, EventType, StreamWatcher
+from client.watch import StreamWatcher
 
 log = logging.getLogger("apimachinery.client.watch")
 

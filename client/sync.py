@@ -18,6 +18,7 @@ from apimachinery.meta.unstructured import Unstructured
 from apimachinery.resources import ServedResource
 from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
+from apimachinery.watch import Event
 from client import discovery, interface
 from client.client import AddToScheme, AsyncClient, scheme_with
 from client.clock import Clock
@@ -33,7 +34,6 @@ from client.request import PatchType, Request
 from client.scale import Scale
 from client.sender import Reply
 from client.warnings import WarningHandler
-from client.watch import Event
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)

@@ -9,16 +9,15 @@ server. The decoder can be exchanged (`client.etcd_events` has one for another p
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import orjson
 
-from apimachinery.errors import APIError, from_status
 from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
 from apimachinery.serializer import LineFrames
+from apimachinery.watch import Event, EventType
 from client.http import Response
 from client.paging import Page
 from client.responses import generic_status
@@ -29,33 +28,6 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 CLIENT_WATCH_DECODING: Final = "ClientWatchDecoding"
-
-
-class EventType(StrEnum):
-    """What happened to the object of an event."""
-
-    ADDED = "ADDED"
-    MODIFIED = "MODIFIED"
-    DELETED = "DELETED"
-    BOOKMARK = "BOOKMARK"
-    """Nothing: the object has only the resourceVersion that the stream has reached."""
-    ERROR = "ERROR"
-    """The stream ends; the object is a Status."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event(Generic[T_co]):
-    """One change of an object."""
-
-    type: EventType
-    object: T_co
-
-    @property
-    def error(self) -> APIError:
-        """What an ERROR event tells of."""
-        if isinstance(self.object, Status):
-            return from_status(self.object)
-        return APIError(f"unexpected object in a watch: {self.object!r}")
 
 
 class EndOfStream(Exception):

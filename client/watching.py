@@ -12,13 +12,14 @@ from apimachinery.errors import Expired, Gone
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
+from apimachinery.watch import Event, EventType
 from client.clock import Clock
 from client.errors import Deleted, WaitTimeout
 from client.interface import Watch
 from client.paging import PAGE_SIZE, Listing, Page
 from client.retry_watcher import RetryWatcher
 from client.stopping import Stopping
-from client.watch import Event, EventType, ListWatch, StreamWatcher
+from client.watch import ListWatch, StreamWatcher
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 

@@ -29,7 +29,7 @@ from apiserver.negotiation import Shape
 from apiserver.registry.translation import api_error
 from apiserver.registry.view import Form
 from apiserver.response import exchange_of, status_bytes
-from apiserver.storage.fanout import Event, Watcher
+from apiserver.storage.fanout import EntryEvent, Watcher
 from apiserver.storage.interface import StorageError
 
 log = logging.getLogger(__name__)
@@ -197,7 +197,7 @@ class Stream:
             why = f"an error on the server; its log has more, request {request_id}"
             yield [self._last_words(InternalError.of(why))]
 
-    def _framed(self, batch: list[Event]) -> list[bytes]:
+    def _framed(self, batch: list[EntryEvent]) -> list[bytes]:
         if self._count is not None:
             self._count.inc(len(batch))
         frames = []

@@ -1,18 +1,18 @@
 """From one change to everybody who watches: who wants it, as what, and at whose expense.
 
 Watchers stand in an index by namespace and name, so a change is shown only to those who could want
-it. What they get is one shared `Event` per (change, type, form): its frame is built when the first
-of them sends it, and never again. Each watcher has a queue of its own that nothing ever waits for:
-whoever lets it fill up gets what is in it, and then the end of the stream, and resumes from the
-last revision it has seen.
+it. What they get is one shared `EntryEvent` per (change, type, form): its frame is built when the
+first of them sends it, and never again. Each watcher has a queue of its own that nothing ever waits
+for: whoever lets it fill up gets what is in it, and then the end of the stream, and resumes from
+the last revision it has seen.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Hashable, Iterable, Iterator
-from enum import StrEnum
 from itertools import chain, islice
 
+from apimachinery.watch import EventType
 from apiserver.storage.entry import Entry, Selection, View
 from apiserver.storage.limits import WatchLimits
 from apiserver.storage.revision import Expired
@@ -21,14 +21,7 @@ from apiserver.storage.window import Transition, Window
 log = logging.getLogger(__name__)
 
 
-class EventType(StrEnum):
-    ADDED = "ADDED"
-    MODIFIED = "MODIFIED"
-    DELETED = "DELETED"
-    BOOKMARK = "BOOKMARK"
-
-
-class Event:
+class EntryEvent:
     """What a watcher is told; the same object for all who are told the same."""
 
     __slots__ = ("_entry", "_form", "_frame", "_view", "initial_events_end", "revision", "type")
@@ -52,7 +45,7 @@ class Event:
         self._frame: bytes | None = None
 
     def __repr__(self) -> str:
-        return f"Event({self.type}, {self._entry!r}, revision={self.revision})"
+        return f"EntryEvent({self.type}, {self._entry!r}, revision={self.revision})"
 
     @property
     def entry(self) -> Entry | None:
@@ -77,7 +70,7 @@ class Event:
         return self._view.frame(self.type, encoded, form)
 
 
-class Watcher(AsyncIterator[list[Event]]):
+class Watcher(AsyncIterator[list[EntryEvent]]):
     """A running watch: what had happened when it began, then what happens, in batches.
 
     One consumer at a time. It ends by itself when the cache is closed or the queue is full, and
@@ -103,8 +96,8 @@ class Watcher(AsyncIterator[list[Event]]):
         """The revision of the last event handed over or waiting."""
         self.slow = False
         """Whether it was ended because its queue was full."""
-        self._past: Iterator[Event] | None = None
-        self._queue: list[Event] = []
+        self._past: Iterator[EntryEvent] | None = None
+        self._queue: list[EntryEvent] = []
         self._limits = limits
         self._ended = False
         self._failure: Expired | None = None
@@ -113,7 +106,7 @@ class Watcher(AsyncIterator[list[Event]]):
     def __aiter__(self) -> "Watcher":
         return self
 
-    async def __anext__(self) -> list[Event]:
+    async def __anext__(self) -> list[EntryEvent]:
         if self._past is not None:
             # Sending may go through without waiting; a long past must leave others a turn.
             await asyncio.sleep(0)
@@ -131,12 +124,12 @@ class Watcher(AsyncIterator[list[Event]]):
                 self._waiter = None
         return self._take()
 
-    def begin_with(self, past: Iterable[Event], *, until: int) -> None:
+    def begin_with(self, past: Iterable[EntryEvent], *, until: int) -> None:
         """Tell *past*, which says all there is to say up to *until*, before the queue."""
         self._past = chain(self._past or (), past)
         self.newest = until
 
-    def push(self, event: Event) -> None:
+    def push(self, event: EntryEvent) -> None:
         """Put *event* into the queue, or end the stream if there is no room."""
         if self._ended:
             return
@@ -148,7 +141,7 @@ class Watcher(AsyncIterator[list[Event]]):
             self.slow = True
             self.end()
 
-    def push_bookmark(self, bookmark: Event) -> None:
+    def push_bookmark(self, bookmark: EntryEvent) -> None:
         """Put *bookmark* into the queue if there is room; it never ends a stream."""
         if self._queue and self._queue[-1].type is EventType.BOOKMARK:
             self._queue.pop()
@@ -162,7 +155,7 @@ class Watcher(AsyncIterator[list[Event]]):
             self._failure = failure
             self._wake()
 
-    def _take(self) -> list[Event]:
+    def _take(self) -> list[EntryEvent]:
         queue = self._queue
         if len(queue) <= self._limits.batch:
             self._queue = []
@@ -241,7 +234,7 @@ class Fanout:
     def publish(self, change: Transition) -> None:
         """Tell everybody who wants to know of one change."""
         plain = _plain_type(change)
-        shared: dict[tuple[EventType, Hashable], Event] = {}
+        shared: dict[tuple[EventType, Hashable], EntryEvent] = {}
         overrun: list[Watcher] = []
         for watcher in self._interested(change):
             event_type = self._selected(change, watcher) if watcher.selective else plain
@@ -260,7 +253,7 @@ class Fanout:
 
     def bookmark(self, watchers: Iterable[Watcher], revision: int) -> None:
         """Tell those of *watchers* who asked for it, and do not know, that *revision* is seen."""
-        shared: dict[Hashable, Event] = {}
+        shared: dict[Hashable, EntryEvent] = {}
         for watcher in watchers:
             if watcher.bookmarks and watcher.newest < revision:
                 if watcher.form not in shared:
@@ -283,11 +276,11 @@ class Fanout:
         self._closed = True
         self.end_all()
 
-    def _initial(self, watcher: Watcher, entries: Iterable[Entry]) -> Iterator[Event]:
+    def _initial(self, watcher: Watcher, entries: Iterable[Entry]) -> Iterator[EntryEvent]:
         view, form = self._view, watcher.form
         for entry in entries:
             revision = entry.record.revision
-            yield Event(EventType.ADDED, entry, view=view, form=form, revision=revision)
+            yield EntryEvent(EventType.ADDED, entry, view=view, form=form, revision=revision)
         if watcher.bookmarks:
             yield self._bookmark(form, watcher.after, initial_events_end=True)
 
@@ -297,7 +290,7 @@ class Fanout:
             if place in index:
                 yield from index[place]
 
-    def _seen_by(self, watcher: Watcher, change: Transition) -> Event | None:
+    def _seen_by(self, watcher: Watcher, change: Transition) -> EntryEvent | None:
         selection = watcher.selection
         if selection.namespace not in (None, change.namespace):
             return None
@@ -315,14 +308,14 @@ class Fanout:
             watcher.end()
             return None
 
-    def _event(self, event_type: EventType, change: Transition, form: Hashable) -> Event:
+    def _event(self, event_type: EventType, change: Transition, form: Hashable) -> EntryEvent:
         entry = change.gone if event_type is EventType.DELETED else change.new
-        return Event(event_type, entry, view=self._view, form=form, revision=change.revision)
+        return EntryEvent(event_type, entry, view=self._view, form=form, revision=change.revision)
 
     def _bookmark(
         self, form: Hashable, revision: int, *, initial_events_end: bool = False
-    ) -> Event:
-        return Event(
+    ) -> EntryEvent:
+        return EntryEvent(
             EventType.BOOKMARK,
             None,
             view=self._view,

@@ -10,11 +10,10 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
 from apimachinery.schema import GroupVersionKind
-from apimachinery.watch import INITIAL_EVENTS_END
+from apimachinery.watch import INITIAL_EVENTS_END, Event, EventType
 from client.clock import Clock
 from client.informer.faults import VeryShortWatch
 from client.informer.source import EventStream
-from client.watch import Event, EventType
 
 T = TypeVar("T", bound=Object)
 T_contra = TypeVar("T_contra", bound=Object, contravariant=True)

@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
+from apimachinery.watch import Event
 from client.paging import Page
-from client.watch import Event
 
 T = TypeVar("T", bound=Object)
 T_co = TypeVar("T_co", bound=Object, covariant=True)

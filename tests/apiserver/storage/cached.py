@@ -12,9 +12,10 @@ from typing import Any
 
 import orjson
 
+from apimachinery.watch import EventType
 from apiserver.storage.cache import CachedResource, WatchCache
 from apiserver.storage.entry import Selectable, Selection, json_frame
-from apiserver.storage.fanout import Event, EventType, Watcher
+from apiserver.storage.fanout import EntryEvent, Watcher
 from apiserver.storage.interface import Backend, Batch, Feed, Record
 from apiserver.storage.keys import ROOT, ResourceKeys
 from apiserver.storage.limits import CacheLimits
@@ -101,7 +102,7 @@ Told = tuple[str, str, int]
 """The type of an event, the text of its object, and the revision the client sees."""
 
 
-def told(event: Event) -> Told:
+def told(event: EntryEvent) -> Told:
     frame = orjson.loads(event.frame)
     document = frame["object"]
     assert frame["type"] == event.type
@@ -111,9 +112,9 @@ def told(event: Event) -> Told:
     return frame["type"], document.get("text", ""), document["resourceVersion"]
 
 
-async def take(watcher: Watcher, number: int) -> list[Event]:
+async def take(watcher: Watcher, number: int) -> list[EntryEvent]:
     """The next events, which must be exactly so many at the end of some batch."""
-    events: list[Event] = []
+    events: list[EntryEvent] = []
     while len(events) < number:
         events += await anext(watcher)
     assert len(events) == number, events
@@ -134,7 +135,7 @@ async def is_waiting(watcher: Watcher) -> bool:
     return waiting
 
 
-def replay(events: list[Event], state: dict[str, Record] | None = None) -> dict[str, Record]:
+def replay(events: list[EntryEvent], state: dict[str, Record] | None = None) -> dict[str, Record]:
     """The objects a client knows after *events*, each of which must be legal in that place."""
     known = dict(state or {})
     for event in events:

@@ -19,7 +19,7 @@ from apiserver.storage.cache import (
     WatchCache,
 )
 from apiserver.storage.entry import make_entry
-from apiserver.storage.fanout import Event, Watcher
+from apiserver.storage.fanout import EntryEvent, Watcher
 from apiserver.storage.interface import Backend, Conflict, KeyExists, Record, Unavailable
 from apiserver.storage.limits import CacheLimits, WatchLimits, WindowSize
 from apiserver.storage.revision import At
@@ -155,7 +155,7 @@ class Story:
                 assert known == await self.truth(selection, newest)
 
 
-def after_initial(batch: list[Event]) -> list[Event] | None:
+def after_initial(batch: list[EntryEvent]) -> list[EntryEvent] | None:
     """What follows the state, with the bookmark that ends it; None if it is not complete yet."""
     for place, event in enumerate(batch):
         if event.initial_events_end:

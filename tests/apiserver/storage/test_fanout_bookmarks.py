@@ -1,9 +1,9 @@
 """Bookmarks: once a minute, to those who asked, and only if there is something to say."""
 
+from apimachinery.watch import EventType
 from apiserver.storage.cache import (
     Selection,
 )
-from apiserver.storage.fanout import EventType
 from apiserver.storage.interface import Backend
 from apiserver.storage.limits import CacheLimits, WatchLimits
 from tests.apiserver.storage.cached import (

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from apimachinery.errors import APIError, Expired, InternalError, Timeout, TooManyRequests
+from apimachinery.watch import EventType
 from client.informer import DeletedObject, Handler, InformerOptions, SharedInformer, object_key
 from client.informer.versions import compare
-from client.watch import EventType
 from tests.client.informer.clock import FakeClock
 from tests.client.informer.server import Gadget, Server
 

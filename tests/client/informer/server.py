@@ -9,10 +9,9 @@ from apimachinery.meta.model import Model
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object, ObjectMeta
-from apimachinery.watch import INITIAL_EVENTS_END
+from apimachinery.watch import INITIAL_EVENTS_END, Event, EventType
 from client.informer.keys import join_key, object_key
 from client.paging import Page
-from client.watch import Event, EventType
 
 
 class GadgetSpec(Model):

@@ -8,11 +8,11 @@ from apimachinery.meta.table import Table
 from apimachinery.meta.types import ObjectMeta, PartialObjectMetadata, TypeMeta
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.schema import GroupVersion
+from apimachinery.watch import Event, EventType
 from client.clock import Clock
 from client.informer import FIFO, Reflector, Store
 from client.informer.fifo import HOLD_UP
 from client.informer.intake import Intake
-from client.watch import Event, EventType
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
 from tests.client.informer.reflectors import Setup

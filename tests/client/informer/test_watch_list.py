@@ -6,8 +6,7 @@ import pytest
 
 from apimachinery.errors import APIError, Expired, Forbidden, Timeout, TooManyRequests
 from apimachinery.meta.options import ListOptions
-from apimachinery.watch import INITIAL_EVENTS_END
-from client.watch import EventType
+from apimachinery.watch import INITIAL_EVENTS_END, EventType
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
 from tests.client.informer.reflectors import Recorder, Setup
