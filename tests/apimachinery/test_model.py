@@ -1,7 +1,9 @@
 """The rules of the wire that hold for every Model."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from threading import Barrier
 from typing import Any, Literal
 
 import pytest
@@ -368,3 +370,20 @@ def test_models_are_plain_pydantic_models() -> None:
     assert issubclass(Model, BaseModel)
     with pytest.raises(TypeError, match="unhashable"):
         hash(Inner(name="a"))
+
+
+def test_several_threads_may_be_the_first_to_use_a_class() -> None:
+    class Late(Object):
+        parts: list[Inner] = field(default_factory=list)
+
+    together = Barrier(4)
+
+    def read(_: int) -> Late:
+        together.wait()
+        return Late.model_validate_json(b'{"metadata":{"name":"a"},"parts":[{"name":"b"}]}')
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(read, range(4)))
+
+    expected = Late(metadata=ObjectMeta(name="a"), parts=[Inner(name="b")])
+    assert found == [expected] * 4
