@@ -40,7 +40,7 @@ SLOW: Final = 4.0
 """Seconds of a run after which one run must do."""
 ENOUGH: Final = 90.0
 """Seconds after which nothing is measured again."""
-LATEST: Final = 150.0
+LATEST: Final = 300.0
 """Seconds after which nothing is measured at all."""
 LIMIT: Final = 25.0
 """Seconds that one run may take."""
