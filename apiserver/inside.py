@@ -21,7 +21,7 @@ from apiserver.registry.strategy import Strategy
 from apiserver.registry.update import replacement
 from apiserver.registry.view import Form
 from apiserver.storage.entry import Selection
-from apiserver.storage.fanout import Watcher
+from apiserver.storage.fanout import EntryEvent, Watcher
 
 _NAMESPACES: Final = GroupVersion("", "v1").with_resource("namespaces")
 
