@@ -50,7 +50,7 @@ async def open_sqlite(url: str, *, clock: Clock = time.time) -> "SqliteBackend":
     """Open the store that *url* names, and make it if it does not exist."""
     location = parse_url(url)
     sessions = await asyncio.to_thread(
-        open_sessions, location.path, count=4 + RANGE_THREADS, synchronous=location.synchronous
+        open_sessions, location.path, count=5 + RANGE_THREADS, synchronous=location.synchronous
     )
     return SqliteBackend(sessions, clock=clock)
 
@@ -106,7 +106,7 @@ class SqliteBackend:
     def __init__(self, sessions: list[Session], *, clock: Clock = time.time) -> None:
         self._sessions = sessions
         self._clock = clock
-        writer, lookups, feeds, lookout, *ranges = sessions
+        writer, lookups, feeds, lookout, self._glances, *ranges = sessions
         self._largest = writer.largest
         self._writer = Lane[Write | Maintenance]("writer", [writer.write], together=WRITES_TOGETHER)
         self._lookups = Lane[Lookup]("lookups", [lookups.look_up], together=LOOKUPS_TOGETHER)
@@ -158,7 +158,9 @@ class SqliteBackend:
             feed.end()
 
     async def current_revision(self) -> int:
-        revision: int = await self._lookups.submit(None)
+        revision: int | None = self._glances.glance()
+        if revision is None:
+            revision = await self._lookups.submit(None)
         return revision
 
     async def compact(self, revision: int) -> None:

@@ -105,6 +105,32 @@ async def test_a_reader_does_not_hold_up_a_writer(backend: SqliteBackend, path: 
     reader.close()
 
 
+async def test_the_revision_is_read_while_somebody_writes(
+    backend: SqliteBackend, path: Path
+) -> None:
+    revision = await backend.create("/a", b"")
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    writer.execute("UPDATE store SET revision = revision + 1")
+
+    assert await backend.current_revision() == revision
+
+    writer.execute("COMMIT")
+    assert await backend.current_revision() == revision + 1
+    writer.close()
+
+
+async def test_a_glance_does_not_wait_for_whoever_uses_the_connection(path: Path) -> None:
+    (session,) = open_sessions(path, count=1, synchronous="full")
+    assert session.glance() == 1
+
+    with session._lock:
+        assert session.glance() is None
+
+    session.close()
+    assert session.glance() is None
+
+
 async def test_a_bad_job_does_not_hurt_those_beside_it(backend: SqliteBackend) -> None:
     """A lone surrogate is no text; nothing can be stored under it or found."""
     outcomes = await asyncio.gather(
