@@ -16,11 +16,12 @@ from pydantic_core import to_json
 
 from apimachinery.meta.decode import DecodedModel, DecodeError, complaint, decode_json
 from apimachinery.meta.model import Model, new_model
+from apimachinery.meta.strict import problems_of
 from apimachinery.meta.types import Object, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import Scheme
-from apimachinery.serializer import JSON, MAX_BYTES, PROTOBUF, SERIALIZERS
+from apimachinery.serializer import JSON, MAX_BYTES, PROTOBUF, SERIALIZERS, yaml_complaint
 
 if TYPE_CHECKING:
     from apimachinery.protobuf import ProtobufCodec
@@ -165,14 +166,13 @@ class Codec:
         strict = validation is not FieldValidation.IGNORE
         document = serializer.read(data, strict)
         kind, decoded = self._decode_as_said(document.json, expected, find_unknown=strict)
-        problems = (
-            *(f'unknown field "{path}"' for path in decoded.unknown),
-            *(f'duplicate field "{path}"' for path in document.duplicates),
-        )
-        if problems and validation is FieldValidation.STRICT:
-            raise StrictDecodeError(problems)
-        warnings = problems if validation is FieldValidation.WARN else ()
-        return Decoded(decoded.object, kind, warnings)
+        if not decoded.unknown and not document.duplicates:
+            return Decoded(decoded.object, kind)
+        problems = problems_of(document.json, type(decoded.object))
+        said = document.complaints
+        if validation is FieldValidation.STRICT:
+            raise StrictDecodeError(((yaml_complaint(said), *problems)) if said else problems)
+        return Decoded(decoded.object, kind, (*said, *problems))
 
     def _decode_as_said(
         self, data: bytes, expected: GroupVersionKind | None, *, find_unknown: bool

@@ -29,6 +29,8 @@ class Document:
 
     json: bytes
     duplicates: tuple[str, ...] = ()
+    complaints: tuple[str, ...] = ()
+    """What a YAML parser says of each of them; the JSON has them once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +72,24 @@ def write_json_pretty(data: bytes) -> bytes:
 def read_yaml(data: bytes, find_duplicates: bool = False) -> Document:
     """JSON is YAML, comes often under its name, and is read much faster as what it is."""
     if recognise(data) == JSON and _is_json(data):
-        return read_json(data, find_duplicates)
-    from apimachinery.yaml import load_yaml
+        found = read_json(data, find_duplicates)
+        if not found.duplicates:
+            return found
+    from apimachinery.yaml import load_strict
 
-    document, duplicates = load_yaml(data)
+    document, repeated = load_strict(data)
     try:
         written = orjson.dumps(document)
     except orjson.JSONEncodeError as error:  # anchors within anchors, nested too deep
         raise DecodeError(f"yaml: {error}") from None
-    return Document(written, duplicates if find_duplicates else ())
+    if not find_duplicates:
+        return Document(written)
+    return Document(written, tuple(repeated), tuple(repeated.values()))
+
+
+def yaml_complaint(lines: Iterable[str]) -> str:
+    """All that a strict YAML parser has to say, as the one error that it is."""
+    return "\n  ".join(("error converting YAML to JSON: yaml: unmarshal errors:", *lines))
 
 
 def write_yaml(data: bytes) -> bytes:

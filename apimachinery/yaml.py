@@ -2,7 +2,7 @@
 
 PyYAML follows YAML 1.1 to the letter; the original does not, and a manifest must mean the same
 here: a date stays a string, `1:30` is not ninety, keys become strings, `<<` merges. A key that
-stands twice is reported with its path.
+stands twice is reported with its path, and in the words of the original's parser.
 
 Values are made from the parser's events and not from PyYAML's nodes, whose composer follows any
 nesting until the stack of the process ends. Anchors may share parts of a document; what they add
@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 
+from apimachinery.fieldpath import quote
 from apimachinery.meta.decode import MAX_DEPTH, DecodeError
 
 MAX_REPEATED = 3 * 1024 * 1024
@@ -43,16 +44,22 @@ def load_yaml(data: bytes) -> tuple[Any, tuple[str, ...]]:
 
     Parts that anchors share are shared in the value too: it is to be read and not changed.
     """
+    value, repeated = load_strict(data)
+    return value, tuple(repeated)
+
+
+def load_strict(data: bytes) -> tuple[Any, dict[str, str]]:
+    """The same with the complaint about each repeated key, `line 3: key "a" already set in map`."""
     found = _read(data, several=False)
-    return found[0] if found else (None, ())
+    return found[0] if found else (None, {})
 
 
 def load_all_yaml(data: bytes) -> list[tuple[Any, tuple[str, ...]]]:
     """Every document in *data*, each as by `load_yaml`."""
-    return _read(data, several=True)
+    return [(value, tuple(repeated)) for value, repeated in _read(data, several=True)]
 
 
-def _read(data: bytes, *, several: bool) -> list[tuple[Any, tuple[str, ...]]]:
+def _read(data: bytes, *, several: bool) -> list[tuple[Any, dict[str, str]]]:
     try:
         reader = _Reader(yaml.parse(data.decode("utf-8"), Loader=_LOADER))
         return list(reader.documents(several=several))
@@ -81,14 +88,15 @@ class _Reader:
     """Turns events into JSON values, noting keys that repeat."""
 
     def __init__(self, events: Iterator[yaml.Event]) -> None:
-        self.duplicates: list[str] = []
+        self.repeated: dict[str, str] = {}
+        """Path of a key that stands twice -> the complaint about it."""
         self._events = events
         self._anchors: dict[str, _Anchored | None] = {}
         """None for an anchor whose value has begun and not ended."""
         self._size = 0
         self._repeated = 0
 
-    def documents(self, *, several: bool) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    def documents(self, *, several: bool) -> Iterator[tuple[Any, dict[str, str]]]:
         first = True
         for event in self._events:
             if not isinstance(event, yaml.DocumentStartEvent):
@@ -96,9 +104,9 @@ class _Reader:
             if not first and not several:
                 raise DecodeError(f"yaml: {_where(event)}: expected one document, not several")
             first = False
-            self.duplicates.clear()
+            self.repeated = {}
             self._anchors.clear()
-            yield self._value(next(self._events), "", 0), tuple(self.duplicates)
+            yield self._value(next(self._events), "", 0), self.repeated
 
     def _value(self, event: Any, path: str, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
@@ -148,11 +156,14 @@ class _Reader:
                 for part in _parts(event, self._value(next(self._events), path, depth + 1)):
                     merged = {**part, **merged}
                 continue
-            key = _key(event, self._value(event, path, depth + 1))
+            name = self._value(event, path, depth + 1)
+            key = _key(event, name)
             here = f"{path}.{key}" if path else key
+            event = next(self._events)
+            value = self._value(event, here, depth + 1)
             if key in made:
-                self.duplicates.append(here)
-            made[key] = self._value(next(self._events), here, depth + 1)
+                self.repeated[here] = f"{_where(event)}: key {_shown(name)} already set in map"
+            made[key] = value
         return {**merged, **made} if merged else made
 
 
@@ -223,6 +234,10 @@ def _key(event: yaml.Event, value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value)
+
+
+def _shown(key: Any) -> str:
+    return quote(key) if isinstance(key, str) else str(key).lower()
 
 
 def _binary(event: yaml.ScalarEvent, text: str) -> str:

@@ -1,13 +1,20 @@
 """JSON patch (RFC 6902): a list of operations, done in order, all or none.
 
+The corners that the RFC and Kubernetes see differently are Kubernetes' (which uses version 4 of
+evanphx/json-patch): an object has null for every member it does not have, so that `replace` adds
+one and `test` finds null; indices below zero count from the end; what stands before the first
+slash of a path is not looked at; the root can be replaced and tested, and nothing else.
+
 The document is copied on write: a container is copied when an operation first touches it, and
 what no operation touches is shared with the result. A patch of ten thousand operations therefore
 costs ten thousand small steps and not ten thousand copies.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
+from typing import Final
 
 from apimachinery.patch.errors import MalformedPatch, PatchFailed, PatchTooLarge
 from apimachinery.patch.values import (
@@ -16,6 +23,7 @@ from apimachinery.patch.values import (
     JSONObject,
     JSONValue,
     equal,
+    json_type,
     require_depth,
     rough_size,
 )
@@ -24,9 +32,11 @@ MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024
 """Copies can double a document each; this many characters all of them together may add."""
 
-_NEEDS_VALUE = frozenset({"add", "replace", "test"})
-_NEEDS_FROM = frozenset({"move", "copy"})
-_OPERATIONS = _NEEDS_VALUE | _NEEDS_FROM | {"remove"}
+MEMBERS: Final = ("op", "path", "from", "value")
+"""What an operation can have."""
+
+_INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_ESCAPE: Final = re.compile("~[01]")
 
 Pointer = tuple[str, ...]
 
@@ -36,98 +46,107 @@ class _Refused(Exception):
 
 
 def apply(document: JSONValue, operations: JSONValue) -> JSONValue:
-    """Return *document* after *operations*; a malformed one is refused before any is tried."""
-    if not isinstance(operations, list):
-        raise MalformedPatch("a JSON patch must be a list of operations")
-    if len(operations) > MAX_OPERATIONS:
-        raise PatchTooLarge(
-            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS},"
-            f" got {len(operations)}"
-        )
-    steps = [_parse(index, operation) for index, operation in enumerate(operations)]
+    """Return *document* after *operations*; what is no list of objects is malformed."""
+    steps = _operations(operations)
     draft = _Draft(document)
-    for step in steps:
+    for index, operation in enumerate(steps):
         try:
-            _perform(draft, step)
+            _perform(draft, operation)
         except _Refused as reason:
-            raise PatchFailed(f"{step}: {reason}") from None
-    if any(step.op in _NEEDS_FROM for step in steps):
+            raise PatchFailed(f"{_described(index, operation)}: {reason}") from None
+    if any("from" in step for step in steps):
         require_depth(draft.root, "the patched document", PatchFailed)
     return draft.root
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    index: int
-    op: str
-    path: Pointer
-    source: Pointer
-    value: JSONValue
-
-    def __str__(self) -> str:
-        return f'operation {self.index}: {self.op} "{_pointer(self.path)}"'
-
-
-def _parse(index: int, operation: JSONValue) -> _Step:
-    place = f"operation {index}"
-    if not isinstance(operation, dict):
-        raise MalformedPatch(f"{place}: must be an object")
-    op = operation.get("op")
-    if not isinstance(op, str) or op not in _OPERATIONS:
-        raise MalformedPatch(f'{place}: "op" must be one of {", ".join(sorted(_OPERATIONS))}')
-    place = f"{place}: {op}"
-    path = _parse_pointer(operation, "path", place)
-    if op in _NEEDS_VALUE and "value" not in operation:
-        raise MalformedPatch(f'{place} "{_pointer(path)}": "value" is missing')
-    require_depth(operation.get("value"), f"{place}: the value", MalformedPatch, above=len(path))
-    source = _parse_pointer(operation, "from", place) if op in _NEEDS_FROM else ()
-    return _Step(index, op, path, source, operation.get("value"))
+def _operations(patch: JSONValue) -> list[JSONObject]:
+    if patch is None:
+        return []
+    if not isinstance(patch, list):
+        raise MalformedPatch(_mistyped(patch, "jsonpatch.Patch"))
+    if len(patch) > MAX_OPERATIONS:
+        raise PatchTooLarge(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
+        )
+    found: list[JSONObject] = []
+    for index, operation in enumerate(patch):
+        if operation is not None and not isinstance(operation, dict):
+            raise MalformedPatch(_mistyped(operation, "jsonpatch.Operation"))
+        found.append(operation or {})
+        above = str(found[-1].get("path")).count("/")
+        value = found[-1].get("value")
+        require_depth(value, f"operation {index}: the value", MalformedPatch, above=above)
+    return found
 
 
-def _parse_pointer(operation: JSONObject, member: str, place: str) -> Pointer:
+def _mistyped(value: JSONValue, wanted: str) -> str:
+    return f"json: cannot unmarshal {json_type(value)} into Go value of type {wanted}"
+
+
+def _described(index: int, operation: JSONObject) -> str:
+    return f'operation {index}: {operation.get("op")} "{operation.get("path")}"'
+
+
+def _text(operation: JSONObject, member: str) -> str:
     text = operation.get(member)
     if not isinstance(text, str):
-        raise MalformedPatch(f'{place}: "{member}" must be a string')
-    if not text:
-        return ()
-    if not text.startswith("/"):
-        raise MalformedPatch(f'{place}: "{member}" must be empty or start with "/", not "{text}"')
-    tokens = text[1:].split("/")
-    if "~" not in text:
-        return tuple(tokens)
-    if text.count("~") != text.count("~0") + text.count("~1"):
-        raise MalformedPatch(f'{place}: "~" must be followed by 0 or 1 in "{text}"')
-    return tuple(token.replace("~1", "/").replace("~0", "~") for token in tokens)
+        raise _Refused(f'"{member}" must be a string')
+    return text
 
 
-def _pointer(tokens: Pointer) -> str:
-    return "".join("/" + token.replace("~", "~0").replace("/", "~1") for token in tokens)
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The member or element of a container that a path names; without a container, the root."""
+
+    holders: Pointer
+    token: str
 
 
-def _perform(draft: "_Draft", step: _Step) -> None:
-    match step.op:
+def _place(text: str) -> _Place:
+    before, *tokens = text.split("/")
+    if not tokens:
+        raise _Refused(f'"{before}" names no member: a path has a "/"')
+    if "~" in text:
+        tokens = [_ESCAPE.sub(_unescaped, token) for token in tokens]
+    return _Place(tuple(tokens[:-1]), tokens[-1])
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return "/" if escape[0] == "~1" else "~"
+
+
+def _perform(draft: "_Draft", operation: JSONObject) -> None:
+    match operation.get("op"):
         case "add":
-            draft.add(step.path, step.value)
+            draft.add(_place(_text(operation, "path")), operation.get("value"))
         case "remove":
-            draft.remove(step.path)
+            draft.remove(_place(_text(operation, "path")))
         case "replace":
-            draft.replace(step.path, step.value)
+            _replace(draft, _text(operation, "path"), operation.get("value"))
         case "move":
-            _move(draft, step)
+            value = draft.remove(_place(_text(operation, "from")))
+            draft.add(_place(_text(operation, "path")), value)
         case "copy":
-            draft.copy(step.source, step.path)
+            draft.copy(_place(_text(operation, "from")), _place(_text(operation, "path")))
+        case "test":
+            _test(draft, _text(operation, "path"), operation.get("value"))
         case _:
-            if not equal(draft.get(step.path), step.value):
-                raise _Refused("the value there is another one")
+            raise _Refused("there is no such operation")
 
 
-def _move(draft: "_Draft", step: _Step) -> None:
-    if step.source == step.path:
-        draft.get(step.path)
-        return
-    if step.path[: len(step.source)] == step.source:
-        raise _Refused("a value cannot move into itself")
-    draft.add(step.path, draft.remove(step.source))
+def _replace(draft: "_Draft", path: str, value: JSONValue) -> None:
+    if path:
+        draft.replace(_place(path), value)
+    elif isinstance(value, (dict, list)):
+        draft.root = value
+    else:
+        raise _Refused("the root can be an object or a list")
+
+
+def _test(draft: "_Draft", path: str, value: JSONValue) -> None:
+    found = draft.get(_place(path)) if path else draft.root
+    if not equal(found, value):
+        raise _Refused("the value there is another one")
 
 
 class _Draft:
@@ -140,53 +159,45 @@ class _Draft:
         # place. The values keep them alive, so that no identity is used a second time.
         self._own: dict[int, Container] = {}
 
-    def get(self, pointer: Pointer) -> JSONValue:
+    def get(self, place: _Place) -> JSONValue:
         value = self.root
-        for token in pointer:
+        for token in (*place.holders, place.token):
             value = _child(value, token)
         return value
 
-    def add(self, pointer: Pointer, value: JSONValue) -> None:
-        if not pointer:
-            self.root = value
-            return
-        parent, token = self._parent(pointer), pointer[-1]
-        if isinstance(parent, dict):
-            parent[token] = value
+    def add(self, place: _Place, value: JSONValue) -> None:
+        holder = self._holder(place)
+        if isinstance(holder, dict):
+            holder[place.token] = value
+        elif place.token == "-":
+            holder.append(value)
         else:
-            parent.insert(_index(token, len(parent), appending=True), value)
+            holder.insert(_index(place.token, len(holder) + 1), value)
 
-    def remove(self, pointer: Pointer) -> JSONValue:
-        if not pointer:
-            raise _Refused("the whole document cannot be removed")
-        parent, token = self._parent(pointer), pointer[-1]
-        removed = _child(parent, token)
-        if isinstance(parent, dict):
-            del parent[token]
-        else:
-            del parent[int(token)]
-        return removed
+    def remove(self, place: _Place) -> JSONValue:
+        holder = self._holder(place)
+        if isinstance(holder, list):
+            return holder.pop(_index(place.token, len(holder)))
+        if place.token not in holder:
+            raise _Refused(f'member "{place.token}" does not exist')
+        return holder.pop(place.token)
 
-    def replace(self, pointer: Pointer, value: JSONValue) -> None:
-        if not pointer:
-            self.root = value
-            return
-        parent, token = self._parent(pointer), pointer[-1]
-        _child(parent, token)
-        _set(parent, token, value)
+    def replace(self, place: _Place, value: JSONValue) -> None:
+        _set(self._holder(place), place.token, value)
 
-    def copy(self, source: Pointer, target: Pointer) -> None:
+    def copy(self, source: _Place, target: _Place) -> None:
         value = self.get(source)
         self._copied += rough_size(value, MAX_COPIED)
         if self._copied > MAX_COPIED:
-            raise PatchTooLarge(f"the copies of a JSON patch may add {MAX_COPIED} characters")
+            raise _Refused(f"the copies of a JSON patch may add {MAX_COPIED} characters")
         # From here on two paths lead to the value, so nothing may be changed in place any more.
         self._own.clear()
         self.add(target, value)
 
-    def _parent(self, pointer: Pointer) -> Container:
-        self.root = node = self._writable(self.root, pointer[0])
-        for token, following in pairwise(pointer):
+    def _holder(self, place: _Place) -> Container:
+        path = (*place.holders, place.token)
+        self.root = node = self._writable(self.root, path[0])
+        for token, following in pairwise(path):
             child = self._writable(_child(node, token), following)
             _set(node, token, child)
             node = child
@@ -204,32 +215,27 @@ class _Draft:
 
 def _child(parent: JSONValue, token: str) -> JSONValue:
     if isinstance(parent, dict):
-        if token not in parent:
-            raise _Refused(f'member "{token}" does not exist')
-        return parent[token]
+        return parent.get(token)
     if isinstance(parent, list):
         return parent[_index(token, len(parent))]
     raise _Refused(f'"{token}" is looked up in a value that is no object and no list')
 
 
 def _set(parent: Container, token: str, value: JSONValue) -> None:
-    """Put *value* where `_child` has found one."""
     if isinstance(parent, dict):
         parent[token] = value
     else:
-        parent[int(token)] = value
+        parent[_index(token, len(parent))] = value
 
 
-def _index(token: str, length: int, *, appending: bool = False) -> int:
-    if appending and token == "-":
-        return length
-    if not (token.isascii() and token.isdigit()) or (token[0] == "0" and token != "0"):
-        raise _Refused(f'"{token}" is not the index of a list element')
-    last = length if appending else length - 1
-    # The length is compared first: Python refuses to read numbers of thousands of digits.
-    if len(token) > len(str(length)) or int(token) > last:
-        raise _Refused(f"index {token[:20]} is outside of a list of {length}")
-    return int(token)
+def _index(token: str, length: int) -> int:
+    """The position, of *length* there are, that a token names."""
+    if not _INDEX.fullmatch(token):
+        raise _Refused(f'"{token[:20]}" is not the index of a list element')
+    index = int(token)
+    if not -length <= index < length:
+        raise _Refused(f"index {token[:20]} is outside of a list")
+    return index + length if index < 0 else index
 
 
 def create(source: JSONValue, target: JSONValue) -> JSONList:
@@ -239,6 +245,10 @@ def create(source: JSONValue, target: JSONValue) -> JSONList:
     if len(operations) > MAX_OPERATIONS:
         return [{"op": "replace", "path": "", "value": target}]
     return operations
+
+
+def _pointer(token: str) -> str:
+    return "/" + token.replace("~", "~0").replace("/", "~1")
 
 
 def _differences(source: JSONValue, target: JSONValue, path: str) -> Iterator[JSONObject]:
@@ -252,9 +262,9 @@ def _differences(source: JSONValue, target: JSONValue, path: str) -> Iterator[JS
 
 def _object_differences(source: JSONObject, target: JSONObject, path: str) -> Iterator[JSONObject]:
     for key in source.keys() - target.keys():
-        yield {"op": "remove", "path": path + _pointer((key,))}
+        yield {"op": "remove", "path": path + _pointer(key)}
     for key, value in target.items():
-        place = path + _pointer((key,))
+        place = path + _pointer(key)
         if key in source:
             yield from _differences(source[key], value, place)
         else:

@@ -37,6 +37,19 @@ def equal(left: JSONValue, right: JSONValue) -> bool:
     return True
 
 
+def json_type(value: JSONValue) -> str:
+    """The name of a value's type, as the original's decoder has it in its messages."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, (int, float)):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
 def require_depth(value: JSONValue, name: str, error: type[PatchError], *, above: int = 0) -> None:
     """Raise *error* if *value*, with *above* levels above it, is nested deeper than `MAX_DEPTH`."""
     level: list[Container] = [value] if isinstance(value, (dict, list)) else []

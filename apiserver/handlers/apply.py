@@ -16,7 +16,7 @@ from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apimachinery.patch.apply import ApplyConflict, ApplyError
 from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
-from apimachinery.serializer import read_yaml
+from apimachinery.serializer import read_yaml, yaml_complaint
 from apiserver.context import Context
 from apiserver.endpoint import Endpoint, field_validation
 from apiserver.tracking import FieldTracking
@@ -66,7 +66,7 @@ def _configuration(
         read = read_yaml(body, True)
     except DecodeError as error:
         raise BadRequest(f"error decoding YAML: {error}") from None
-    _judge([f'duplicate field "{path}"' for path in read.duplicates], validation, context)
+    _judge(read.complaints, validation, context)
     document = orjson.loads(read.json)
     if not isinstance(document, dict):
         raise BadRequest("error decoding YAML: expected an object")
@@ -76,9 +76,9 @@ def _configuration(
     return document
 
 
-def _judge(problems: list[str], validation: FieldValidation, context: Context) -> None:
+def _judge(problems: tuple[str, ...], validation: FieldValidation, context: Context) -> None:
     if validation is FieldValidation.STRICT and problems:
-        raise BadRequest("error strict decoding YAML: " + ", ".join(problems))
+        raise BadRequest(f"error strict decoding YAML: {yaml_complaint(problems)}")
     if validation is FieldValidation.WARN:
         for text in problems:
             context.warn(text)

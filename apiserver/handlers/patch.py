@@ -5,52 +5,29 @@ If somebody else was faster it is applied again to what they have made of the ob
 not conflict unless it names the resourceVersion it is meant for.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 from falcon.asgi import Request, Response
 
-from apimachinery.codec import FieldValidation, StrictDecodeError
-from apimachinery.errors import (
-    APIError,
-    BadRequest,
-    Invalid,
-    RequestEntityTooLarge,
-    UnsupportedMediaType,
-)
-from apimachinery.fieldpath import Path, invalid
+from apimachinery.codec import FieldValidation
+from apimachinery.errors import BadRequest, Invalid, UnsupportedMediaType
 from apimachinery.mediatype import parse_media_type
 from apimachinery.meta.decode import DecodeError
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.options_validation import check, validate_patch_options
 from apimachinery.meta.parameters import load
-from apimachinery.meta.shape import StructShape
 from apimachinery.meta.types import Object
-from apimachinery.patch import json_patch, merge_patch, strategic
-from apimachinery.patch.errors import MalformedPatch, PatchError, PatchTooLarge
-from apimachinery.schema import GroupKind
 from apimachinery.scheme import NotRegistered
-from apimachinery.serializer import read_json
 from apiserver.context import Context
 from apiserver.decoding import check_kind, content_type, read_body
-from apiserver.endpoint import (
-    APPLY_PATCH,
-    JSON_PATCH,
-    MERGE_PATCH,
-    STRATEGIC_PATCH,
-    Endpoint,
-    field_validation,
-)
+from apiserver.endpoint import APPLY_PATCH, Endpoint, field_validation
 from apiserver.handlers.answer import agree, write_object
 from apiserver.handlers.apply import apply
+from apiserver.handlers.patch_body import PatchBody, read_patch
 from apiserver.negotiation import PLAIN
 from apiserver.request import Query
 from apiserver.response import exchange_of
-
-Document = Any
-Change = Callable[[Document], Document]
 
 
 async def patch(endpoint: Endpoint, req: Request, resp: Response) -> None:
@@ -64,9 +41,8 @@ async def patch(endpoint: Endpoint, req: Request, resp: Response) -> None:
     if media_type == APPLY_PATCH:
         written, created = await apply(endpoint, context, body, options, exchange.permit)
     else:
-        validation = field_validation(options)
-        change = read_patch(media_type, body, endpoint.shape, validation, context)
-        patched = Patched(endpoint, change, validation, context)
+        read = read_patch(media_type, body, endpoint.shape, field_validation(options))
+        patched = Patched(endpoint, read, context)
         update = update_options(options)
         written, created = await endpoint.stored.update(context.name, patched, context, update)
     code = 201 if created else 200
@@ -98,98 +74,38 @@ def update_options(options: PatchOptions) -> UpdateOptions:
     )
 
 
-def read_patch(
-    media_type: str,
-    body: bytes,
-    shape: StructShape,
-    validation: FieldValidation,
-    context: Context,
-) -> Change:
-    """The change that a patch describes; it raises an APIError where it does not fit."""
-    try:
-        document = orjson.loads(body)
-    except ValueError:
-        raise BadRequest("invalid JSON patch") from None
-    _check_duplicates(body, validation, context)
-    if media_type == JSON_PATCH:
-        return lambda current: _applied(media_type, json_patch.apply, current, document)
-    if not isinstance(document, dict):
-        raise BadRequest("invalid JSON patch")
-    if media_type == MERGE_PATCH:
-        return lambda current: _applied(media_type, merge_patch.apply, current, document)
-    return lambda current: _applied(media_type, strategic.apply, current, document, shape)
-
-
 @dataclass(frozen=True)
 class Patched:
     """The change of an internal object by a patch of its versioned document."""
 
     endpoint: Endpoint
-    change: Change
-    validation: FieldValidation
+    body: PatchBody
     context: Context
 
     def __call__(self, current: Object) -> Object:
         endpoint = self.endpoint
         document = endpoint.stored.document(current, endpoint.form(PLAIN))
-        patched = self.change(orjson.loads(document))
-        return self._decoded(_dumped(patched))
+        patched = self.body.change(orjson.loads(document))
+        try:
+            return self._decoded(orjson.dumps(patched))
+        except TypeError as error:
+            raise self.body.misfit(b"", str(error)) from None
 
     def _decoded(self, data: bytes) -> Object:
-        endpoint = self.endpoint
+        endpoint, validation = self.endpoint, self.body.validation
+        if validation is FieldValidation.STRICT:
+            validation = FieldValidation.WARN  # what the patch itself has is judged with it
         try:
             found = endpoint.codec.decode_internal(
-                data, expected=endpoint.kind, validation=self.validation
+                data, expected=endpoint.kind, validation=validation
             )
-        except StrictDecodeError as error:
-            raise _misfit(data, str(error)) from None
         except DecodeError as error:
             if error.fields:
                 name = self.context.name
                 raise Invalid.of(endpoint.kind.group_kind, name, error.fields) from None
-            raise _misfit(data, str(error)) from None
+            raise self.body.misfit(data, str(error)) from None
         except NotRegistered as error:
             raise BadRequest(str(error)) from None
         check_kind(found.kind, endpoint.kind)
-        for text in found.warnings:
-            self.context.warn(text)
+        self.body.judge(data, found.warnings, self.context)
         return found.object  # type: ignore[return-value]
-
-
-def _applied(media_type: str, function: Any, *arguments: Any) -> Document:
-    try:
-        return function(*arguments)
-    except PatchTooLarge as error:
-        raise RequestEntityTooLarge(f"Request entity too large: {error}") from None
-    except MalformedPatch as error:
-        raise BadRequest(str(error)) from None
-    except PatchError as error:
-        if media_type == STRATEGIC_PATCH:
-            raise APIError(str(error), reason=Invalid.reason, code=Invalid.code) from None
-        raise Invalid.request() from error
-
-
-def _check_duplicates(body: bytes, validation: FieldValidation, context: Context) -> None:
-    """Judge names that stand twice in a patch as they would be judged in a whole document."""
-    if validation is FieldValidation.IGNORE:
-        return
-    try:
-        problems = [f'duplicate field "{path}"' for path in read_json(body, True).duplicates]
-    except DecodeError:
-        raise BadRequest("invalid JSON patch") from None
-    if problems and validation is FieldValidation.STRICT:
-        raise _misfit(body, "strict decoding error: " + ", ".join(problems))
-    for text in problems:
-        context.warn(text)
-
-
-def _dumped(document: Document) -> bytes:
-    try:
-        return orjson.dumps(document)
-    except TypeError as error:
-        raise _misfit(b"", str(error)) from None
-
-
-def _misfit(data: bytes, why: str) -> Invalid:
-    """A patch whose result is not an object of the kind; the wire does not say which kind."""
-    return Invalid.of(GroupKind(), "", [invalid(Path("patch"), data.decode(errors="replace"), why)])

@@ -29,8 +29,9 @@ from apiserver.endpoint import (
 )
 from apiserver.handlers.answer import accept, agree, write_document, write_object
 from apiserver.handlers.create import create_options
-from apiserver.handlers.patch import patch_options, patch_type, read_patch
+from apiserver.handlers.patch import patch_options, patch_type
 from apiserver.handlers.patch import update_options as as_update_options
+from apiserver.handlers.patch_body import read_patch
 from apiserver.handlers.update import update_options
 from apiserver.negotiation import ALL_TYPES, Offer, body_media_type
 from apiserver.registry.strategy import Strategy
@@ -75,10 +76,12 @@ class ScaleHandlers:
         options = patch_options(exchange.query, apply=False)
         context = sub.endpoint.write_context(exchange, options)
         body, validation = await read_body(req), field_validation(options)
-        patched = read_patch(media_type, body, self._shape, validation, context)
+        patch = read_patch(media_type, body, self._shape, validation)
 
         def scale(current: Scale) -> Scale:
-            return self._decode(orjson.dumps(patched(orjson.loads(dump_json(current)))), "")
+            patched = orjson.dumps(patch.change(orjson.loads(dump_json(current))))
+            patch.judge(patched, (), context)
+            return self._decode(patched, "")
 
         change, update = self._change(sub, scale), as_update_options(options)
         obj, _ = await sub.endpoint.stored.update(context.name, change, context, update)

@@ -97,16 +97,32 @@ CORNERS = {
     "names are case sensitive": ({"a": 1}, [op("add", "/A", 2)], {"a": 1, "A": 2}),
     "an empty name": ({}, [op("add", "/", 1)], {"": 1}),
     "an empty name below": ({"a": {}}, [op("add", "/a/", 1)], {"a": {"": 1}}),
-    "add the root": ({"a": 1}, [op("add", "", [1])], [1]),
     "replace the root": ({"a": 1}, [op("replace", "", {"b": 2})], {"b": 2}),
-    "replace a scalar root": ("a", [op("replace", "", "b")], "b"),
+    "replace a missing member": ({"a": 1}, [op("replace", "/b", 2)], {"a": 1, "b": 2}),
+    "replace without a value": ({"a": 1}, [op("replace", "/a")], {"a": None}),
+    "add without a value": ({}, [op("add", "/a")], {"a": None}),
+    "a missing member is null to test": ({}, [op("test", "/a", None)], {}),
+    "a missing member is what a test without a value finds": ({}, [op("test", "/a")], {}),
+    "a missing member is null to copy": ({}, [op("copy", "/b", source="/a")], {"b": None}),
+    "the last element": ([1, 2], [op("replace", "/-1", 3)], [1, 3]),
+    "add after the last element": ([1, 2], [op("add", "/-1", 3)], [1, 2, 3]),
+    "add before the first element": ([1, 2], [op("add", "/-3", 0)], [0, 1, 2]),
+    "remove the last element": ([1, 2], [op("remove", "/-1")], [1]),
+    "leading zeros": (["a", "b"], [op("test", "/01", "b")], ["a", "b"]),
+    "a plus sign": (["a", "b"], [op("test", "/+1", "b")], ["a", "b"]),
+    "what is before the first slash is not looked at": (
+        {"a": 1},
+        [op("add", "spec/b", 2), op("remove", "x/a")],
+        {"b": 2},
+    ),
+    "a tilde that escapes nothing": ({"a~2": 1, "~": 2}, [op("remove", "/a~2")], {"~": 2}),
+    "null is a patch of no operations": ({"a": 1}, None, {"a": 1}),
     "replace with null": ({"a": 1}, [op("replace", "/a", None)], {"a": None}),
     "replace null": ([None], [op("replace", "/0", 1)], [1]),
     "remove null": ({"a": None}, [op("remove", "/a")], {}),
     "removals shift": ([1, 2, 3, 4], [op("remove", "/1"), op("remove", "/2")], [1, 3]),
     "move null": ({"a": None}, [op("move", "/b", source="/a")], {"b": None}),
     "move to itself": ({"a": 1}, [op("move", "/a", source="/a")], {"a": 1}),
-    "move to the root": ({"a": {"b": 1}}, [op("move", "", source="/a")], {"b": 1}),
     "move to a name that only starts alike": (
         {"a": 1},
         [op("move", "/ab", source="/a")],
@@ -117,7 +133,6 @@ CORNERS = {
         [op("move", "/l/1", source="/l/0/q")],
         {"l": [{}, 1]},
     ),
-    "copy the root into itself": ({"a": 1}, [op("copy", "/b", source="")], {"a": 1, "b": {"a": 1}}),
     "copy, then change the copy": (
         {"a": {"x": 1}},
         [op("copy", "/b", source="/a"), op("add", "/b/x", 2)],
@@ -170,20 +185,15 @@ FAILURES = {
     "true is not one": ({"a": 1}, op("test", "/a", True)),
     "true is not one inside a list": ({"a": [1]}, op("test", "/a", [True])),
     "false is not zero": ([0], op("test", "/0", False)),
-    "null is not absent": ({}, op("test", "/a", None)),
     "test of another type": ({"a": {"b": [1]}}, op("test", "/a", [1])),
     "add past the end": ([1, 2], op("add", "/3", 3)),
-    "add before the start": ([1, 2], op("add", "/-1", 3)),
     "add a member to a list": ([1], op("add", "/a", 2)),
     "add below a scalar": ({"a": 1}, op("add", "/a/b", 2)),
     "add to a scalar root": (1, op("add", "/a", 2)),
-    "leading zeros": (["a", "b"], op("test", "/01", "b")),
-    "two zeros": (["a"], op("test", "/00", "a")),
     "exponents": (["a", "b"], op("test", "/1e0", "b")),
     "digits that are not ASCII": (["a", "b"], op("test", "/\u0661", "b")),
     "more digits than Python reads": (["a"], op("test", "/" + "9" * 5000, "b")),
     "an empty index": (["a"], op("test", "/", "a")),
-    "replace a missing member": ({"a": 1}, op("replace", "/b", 2)),
     "replace below nothing": ({"a": 1}, op("replace", "/b/c", 2)),
     "replace the end": ([1], op("replace", "/-", 2)),
     "remove a missing member": ({"a": 1}, op("remove", "/b")),
@@ -195,54 +205,68 @@ FAILURES = {
     "move into itself": ({"a": {"b": {}}}, op("move", "/a/b/c", source="/a")),
     "move the root": ({"a": 1}, op("move", "/b", source="")),
     "copy what is missing": ([1], op("copy", "/-", source="/5")),
+    "a missing member is not a value": ({}, op("test", "/a", 1)),
+    "a value is not null": ({"a": 1}, op("test", "/a", None)),
+    "add far before the start": ([1, 2], op("add", "/-4", 3)),
+    "too far from the end": ([1, 2], op("remove", "/-3")),
+    "a missing element is not null": ([], op("test", "/0", None)),
+    "add the root": ({"a": 1}, op("add", "", [1])),
+    "replace the root by a scalar": ({"a": 1}, op("replace", "", "b")),
+    "replace the root by null": ({"a": 1}, op("replace", "")),
+    "move to the root": ({"a": {"b": 1}}, op("move", "", source="/a")),
+    "copy the root into itself": ({"a": 1}, op("copy", "/b", source="")),
+    "below what was null": ({"a": None}, op("add", "/a/b", 1)),
+    "no op": ({"a": 1}, {"path": "/a", "value": 1}),
+    "an operation that is null": ({"a": 1}, None),
+    "an unknown op": ({"a": 1}, op("spam", "/a", 1)),
+    "an op of another case": ({"a": 1}, op("Add", "/a", 1)),
+    "an op that is no string": ({"a": 1}, {"op": ["add"], "path": "/a", "value": 1}),
+    "no path": ({"a": 1}, {"op": "add", "value": 1}),
+    "a path that is no string": ({"a": 1}, {"op": "remove", "path": 0}),
+    "a path without slash": ({"a": 1}, op("remove", "a")),
+    "move without from": ({"a": 1}, op("move", "/a")),
+    "copy without from": ({"a": 1}, op("copy", "/a")),
+    "from null": ({"a": 1}, {"op": "copy", "path": "/b", "from": None}),
     "copy to nowhere": ({"a": 1}, op("copy", "/b/c", source="/a")),
 }
 
 
 @pytest.mark.parametrize(("document", "operation"), FAILURES.values(), ids=FAILURES)
 def test_operations_that_do_not_fit_the_document_fail(document: Any, operation: Any) -> None:
-    with pytest.raises(PatchFailed, match=r'^operation 0: \w+ "'):
+    with pytest.raises(PatchFailed, match=r'^operation 0: .+ "'):
         json_patch.apply(document, [operation])
 
 
 MALFORMED = {
-    "not a list": {"op": "remove", "path": "/a"},
-    "null": None,
-    "an operation that is no object": ["remove"],
-    "no op": [{"path": "/a", "value": 1}],
-    "an unknown op": [op("spam", "/a", 1)],
-    "an op of another case": [op("Add", "/a", 1)],
-    "an op that is no string": [{"op": ["add"], "path": "/a", "value": 1}],
-    "no path": [{"op": "add", "value": 1}],
-    "a path that is no string": [{"op": "remove", "path": 0}],
-    "a path without slash": [op("remove", "a")],
-    "a tilde alone": [op("remove", "/a~")],
-    "a tilde before another character": [op("remove", "/a~2b")],
-    "add without value": [op("add", "/a")],
-    "replace without value": [op("replace", "/a")],
-    "test without value": [op("test", "/a")],
-    "move without from": [op("move", "/a")],
-    "copy without from": [op("copy", "/a")],
-    "from null": [{"op": "copy", "path": "/b", "from": None}],
+    "not a list": (
+        {"op": "remove", "path": "/a"},
+        "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+    ),
+    "a string": ("x", "json: cannot unmarshal string into Go value of type jsonpatch.Patch"),
+    "an operation that is no object": (
+        ["remove"],
+        "json: cannot unmarshal string into Go value of type jsonpatch.Operation",
+    ),
+    "an operation that is a list": (
+        [op("remove", "/a"), []],
+        "json: cannot unmarshal array into Go value of type jsonpatch.Operation",
+    ),
 }
 
 
-@pytest.mark.parametrize("operations", MALFORMED.values(), ids=MALFORMED)
-def test_what_is_no_patch_is_malformed(operations: Any) -> None:
-    with pytest.raises(MalformedPatch):
+@pytest.mark.parametrize(("operations", "message"), MALFORMED.values(), ids=MALFORMED)
+def test_what_is_no_list_of_objects_is_malformed(operations: Any, message: str) -> None:
+    with pytest.raises(MalformedPatch) as refused:
         json_patch.apply({"a": 1}, operations)
 
-
-def test_a_malformed_operation_is_found_before_another_one_fails() -> None:
-    with pytest.raises(MalformedPatch, match="operation 1: "):
-        json_patch.apply({}, [op("remove", "/missing"), op("spam", "/a")])
+    assert str(refused.value) == message
 
 
 def test_messages_name_index_operation_and_path() -> None:
     with pytest.raises(PatchFailed) as failure:
-        json_patch.apply({"spec": {}}, [op("add", "/a", 1), op("replace", "/spec/a~1b", 2)])
+        json_patch.apply({"spec": {}}, [op("add", "/a", 1), op("remove", "/spec/a~1b")])
 
-    assert str(failure.value) == 'operation 1: replace "/spec/a~1b": member "a/b" does not exist'
+    assert str(failure.value) == 'operation 1: remove "/spec/a~1b": member "a/b" does not exist'
 
 
 def test_inputs_stay_as_they_were() -> None:
@@ -278,18 +302,18 @@ def test_too_many_operations_are_too_large() -> None:
         json_patch.apply({}, [*operations, op("test", "", {})])
 
 
-def test_copies_that_double_the_document_are_too_large() -> None:
-    doubling: Any = [op("copy", "/-", source="") for _ in range(60)]
+def test_copies_that_double_the_document_fail() -> None:
+    doubling: Any = [op("copy", "/a/-", source="/a") for _ in range(60)]
 
-    with pytest.raises(PatchTooLarge):
-        json_patch.apply(["seed"], doubling)
+    with pytest.raises(PatchFailed, match="the copies of a JSON patch may add 3145728 characters"):
+        json_patch.apply({"a": ["seed"]}, doubling)
 
 
 def test_copies_that_nest_the_document_too_deep_fail() -> None:
-    nesting: Any = [op("copy", "/a" * (2**power), source="") for power in range(12)]
+    nesting: Any = [op("copy", "/a" * (2**power + 1), source="/a") for power in range(12)]
 
     with pytest.raises(PatchFailed, match=f"deeper than {MAX_DEPTH} levels"):
-        json_patch.apply({}, nesting)
+        json_patch.apply({"a": {}}, nesting)
 
 
 def nested(depth: int) -> Any:
@@ -359,7 +383,7 @@ def test_a_created_patch_is_never_too_large_to_apply() -> None:
     assert json_patch.apply(source, json_patch.create(source, target)) == target
 
 
-@given(source=documents, target=documents)
+@given(source=documents, target=documents.filter(lambda made: isinstance(made, dict | list)))
 def test_a_created_patch_leads_to_its_target(source: Any, target: Any) -> None:
     before = copy.deepcopy((source, target))
 

@@ -69,7 +69,7 @@ COMMANDS = [
     (['replace', '-f', 'no-model.yaml'],
         'The Gadget "x" is invalid: spec.model: Required value'),
     (['patch', 'cm', 'cm', '--type=json', '-p', '{}'],
-        'Error from server (BadRequest): a JSON patch must be a list of operations'),
+        'Error from server (BadRequest): error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp'),
     (['patch', 'cm', 'cm', '--type=json', '-p', '[{"op":"test","path":"/data/a","value":"z"}]'],
         'The request is invalid: the server rejected our request due to an error in our request'),
     (['patch', 'cm', 'cm', '-p', 'nonsense:['],

@@ -78,7 +78,7 @@ CREATES = (
     Bad('POST', CONFIG_MAPS + '?fieldValidation=Lax', JSON, {'metadata': {'name': 'x'}},
         422, 'Invalid', 'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Lax": supported values: "", "Ignore", "Strict", "Warn"', {'group': 'meta.k8s.io', 'kind': 'CreateOptions'}),
     Bad('POST', CONFIG_MAPS + '?fieldValidation=Strict', JSON, b'{"metadata":{"name":"x"},"data":{"a":"1","a":"2"},"foo":1}',
-        400, 'BadRequest', 'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "foo", duplicate field "data.a"', None),
+        400, 'BadRequest', 'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "data.a", unknown field "foo"', None),
     Bad('POST', CONFIG_MAPS + '?fieldManager=' + 'm' * 129, JSON, {'metadata': {'name': 'x'}},
         422, 'Invalid', 'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes', {'group': 'meta.k8s.io', 'kind': 'CreateOptions'}),
     Bad('POST', SECRETS, JSON, {'metadata': {'name': 'x'}, 'type': 'kubernetes.io/tls'},

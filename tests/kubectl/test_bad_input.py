@@ -2,11 +2,20 @@
 
 import pytest
 
+from apimachinery.fieldpath import quote
 from tests.kubectl.bad_calls import CALLS
 from tests.kubectl.bad_commands import COMMANDS, FILES
 from tests.kubectl.bad_creates import CREATES
 from tests.kubectl.bad_patches import PATCHES
-from tests.kubectl.bad_request import CONFIG_MAPS, GADGETS, MERGE_PATCH, NAMESPACE, SERVICES, Bad
+from tests.kubectl.bad_request import (
+    CONFIG_MAPS,
+    GADGETS,
+    JSON_PATCH,
+    MERGE_PATCH,
+    NAMESPACE,
+    SERVICES,
+    Bad,
+)
 from tests.kubectl.normal import normal
 from tests.kubectl.runner import Kubectl, one_version
 from tests.servers import Server
@@ -105,6 +114,33 @@ def test_a_patch_that_makes_nonsense_is_shown_with_what_it_makes(
     assert (answer.code, answer.json["reason"]) == (422, "Invalid")
     assert answer.json["message"].startswith(' "" is invalid: patch: Invalid value: "{')
     assert answer.json["message"].endswith(f'": {reason}')
+
+
+ODD_OPERATION = b"""[
+  {"op": "test", "path": "/data/a", "path": "/data/a", "value": "b", "note": "x"},
+  {"op": "add", "path": "/dat", "value": {}}
+]"""
+ODDITIES = (
+    'json patch duplicate field "[0].path"',
+    'json patch unknown field "[0].note"',
+    'unknown field "dat"',
+)
+
+
+def test_what_is_odd_in_a_patch_is_told_before_what_is_odd_in_its_result(filled: Server) -> None:
+    headers = {"Content-Type": JSON_PATCH}
+    path = f"{CONFIG_MAPS}/cm?dryRun=All&fieldValidation="
+
+    warned = filled.request("PATCH", path + "Warn", ODD_OPERATION, headers=headers)
+    refused = filled.request("PATCH", path + "Strict", ODD_OPERATION, headers=headers)
+    ignored = filled.request("PATCH", path + "Ignore", ODD_OPERATION, headers=headers)
+
+    said = [f"299 - {quote(oddity)}" for oddity in ODDITIES]
+    assert (warned.code, warned.headers.get_all("warning")) == (200, said)
+    assert refused.code == 422
+    assert refused.json["message"].startswith(' "" is invalid: patch: Invalid value: "{')
+    assert refused.json["message"].endswith('": strict decoding error: ' + ", ".join(ODDITIES))
+    assert (ignored.code, ignored.headers.get_all("warning")) == (200, None)
 
 
 @one_version

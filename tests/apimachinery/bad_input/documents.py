@@ -236,9 +236,9 @@ YAML_DOCUMENTS = Table(
         (
             b"spec:\n  model: m\n  parts:\n  - name: p\n    name: q\n",
             StrictDecodeError,
-            'duplicate field "spec.parts[0].name"',
+            'line 5: key "name" already set in map',
         ),
-        (b"spec: {model: m}\nspec: {model: m}", StrictDecodeError, 'duplicate field "spec"'),
+        (b"spec: {model: m}\nspec: {model: m}", StrictDecodeError, 'key "spec" already set in map'),
         (b"spec: [", DecodeError, "yaml: line"),
         (b"spec: }", DecodeError, "yaml: line 1"),
         (b"spec:\n\tmodel: m", DecodeError, "yaml: line 2: found character that cannot start"),

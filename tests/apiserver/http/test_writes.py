@@ -82,9 +82,9 @@ async def test_json_patch(client: Driver, lamp: Any) -> None:
             422,
             "the server rejected our request due to an error in our request",
         ),
-        ({"not": "a list"}, JSON_PATCH, 400, "a JSON patch must be a list"),
+        ({"not": "a list"}, JSON_PATCH, 400, "error decoding patch: json: cannot"),
         ([{"op": "add", "path": "/a", "value": 1}] * 10_001, JSON_PATCH, 413, "Request entity"),
-        (5, "merge-patch+json", 400, "invalid JSON patch"),
+        (5, "merge-patch+json", 400, "error decoding patch: json: cannot"),
         (
             {"spec": {"model": 5}},
             "merge-patch+json",
