@@ -13,7 +13,7 @@ from apimachinery.errors import APIError, BadRequest, Invalid, RequestEntityTooL
 from apimachinery.errors import UnsupportedMediaType as Unsupported
 from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.options import DeleteOptions
-from apimachinery.meta.types import Object, TypeMeta
+from apimachinery.meta.types import ManagedFieldsEntry, Object, TypeMeta
 from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.scheme import NotRegistered
@@ -58,7 +58,19 @@ def decode_body(
     check_kind(found.kind, wanted)
     for text in found.warnings:
         context.warn(text)
-    return found.object  # type: ignore[return-value]
+    return with_reset(found.object)  # type: ignore[arg-type]
+
+
+def with_reset(obj: Object) -> Object:
+    """*obj*, in which `managedFields: []` has become `[{}]`.
+
+    Both ask for all owners to be forgotten, and an empty list cannot be told from none any more
+    once the object is an object.
+    """
+    metadata = obj.metadata
+    if not metadata.managed_fields and "managed_fields" in metadata.model_fields_set:
+        metadata.managed_fields = [ManagedFieldsEntry()]
+    return obj
 
 
 def check_kind(found: GroupVersionKind, wanted: GroupVersionKind) -> None:

@@ -7,7 +7,9 @@ the forms in which objects are encoded, the texts of errors. Handlers then only 
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from apimachinery.codec import Codec, FieldValidation
+import orjson
+
+from apimachinery.codec import Codec, FieldValidation, dump_json
 from apimachinery.meta.fields import shape_of
 from apimachinery.meta.options import CreateOptions, PatchOptions, UpdateOptions
 from apimachinery.meta.options_validation import FIELD_MANAGER_MAX
@@ -88,6 +90,15 @@ class Endpoint:
     @property
     def shape(self) -> StructShape:
         return shape_of(self.cls)
+
+    def in_all_versions(self, obj: Object) -> dict[str, dict[str, Any]]:
+        """The documents of an internal object by the versions it is served in."""
+        versions = (GroupVersion(self.group.name, name) for name in self.group.versions)
+        return {
+            str(version): orjson.loads(dump_json(self.codec.in_version(obj, version)))
+            for version in versions
+            if self.scheme.recognises(version.with_kind(self.kind.kind))
+        }
 
     def subresource(self, name: str) -> Subresource | None:
         return next((sub for sub in self.resource.subresources if sub.name == name), None)

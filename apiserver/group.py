@@ -23,7 +23,8 @@ class Subresource:
     """A part or an action of a resource with a path of its own.
 
     "status" and "scale" the server knows how to serve. Any other is given *handle*: an async
-    function (context, current object or None, body or None) -> object, called for each verb.
+    function (context, current object or None, body or None) -> object, called for each verb. A
+    patch gives it the current object with the patch as the body.
     """
 
     name: str

@@ -210,6 +210,7 @@ def _handlers(
             "get": ("GET", subresources.ask),
             "create": ("POST", subresources.ask),
             "update": ("PUT", subresources.store),
+            "patch": ("PATCH", subresources.store_patched),
         }
     if sub.name == "scale":
         return {

@@ -35,13 +35,13 @@ async def apply(
     tracking = endpoint.stored.rules.ownership
     if not isinstance(tracking, FieldTracking):
         raise UnsupportedMediaType.of(endpoint.patch_types[:-1])
-    applied = _configuration(endpoint, body, field_validation(options), context)
+    applied = configuration(endpoint.kind, body, field_validation(options), context)
 
     def change(current: Object | None) -> Object:
         try:
             document = tracking.apply(context, current, applied, force=bool(options.force))
         except ApplyError as error:
-            raise _failure(error) from None
+            raise failure(error) from None
         return _decoded(endpoint, document, context)
 
     async def create() -> Object:
@@ -58,10 +58,10 @@ async def apply(
     )
 
 
-def _configuration(
-    endpoint: Endpoint, body: bytes, validation: FieldValidation, context: Context
+def configuration(
+    kind: GroupVersionKind, body: bytes, validation: FieldValidation, context: Context
 ) -> Document:
-    """What a client applies, which must say of which kind it is."""
+    """What a client applies, which must say that it is of that kind."""
     try:
         read = read_yaml(body, True)
     except DecodeError as error:
@@ -70,9 +70,9 @@ def _configuration(
     document = orjson.loads(read.json)
     if not isinstance(document, dict):
         raise BadRequest("error decoding YAML: expected an object")
-    kind = _kind(document)
-    if kind != endpoint.kind:
-        raise BadRequest(f"invalid object type: {kind}")
+    said = _kind(document)
+    if said != kind:
+        raise BadRequest(f"invalid object type: {said}")
     return document
 
 
@@ -94,7 +94,8 @@ def _kind(document: Document) -> GroupVersionKind:
         raise BadRequest(str(error)) from None
 
 
-def _failure(error: ApplyError) -> APIError:
+def failure(error: ApplyError) -> APIError:
+    """What to tell a client that cannot have what it applied."""
     if isinstance(error, ApplyConflict):
         found = [(conflict.message, conflict.field) for conflict in error.conflicts]
         return Conflict.apply(str(error), found)

@@ -20,7 +20,7 @@ from apimachinery.meta.parameters import load
 from apimachinery.meta.types import Object
 from apimachinery.scheme import NotRegistered
 from apiserver.context import Context
-from apiserver.decoding import check_kind, content_type, read_body
+from apiserver.decoding import check_kind, content_type, read_body, with_reset
 from apiserver.endpoint import APPLY_PATCH, Endpoint, field_validation
 from apiserver.handlers.answer import agree, write_object
 from apiserver.handlers.apply import apply
@@ -108,4 +108,4 @@ class Patched:
             raise BadRequest(str(error)) from None
         check_kind(found.kind, endpoint.kind)
         self.body.judge(data, found.warnings, self.context)
-        return found.object  # type: ignore[return-value]
+        return with_reset(found.object)  # type: ignore[arg-type]

@@ -10,17 +10,20 @@ from typing import Any, Final, cast
 import orjson
 from falcon.asgi import Request, Response
 
-from apimachinery.codec import Codec, dump_json
+from apimachinery.codec import Codec, FieldValidation, dump_json
 from apimachinery.errors import Conflict
 from apimachinery.meta.decode import DecodeError
 from apimachinery.meta.fields import shape_of
-from apimachinery.meta.options import DeleteOptions
+from apimachinery.meta.options import DeleteOptions, PatchOptions, UpdateOptions
+from apimachinery.meta.time import format_time, now
 from apimachinery.meta.types import Object
+from apimachinery.patch.apply import ApplyError
 from apimachinery.scheme import NotRegistered
 from apimachinery.serializer import PROTOBUF
 from apiserver.context import Context
 from apiserver.decoding import check_kind, content_type, decode_body, decode_failure, read_body
 from apiserver.endpoint import (
+    APPLY_PATCH,
     JSON_PATCH,
     MERGE_PATCH,
     STRATEGIC_PATCH,
@@ -28,8 +31,9 @@ from apiserver.endpoint import (
     field_validation,
 )
 from apiserver.handlers.answer import accept, agree, write_document, write_object
+from apiserver.handlers.apply import configuration, failure
 from apiserver.handlers.create import create_options
-from apiserver.handlers.patch import patch_options, patch_type
+from apiserver.handlers.patch import Patched, patch_options, patch_type
 from apiserver.handlers.patch import update_options as as_update_options
 from apiserver.handlers.patch_body import read_patch
 from apiserver.handlers.update import update_options
@@ -38,6 +42,7 @@ from apiserver.registry.strategy import Strategy
 from apiserver.registry.update import replacement
 from apiserver.response import exchange_of, write
 from apiserver.scale import KIND, Scale, rescaled, scale_of, scale_scheme
+from apiserver.scale_ownership import ScaleOwnership
 
 ATTEMPTS: Final = 8
 """How often a handler of a group is asked again because somebody else changed the object."""
@@ -63,7 +68,10 @@ class ScaleHandlers:
         self._begin(sub, req)
         options = update_options(exchange.query)
         context = sub.endpoint.write_context(exchange, options)
-        scale = self._decode(await read_body(req), content_type(req))
+        body, validation = await read_body(req), field_validation(options)
+        scale, unknown = self._decode(body, content_type(req), validation=validation)
+        for text in unknown:
+            context.warn(text)
         change = self._change(sub, lambda current: scale)
         obj, _ = await sub.endpoint.stored.update(context.name, change, context, options)
         self._write(req, resp, scale_of(obj, sub.subresource))
@@ -73,19 +81,54 @@ class ScaleHandlers:
         exchange = exchange_of(req)
         self._begin(sub, req)
         media_type = patch_type(content_type(req), _PATCHES)
-        options = patch_options(exchange.query, apply=False)
+        options = patch_options(exchange.query, apply=media_type == APPLY_PATCH)
         context = sub.endpoint.write_context(exchange, options)
         body, validation = await read_body(req), field_validation(options)
+        if media_type == APPLY_PATCH:
+            obj = await self._apply(sub, body, options, context)
+            self._write(req, resp, scale_of(obj, sub.subresource))
+            return
         patch = read_patch(media_type, body, self._shape, validation)
 
         def scale(current: Scale) -> Scale:
             patched = orjson.dumps(patch.change(orjson.loads(dump_json(current))))
-            patch.judge(patched, (), context)
-            return self._decode(patched, "")
+            changed, unknown = self._decode(patched, "", validation=_TOLD)
+            patch.judge(patched, unknown, context)
+            return changed
 
         change, update = self._change(sub, scale), as_update_options(options)
         obj, _ = await sub.endpoint.stored.update(context.name, change, context, update)
         self._write(req, resp, scale_of(obj, sub.subresource))
+
+    async def _apply(
+        self, sub: SubEndpoint, body: bytes, options: PatchOptions, context: Context
+    ) -> Object:
+        """The object whose scale was applied to; it must be there already."""
+        endpoint, resource = sub.endpoint, sub.endpoint.gvr.group_resource
+        applied = configuration(KIND, body, field_validation(options), context)
+        ownership = ScaleOwnership(sub.subresource, endpoint.in_all_versions)
+
+        def change(current: Object) -> Object:
+            try:
+                found = ownership.apply(
+                    current,
+                    applied,
+                    manager=context.field_manager,
+                    time=format_time(now()),
+                    force=bool(options.force),
+                )
+                entries = ownership.entries(current, found, str(endpoint.version))
+            except ApplyError as error:
+                raise failure(error) from None
+            scale, _ = self._decode(orjson.dumps(found), "")
+            kind = endpoint.kind.group_kind
+            new = rescaled(current, scale, sub.subresource, resource=resource, kind=kind)
+            new.metadata.managed_fields = entries
+            return new
+
+        update = as_update_options(options)
+        obj, _ = await endpoint.stored.update(context.name, change, context, update, track=False)
+        return obj  # type: ignore[no-any-return]
 
     def _begin(self, sub: SubEndpoint, req: Request) -> Context:
         exchange = exchange_of(req)
@@ -104,14 +147,19 @@ class ScaleHandlers:
 
         return change
 
-    def _decode(self, data: bytes, header: str) -> Scale:
+    def _decode(
+        self, data: bytes, header: str, *, validation: FieldValidation = FieldValidation.IGNORE
+    ) -> tuple[Scale, tuple[str, ...]]:
+        """A scale, and what is to be warned of."""
         media_type = body_media_type(header, ALL_TYPES)
         try:
-            found = self._codec.decode(data, expected=KIND, media_type=media_type)
+            found = self._codec.decode(
+                data, expected=KIND, media_type=media_type, validation=validation
+            )
         except (DecodeError, NotRegistered, ValueError) as error:
             raise decode_failure(error, data, KIND, media_type) from None
         check_kind(found.kind, KIND)
-        return cast(Scale, found.object)
+        return cast(Scale, found.object), found.warnings
 
     def _write(self, req: Request, resp: Response, scale: Scale) -> None:
         media_type = exchange_of(req).accepted.media_type
@@ -122,7 +170,9 @@ class ScaleHandlers:
         write(req, resp, data)
 
 
-_PATCHES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
+_PATCHES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
+_TOLD: Final = FieldValidation.WARN
+"""What is unknown in a patched scale is judged with what is odd in the patch."""
 
 
 async def ask(sub: SubEndpoint, req: Request, resp: Response) -> None:
@@ -145,10 +195,33 @@ async def store(sub: SubEndpoint, req: Request, resp: Response) -> None:
     options = update_options(exchange.query)
     context = endpoint.write_context(exchange, options)
     body = await _body(sub, req, context)
+    stored = await _stored(sub, context, lambda current: body, options)
+    write_object(endpoint, req, resp, stored)
+
+
+async def store_patched(sub: SubEndpoint, req: Request, resp: Response) -> None:
+    """PATCH of such a subresource: the body of its PUT is the object after the patch."""
+    endpoint, exchange = sub.endpoint, exchange_of(req)
+    agree(req, endpoint)
+    media_type = patch_type(content_type(req), endpoint.patch_types[:-1])
+    options = patch_options(exchange.query, apply=False)
+    context = endpoint.write_context(exchange, options)
+    body = await read_body(req)
+    patch = read_patch(media_type, body, endpoint.shape, field_validation(options))
+    patched = Patched(endpoint, patch, context)
+    stored = await _stored(sub, context, patched, as_update_options(options))
+    write_object(endpoint, req, resp, stored)
+
+
+async def _stored(
+    sub: SubEndpoint, context: Context, body: Callable[[Object], Object], options: UpdateOptions
+) -> Object:
+    """What is stored when a group has handled *body*, which is made of the current object."""
+    endpoint = sub.endpoint
     objects = endpoint.stored.using(_AsHandled(endpoint.resource.strategy))
     for attempt in range(ATTEMPTS):
         current = await objects.read(context.name, namespace=context.namespace)
-        made = await _handle(sub, context, current, body)
+        made = await _handle(sub, context, current, body(current))
         named = made.metadata.resource_version
         made.metadata.resource_version = named or current.metadata.resource_version
         try:
@@ -158,8 +231,8 @@ async def store(sub: SubEndpoint, req: Request, resp: Response) -> None:
             if named or attempt == ATTEMPTS - 1:
                 raise
             continue
-        write_object(endpoint, req, resp, stored)
-        return
+        return stored  # type: ignore[no-any-return]
+    raise AssertionError("the last attempt has returned or raised")
 
 
 async def _body(sub: SubEndpoint, req: Request, context: Context) -> Object:

@@ -73,7 +73,7 @@ COMMANDS = [
     (['patch', 'cm', 'cm', '--type=json', '-p', '[{"op":"test","path":"/data/a","value":"z"}]'],
         'The request is invalid: the server rejected our request due to an error in our request'),
     (['patch', 'cm', 'cm', '-p', 'nonsense:['],
-        'Error from server (BadRequest): invalid JSON patch'),
+        'Error from server (BadRequest): json: cannot unmarshal string into Go value of type map[string]interface {}'),
     (['patch', 'cm', 'missing', '-p', '{}'],
         'Error from server (NotFound): configmaps "missing" not found'),
     (['patch', 'gd', 'lamp', '--type=merge', '-p', '{"spec":{"replicas":-5}}'],

@@ -96,6 +96,8 @@ PATCHES = (
         400, 'BadRequest', 'the name of the object (other) does not match the name on the URL (cm)', None),
     Bad('PATCH', CONFIG_MAPS + '/cm?fieldManager=m', APPLY, {'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'managedFields': [{}]}},
         400, 'BadRequest', 'metadata.managedFields must be nil', None),
+    Bad('PATCH', CONFIG_MAPS + '/cm?fieldManager=m', APPLY, {'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'managedFields': []}},
+        400, 'BadRequest', 'metadata.managedFields must be nil', None),
     Bad('PATCH', CONFIG_MAPS + '/cm?fieldManager=m', APPLY, {'apiVersion': 'v1', 'kind': 'ConfigMap', 'dataz': {}},
         400, 'BadRequest', 'failed to create typed patch object (/; /v1, Kind=ConfigMap): .dataz: field not declared in schema', None),
     Bad('PATCH', CONFIG_MAPS + '/cm?fieldManager=m', APPLY, {'apiVersion': 'v1', 'kind': 'ConfigMap', 'data': {'a': 'theirs'}},
