@@ -8,10 +8,11 @@ import orjson
 from falcon.asgi import Request
 
 from apimachinery import codec
-from apimachinery.codec import FieldValidation
+from apimachinery.codec import FieldValidation, dump_json
 from apimachinery.errors import APIError, BadRequest, Invalid, RequestEntityTooLarge
 from apimachinery.errors import UnsupportedMediaType as Unsupported
 from apimachinery.meta.decode import DecodeError, decode_json
+from apimachinery.meta.deprecation import Uses, has_deprecated, uses_of
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import ManagedFieldsEntry, Object, TypeMeta
 from apimachinery.protobuf import InvalidProtobuf
@@ -58,7 +59,27 @@ def decode_body(
     check_kind(found.kind, wanted)
     for text in found.warnings:
         context.warn(text)
+    if has_deprecated(endpoint.cls):
+        _warn_of_uses(endpoint, data, media_type, context)
     return with_reset(found.object)  # type: ignore[arg-type]
+
+
+def warn_of_uses(uses: Uses, context: Context, before: Uses | None = None) -> None:
+    """Warn of deprecated fields, unless they were the same *before* or are not written to."""
+    for path, (value, text) in uses.items():
+        if context.subresource == "status" and not path.startswith("status."):
+            continue
+        if before is None or path not in before or before[path][0] != value:
+            context.warn(text)
+
+
+def _warn_of_uses(endpoint: Endpoint, data: bytes, media_type: str, context: Context) -> None:
+    if media_type == PROTOBUF:
+        versioned = endpoint.codec.decode(data, expected=endpoint.kind, media_type=media_type)
+        document = dump_json(versioned.object)
+    else:
+        document = SERIALIZERS[media_type].read(data, False).json
+    warn_of_uses(uses_of(orjson.loads(document), endpoint.cls), context)
 
 
 def with_reset(obj: Object) -> Object:

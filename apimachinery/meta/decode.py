@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from apimachinery.fieldpath import FieldError, Path, invalid, required
-from apimachinery.meta.fields import TypeInfo, fields_of
+from apimachinery.meta.fields import TypeInfo, fields_of, reachable
 from apimachinery.meta.scalars import FIELDS_V1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -76,7 +76,7 @@ def is_open(cls: type[BaseModel]) -> bool:
     """Whether objects of the class, or of one that it holds, may have fields nobody declared."""
     known: bool | None = cls.__dict__.get("__is_open_cache__")
     if known is None:
-        known = any(found.model_config.get("extra") == "allow" for found in _reachable(cls))
+        known = any(found.model_config.get("extra") == "allow" for found in reachable(cls))
         type.__setattr__(cls, "__is_open_cache__", known)
     return known
 
@@ -119,7 +119,7 @@ def has_untyped_parts(cls: type[BaseModel]) -> bool:
     """Whether any JSON can stand somewhere in the class; a set of fields is checked elsewhere."""
     known: bool | None = cls.__dict__.get("__untyped_cache__")
     if known is None:
-        types = [field.type for found in _reachable(cls) for field in fields_of(found)]
+        types = [field.type for found in reachable(cls) for field in fields_of(found)]
         known = is_open(cls) or any(_is_untyped(kind) for kind in types)
         type.__setattr__(cls, "__untyped_cache__", known)
     return known
@@ -129,17 +129,6 @@ def _is_untyped(kind: TypeInfo) -> bool:
     if kind.item is not None:
         return not kind.marked(FIELDS_V1) and _is_untyped(kind.item)
     return kind.category == "any"
-
-
-def _reachable(cls: type[BaseModel]) -> set[type[BaseModel]]:
-    found: set[type[BaseModel]] = set()
-    waiting = [cls]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(model for field in fields_of(one) if (model := field.type.model))
-    return found
 
 
 def _without_nulls(cls: type[BaseModel], document: Any, problems: list[ErrorDetails]) -> Any:

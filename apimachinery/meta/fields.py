@@ -71,6 +71,18 @@ def fields_of(cls: type[BaseModel]) -> tuple[ModelField, ...]:
     return known
 
 
+def reachable(cls: type[BaseModel]) -> set[type[BaseModel]]:
+    """The class and every one that its objects can hold."""
+    found: set[type[BaseModel]] = set()
+    waiting = [cls]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(model for field in fields_of(one) if (model := field.type.model))
+    return found
+
+
 def markers_of(info: FieldInfo) -> Markers:
     return next((part for part in info.metadata if isinstance(part, Markers)), NO_MARKERS)
 

@@ -68,6 +68,8 @@ class Markers:
     inlines a struct: (2, 5) is field 5 of the message in field 2."""
     enum: tuple[str, ...] = ()
     """The known values of an open set: documented, not enforced."""
+    deprecated: str = ""
+    """Why the field should not be set any more; empty while it should."""
 
 
 NO_MARKERS = Markers()
@@ -88,6 +90,8 @@ class FieldOptions(TypedDict, total=False):
     patch_merge_key: str
     proto: int | tuple[int, ...]
     enum: tuple[str, ...]
+    deprecated: str
+    """What who sets the field is told: "since v1; use spec.new", or only "use spec.new"."""
     omit_empty: bool
     """Overrides the omission rule."""
     ge: Any
@@ -147,6 +151,7 @@ def _markers(options: FieldOptions) -> Markers:
         patch_merge_key=options.get("patch_merge_key", ""),
         proto=options.get("proto"),
         enum=options.get("enum", ()),
+        deprecated=options.get("deprecated", ""),
     )
 
 

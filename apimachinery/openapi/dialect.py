@@ -19,6 +19,8 @@ class Dialect:
     """There are alternatives of types, and null."""
     has_defaults: bool
     """Kubernetes leaves defaults out of v2, where old clients misread them."""
+    has_deprecation: bool
+    """A schema can be marked as deprecated; the description says so in both."""
     has_open_objects: bool
     """Old clients refuse undeclared fields wherever v2 declares any."""
 
@@ -37,6 +39,7 @@ V2: Final = Dialect(
     wraps_references=False,
     has_one_of=False,
     has_defaults=False,
+    has_deprecation=False,
     has_open_objects=False,
 )
 V3: Final = Dialect(
@@ -44,5 +47,6 @@ V3: Final = Dialect(
     wraps_references=True,
     has_one_of=True,
     has_defaults=True,
+    has_deprecation=True,
     has_open_objects=True,
 )

@@ -203,6 +203,8 @@ def _common(operation: Operation, version: GroupVersion) -> Schema:
         "operationId": operation.identifier,
         "tags": [tag(version)],
     }
+    if operation.resource is not None and operation.resource.deprecated:
+        found["deprecated"] = True
     if operation.action and operation.kind is not None:
         found["x-kubernetes-action"] = operation.action
         found["x-kubernetes-group-version-kind"] = kind_marker(operation.kind)

@@ -57,6 +57,8 @@ class ResourceDescription:
     namespaced: bool = True
     verbs: tuple[str, ...] = VERBS
     subresources: tuple[SubresourceDescription, ...] = ()
+    deprecated: bool = False
+    """Whether this version of it should not be used any more."""
     list_kind: str = ""
     """The kind of its lists, if it is not the kind and `List`."""
     media_types: tuple[str, ...] = (JSON, YAML, PROTOBUF)

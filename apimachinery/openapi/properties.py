@@ -39,6 +39,8 @@ def around(cls: type[BaseModel], field: ModelField, dialect: Dialect) -> Schema:
         default = _default(cls, field)
         if default is not None:
             found["default"] = default
+    if field.markers.deprecated and dialect.has_deprecation:
+        found["deprecated"] = True
     found.update(_markers(field.markers))
     return found
 
@@ -74,7 +76,9 @@ def _description(cls: type[BaseModel], field: ModelField) -> str:
             text = _STANDARD[field.name]
         elif field.name == "metadata" and not text:
             text = next((known for meta, known in _METADATA if field.type.python is meta), "")
-    return "\n\n".join(part for part in (reflowed(text), _possible_values(field)) if part)
+    deprecated = field.markers.deprecated
+    parts = reflowed(text), f"Deprecated: {deprecated}" if deprecated else ""
+    return "\n\n".join(part for part in (*parts, _possible_values(field)) if part)
 
 
 def _possible_values(field: ModelField) -> str:

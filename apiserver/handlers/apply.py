@@ -12,12 +12,14 @@ import orjson
 from apimachinery.codec import FieldValidation
 from apimachinery.errors import APIError, BadRequest, Conflict, Invalid, UnsupportedMediaType
 from apimachinery.meta.decode import DecodeError
+from apimachinery.meta.deprecation import uses_of
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apimachinery.patch.apply import ApplyConflict, ApplyError
 from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
 from apimachinery.serializer import read_yaml, yaml_complaint
 from apiserver.context import Context
+from apiserver.decoding import warn_of_uses
 from apiserver.endpoint import Endpoint, field_validation
 from apiserver.tracking import FieldTracking
 
@@ -36,6 +38,7 @@ async def apply(
     if not isinstance(tracking, FieldTracking):
         raise UnsupportedMediaType.of(endpoint.patch_types[:-1])
     applied = configuration(endpoint.kind, body, field_validation(options), context)
+    warn_of_uses(uses_of(applied, endpoint.cls), context)
 
     def change(current: Object | None) -> Object:
         try:

@@ -188,6 +188,7 @@ def _describe(endpoint: Endpoint) -> ResourceDescription:
         kind=resource.kind,
         cls=endpoint.cls,
         namespaced=resource.namespaced,
+        deprecated=bool(endpoint.warning),
         verbs=tuple(sorted(resource.verbs)),
         subresources=tuple(_describe_sub(endpoint, sub) for sub in resource.subresources),
         media_types=endpoint.media_types,

@@ -14,13 +14,20 @@ from apimachinery.codec import FieldValidation
 from apimachinery.errors import BadRequest, Invalid, UnsupportedMediaType
 from apimachinery.mediatype import parse_media_type
 from apimachinery.meta.decode import DecodeError
+from apimachinery.meta.deprecation import has_deprecated, uses_of
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.options_validation import check, validate_patch_options
 from apimachinery.meta.parameters import load
 from apimachinery.meta.types import Object
 from apimachinery.scheme import NotRegistered
 from apiserver.context import Context
-from apiserver.decoding import check_kind, content_type, read_body, with_reset
+from apiserver.decoding import (
+    check_kind,
+    content_type,
+    read_body,
+    warn_of_uses,
+    with_reset,
+)
 from apiserver.endpoint import APPLY_PATCH, Endpoint, field_validation
 from apiserver.handlers.answer import agree, write_object
 from apiserver.handlers.apply import apply
@@ -84,12 +91,16 @@ class Patched:
 
     def __call__(self, current: Object) -> Object:
         endpoint = self.endpoint
-        document = endpoint.stored.document(current, endpoint.form(PLAIN))
-        patched = self.body.change(orjson.loads(document))
+        before = orjson.loads(endpoint.stored.document(current, endpoint.form(PLAIN)))
+        patched = self.body.change(before)
         try:
-            return self._decoded(orjson.dumps(patched))
+            made = self._decoded(orjson.dumps(patched))
         except TypeError as error:
             raise self.body.misfit(b"", str(error)) from None
+        if has_deprecated(endpoint.cls):
+            found, old = (uses_of(document, endpoint.cls) for document in (patched, before))
+            warn_of_uses(found, self.context, old)
+        return made
 
     def _decoded(self, data: bytes) -> Object:
         endpoint, validation = self.endpoint, self.body.validation

@@ -45,6 +45,33 @@ def test_conflicts_are_told_in_the_version_of_the_other_manager(kubectl: Kubectl
     assert 'conflict with "other": .spec.count' in back.stderr
 
 
+def test_what_is_deprecated_is_warned_of(kubectl: Kubectl) -> None:
+    kubectl.write("old.yaml", OLD_LAMP + "  color: red\n")
+    version = "gadgets.example.io/v1beta1 Gadget is deprecated; use gadgets.example.io/v1 Gadget"
+    both = [f"Warning: {version}", "Warning: spec.color: deprecated since v1; it has no effect"]
+
+    created = kubectl("create", "-f", "old.yaml")
+    applied = kubectl("apply", "--server-side", "--force-conflicts", "-f", "old.yaml")
+    patch = ("patch", "gadgets.v1beta1.gadgets.example.io", "lamp", "--type=merge", "-p")
+    colored = kubectl(*patch, '{"spec":{"color":"blue"}}')
+    counted = kubectl(*patch, '{"spec":{"count":2}}')
+
+    assert (created.code, created.stderr.splitlines()) == (0, both)
+    assert (applied.code, applied.stderr.splitlines()) == (0, both)
+    assert (colored.code, colored.stderr.splitlines()) == (0, both)
+    assert (counted.code, counted.stderr.splitlines()) == (0, both[:1])
+
+
+def test_explain_says_that_a_field_is_deprecated(kubectl: Kubectl) -> None:
+    version = "--api-version=gadgets.example.io/v1beta1"
+
+    shown = kubectl.output("explain", "gadget.spec.color", version)
+
+    lines = [line.strip() for line in shown.splitlines()]
+    assert "What it looks like." in lines
+    assert "Deprecated: since v1; it has no effect" in lines
+
+
 @one_version
 def test_client_side_apply_goes_on_in_another_version(kubectl: Kubectl) -> None:
     kubectl.write("new.yaml", LAMP)

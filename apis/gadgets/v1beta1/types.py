@@ -16,7 +16,7 @@ class GadgetSpec(Model):
     timeout: Duration = field(
         timedelta(minutes=1), ge=timedelta(seconds=1), doc="How long one may take to start."
     )
-    color: str = field("", doc="Had no effect, and has gone since.")
+    color: str = field("", doc="What it looks like.", deprecated="since v1; it has no effect")
 
 
 class Gadget(Object):
