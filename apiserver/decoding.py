@@ -4,6 +4,8 @@ The codec knows what is wrong with a document; here is what a client is told of 
 Kubernetes' own, because people search for them.
 """
 
+from collections.abc import Iterator
+
 import orjson
 from falcon.asgi import Request
 
@@ -11,10 +13,12 @@ from apimachinery import codec
 from apimachinery.codec import FieldValidation, dump_json
 from apimachinery.errors import APIError, BadRequest, Invalid, RequestEntityTooLarge
 from apimachinery.errors import UnsupportedMediaType as Unsupported
+from apimachinery.fieldpath import FieldError
 from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.deprecation import Uses, has_deprecated, uses_of
 from apimachinery.meta.options import DeleteOptions
-from apimachinery.meta.types import ManagedFieldsEntry, Object, TypeMeta
+from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta, TypeMeta
+from apimachinery.meta.validation import validate_object_meta
 from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.scheme import NotRegistered
@@ -55,6 +59,9 @@ def decode_body(
             data, expected=wanted, media_type=media_type, validation=validation
         )
     except (DecodeError, NotRegistered, ValueError) as error:
+        if isinstance(error, DecodeError) and error.fields:
+            also = _metadata_errors(endpoint, data, media_type, context)
+            error = DecodeError(str(error), (*also, *error.fields))
         raise decode_failure(error, data, wanted, media_type) from None
     check_kind(found.kind, wanted)
     for text in found.warnings:
@@ -62,6 +69,29 @@ def decode_body(
     if has_deprecated(endpoint.cls):
         _warn_of_uses(endpoint, data, media_type, context)
     return with_reset(found.object)  # type: ignore[arg-type]
+
+
+def _metadata_errors(
+    endpoint: Endpoint, data: bytes, media_type: str, context: Context
+) -> Iterator[FieldError]:
+    """What is wrong with the metadata of a new object whose other values are wrong.
+
+    They can be told at once. The rules of a group can not: they are about values of their types.
+    """
+    if context.verb != "create" or endpoint.store is None or media_type == PROTOBUF:
+        return
+    document = orjson.loads(SERIALIZERS[media_type].read(data, False).json)
+    given = orjson.dumps(document.get("metadata") or {})
+    try:
+        metadata = decode_json(ObjectMeta, given, find_unknown=False).object
+    except DecodeError:
+        return  # the errors that are known are about it
+    rules = endpoint.stored.rules
+    metadata.namespace = rules.namespace_of(context)
+    metadata.name = metadata.name or metadata.generate_name
+    yield from validate_object_meta(
+        metadata, namespaced=rules.namespaced, name_rule=rules.name_errors
+    )
 
 
 def warn_of_uses(uses: Uses, context: Context, before: Uses | None = None) -> None:
@@ -121,7 +151,9 @@ def decode_failure(
         case codec.UnsupportedMediaType():
             return Unsupported(str(error))
         case DecodeError(fields=fields) if fields:
-            return Invalid.of(GroupKind(wanted.group, wanted.kind), _name_in(data), fields)
+            return Invalid.of(
+                GroupKind(wanted.group, wanted.kind), _name_in(data, media_type), fields
+            )
     said = _said(data, media_type)
     if said is None:
         problem = str(error) if data else "unexpected end of JSON input"
@@ -180,9 +212,11 @@ def _said(data: bytes, media_type: str) -> tuple[str, str] | None:
     return named.api_version.rpartition("/")[2], named.kind
 
 
-def _name_in(data: bytes) -> str:
+def _name_in(data: bytes, media_type: str) -> str:
+    if media_type == PROTOBUF:
+        return ""
     try:
-        name = orjson.loads(data)["metadata"]["name"]
+        name = orjson.loads(SERIALIZERS[media_type].read(data, False).json)["metadata"]["name"]
     except (ValueError, KeyError, TypeError):
         return ""
     return name if isinstance(name, str) else ""

@@ -11,6 +11,7 @@ What differs from gunicorn's defaults, and why:
 - client certificates are asked for and not required: tokens are the other way in.
 """
 
+import os
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -93,7 +94,8 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
     """The server as gunicorn runs it.
 
     *settings* is called at the start and before every reload and raises *refusal* if something
-    is not right; a reload that is refused leaves everything as it is.
+    is not right; a reload that is refused leaves everything as it is. *when_ready* is called once,
+    in the first worker that can answer.
     """
 
     def __init__(
@@ -107,6 +109,11 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
         self._settings = settings
         self._load = load
         self._when_ready = when_ready
+        # A byte for all workers to come: the first that is ready takes it.
+        self._unannounced, token = os.pipe()
+        os.set_blocking(self._unannounced, False)
+        os.write(token, b"!")
+        os.close(token)
         self.refusal = refusal
         self._current = settings()
         super().__init__(prog="apiserver")
@@ -114,11 +121,15 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
     def load_config(self) -> None:
         for name, value in self._current.items():
             self.cfg.set(name, value)
-        self.cfg.set("when_ready", lambda _: self._when_ready())
 
     def load(self) -> Any:
         """Called in each worker, so that a reload brings new code."""
         return self._load()
+
+    def ready(self) -> None:
+        """Called in each worker that answers from now on; the first of all says so."""
+        if os.read(self._unannounced, 1):
+            self._when_ready()
 
     def refresh(self) -> None:
         """Read the settings again, or raise one of *refusal*."""

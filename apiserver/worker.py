@@ -73,6 +73,8 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
                 _settle_garbage()
                 await self._listen()
                 self._has_served[0] = 1
+                if announce := getattr(self.app, "ready", None):
+                    announce()
                 await self._stopping.wait()
             await self._stop()
             heartbeat.cancel()

@@ -1,14 +1,18 @@
 """GET: one object, or a list of them. Neither is decoded: the cache has the bytes."""
 
+import asyncio
+from collections.abc import Awaitable
+
 from falcon.asgi import Request, Response
 
-from apimachinery.errors import BadRequest
+from apimachinery.errors import BadRequest, Timeout
 from apimachinery.meta.options import GetOptions
 from apimachinery.meta.parameters import load
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.answer import agree, included_object
 from apiserver.handlers.listing import list_selection, write_page
 from apiserver.negotiation import TRUE, Shape
+from apiserver.registry.listing import ObjectPage
 from apiserver.request import Query
 from apiserver.response import exchange_of, write
 from apiserver.storage.revision import At, Freshness
@@ -37,8 +41,23 @@ async def list_objects(endpoint: Endpoint, req: Request, resp: Response) -> None
     agree(req, endpoint, Shape.LIST)
     _refuse_export(exchange.query)
     options, selection = list_selection(endpoint, exchange)
-    page = await endpoint.stored.list(selection, options)
+    page = await _within(
+        options.timeout_seconds if options else None, endpoint.stored.list(selection, options)
+    )
     write_page(endpoint, req, resp, page)
+
+
+async def _within(seconds: int | None, listing: Awaitable[ObjectPage]) -> ObjectPage:
+    """The page, if it is there in the time that its client has for it."""
+    if not seconds or seconds < 0:
+        return await listing
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await listing
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise Timeout.of("request did not complete within the allotted timeout") from None
 
 
 def _refuse_export(query: Query) -> None:

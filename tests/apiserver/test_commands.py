@@ -115,6 +115,24 @@ def test_a_first_start_serves_a_group_to_whoever_has_the_kubeconfig(folder: Path
         assert served.stop() == 0
 
 
+def test_several_workers_announce_the_start_once(folder: Path) -> None:
+    with serving(folder, "--workers", "3") as served:
+        assert served.get("/readyz") == (200, b"ok")
+        assert served.stop() == 0
+        assert served.process.stdout is not None
+        rest = served.process.stdout.read()
+
+    assert served.message[0].startswith("serving ")
+    assert "serving" not in rest
+
+
+def test_a_server_that_cannot_answer_announces_nothing(folder: Path) -> None:
+    with serving(folder, "--storage", "etcd://127.0.0.1:1?timeout=0.1") as served:
+        assert served.process.wait(30) != 0
+
+    assert served.message == ["", ""]
+
+
 def test_a_restart_after_a_crash_finds_everything_as_it_was(folder: Path) -> None:
     with serving(folder) as served:
         served.get("/readyz")

@@ -20,13 +20,13 @@ from tests.apiserver.http.driver import Driver
 USERS = {"root": User("root", groups=(MASTERS,)), "alice": User("alice")}
 
 
-def make_app(*groups: Group, limits: Limits | None = None) -> App:
+def make_app(*groups: Group, limits: Limits | None = None, wait: float = 0.3) -> App:
     return create_app(
         groups or (CORE, GADGETS),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([TokenAuthenticator(USERS)]),
         authorizer=default_authorizer(),
-        cache_limits=CacheLimits(wait=0.3),
+        cache_limits=CacheLimits(wait=wait),
         limits=limits,
     )
 

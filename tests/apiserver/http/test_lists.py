@@ -3,6 +3,7 @@
 import pytest
 
 from apimachinery.protobuf import ProtobufCodec
+from tests.apiserver.http.conftest import make_app
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import CONFIG_MAPS, GADGETS, gadget
 
@@ -25,6 +26,21 @@ async def test_an_empty_list_has_items(client: Driver) -> None:
 
     assert answer.json["items"] == []
     assert int(answer.json["metadata"]["resourceVersion"]) > 0
+
+
+async def test_a_list_takes_no_longer_than_its_client_has_time() -> None:
+    app = make_app(wait=20)
+    await app.start()
+    client = Driver(app, authorization="Bearer root")
+
+    late = await client.get(f"{GADGETS}?resourceVersion=99999&timeoutSeconds=1")
+    enough = await client.get(f"{GADGETS}?timeoutSeconds=1")
+    forever = await client.get(f"{GADGETS}?timeoutSeconds=0")
+
+    assert (late.code, late.json["reason"]) == (504, "Timeout")
+    assert late.json["message"] == "Timeout: request did not complete within the allotted timeout"
+    assert (enough.code, forever.code) == (200, 200)
+    await app.stop()
 
 
 async def test_pages_hang_together(client: Driver) -> None:

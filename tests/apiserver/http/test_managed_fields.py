@@ -94,6 +94,20 @@ async def test_an_object_can_be_created_with_an_empty_list_of_owners(client: Dri
     assert await owners(client) == ["maker Update gadgets.example.io/v1: f:model,f:replicas"]
 
 
+async def test_an_empty_map_has_an_owner_and_is_not_shared(client: Driver) -> None:
+    """An object does not keep an empty map, so who applies one adds it: structured-merge-diff."""
+    body = {**applied(model="a1"), "metadata": {"name": "lamp", "labels": {}}}
+
+    first = await apply(client, LAMP, body, "fieldManager=m1")
+    again = await apply(client, LAMP, body, "fieldManager=m1")
+    second = await apply(client, LAMP, body, "fieldManager=m2")
+
+    assert (first.code, again.json) == (201, first.json)
+    assert second.json["message"] == (
+        'Apply failed with 1 conflict: conflict with "m1": .metadata.labels'
+    )
+
+
 # The scale
 
 
