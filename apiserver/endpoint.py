@@ -59,7 +59,7 @@ class Endpoint:
         self.media_types = ALL_TYPES if has_protobuf else TEXT_TYPES
         self.offer = Offer(self.media_types, transforms=store is not None)
         self.warning = self._deprecation()
-        self._forms: dict[tuple[str, str, bool, str, bool], Form] = {}
+        self._forms: dict[tuple[str, str, str, bool, str, bool], Form] = {}
 
     @property
     def stored(self) -> Store[Any]:
@@ -112,7 +112,8 @@ class Endpoint:
         columns: bool = True,
     ) -> Form:
         """The form of an object, or of an item of a list; always the same value for the same."""
-        key = accepted.media_type, accepted.transform, listed, include_object, columns
+        asked = accepted.media_type, accepted.transform, accepted.meta_version
+        key = *asked, listed, include_object, columns
         found = self._forms.get(key)
         if found is None:
             made = self._make_form(accepted, listed, include_object, columns)
@@ -155,6 +156,7 @@ class Endpoint:
             transform,
             cast(IncludeObject, include_object or "Metadata"),
             columns,
+            accepted.meta_version,
         )
 
     def _deprecation(self) -> str:

@@ -24,7 +24,7 @@ PARTIAL_LIST: Final = "PartialObjectMetadataList"
 ALL_TYPES: Final = (JSON, YAML, PROTOBUF)
 TEXT_TYPES: Final = (JSON, YAML)
 
-_META_VERSION: Final = "v1"
+_META_VERSIONS: Final = ("v1", "v1beta1")
 _STREAM: Final = ";stream=watch"
 _REMEMBERED: Final = 256
 _PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
@@ -47,6 +47,8 @@ class Accepted:
     transform: str = ""
     """What to make of the object: empty for itself, else Table or PartialObjectMetadata(List)."""
     pretty: bool = False
+    meta_version: str = "v1"
+    """The version of meta.k8s.io that a transform is written in."""
 
     @property
     def stream_type(self) -> str:
@@ -97,13 +99,14 @@ class Offer:
         if not {"as", "g", "v"} & parameters.keys():
             return Accepted(media, pretty=pretty) if media in self.media_types else None
         kind, version = parameters.get("as", ""), parameters.get("v", "")
-        wanted = parameters.get("g"), version
-        if wanted != (META_GROUP, _META_VERSION) or not self._transforms:
+        known = parameters.get("g") == META_GROUP and version in _META_VERSIONS
+        if not known or not self._transforms:
             return None
         if kind == TABLE and media in TEXT_TYPES:
-            return Accepted(media, TABLE, pretty)
-        if kind in (PARTIAL, PARTIAL_LIST):
-            return Accepted(media, kind, pretty)
+            return Accepted(media, TABLE, pretty, version)
+        # In v1beta1 the message of a list has other numbers.
+        if kind in (PARTIAL, PARTIAL_LIST) and (version == "v1" or media in TEXT_TYPES):
+            return Accepted(media, kind, pretty, version)
         return None
 
     def _spelled(self, shape: Shape, *, only_streams: bool = False) -> list[str]:

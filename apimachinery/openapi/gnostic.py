@@ -1,8 +1,8 @@
-"""OpenAPI v2 as protobuf: what kubectl up to 1.28 reads from `/openapi/v2`, and nothing else.
+"""OpenAPI as protobuf: what kubectl up to 1.28 reads from `/openapi/v2`, and others if they ask.
 
-A JSON document becomes an `openapi.v2.Document`. Where JSON tells types apart by their content
-(a reference, a body parameter, a list of types) the message says which one it is, so each such
-place has its own rule here; everything else follows the table of messages.
+A JSON document becomes an `openapi.v2.Document`, or one of v3. Where JSON tells types apart by
+their content (a reference, a body parameter, a list of types) the message says which one it is, so
+each such place has its own rule here; everything else follows the tables of messages.
 """
 
 import json
@@ -14,7 +14,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import EncodeError, Message
 
 from apimachinery.openapi.errors import InvalidDocument
-from apimachinery.openapi.gnostic_messages import EXTENSIONS, MAPS, message_class
+from apimachinery.openapi.gnostic_messages import V2, Tables, message_class
+from apimachinery.openapi.gnostic_v3 import V3
 
 _MAX_DEPTH: Final = 150
 # What JSON may hold as it is and YAML may not, line breaks of its own among them.
@@ -36,14 +37,14 @@ _FLOWS: Final = {
 
 
 class GnosticEncoder:
-    """Writes documents of OpenAPI v2 as protobuf; made once, since it describes all messages."""
+    """Writes documents of one version as protobuf; made once, since it describes all messages."""
 
-    def __init__(self) -> None:
-        self._document = message_class()
+    def __init__(self, tables: Tables = V2) -> None:
+        self._document = message_class(tables)
 
     @property
     def message_class(self) -> type[Message]:
-        """The class of `openapi.v2.Document`, for who wants to read what was written."""
+        """The class of the document, for who wants to read what was written."""
         return self._document
 
     def encode(self, document: Mapping[str, Any]) -> bytes:
@@ -63,25 +64,31 @@ def _fill(message: Any, value: Any, place: Place) -> None:
     """Put a JSON value into a message by the rule of its type."""
     if len(place) > _MAX_DEPTH:
         raise _invalid(place[:3], f"must not be nested deeper than {_MAX_DEPTH} levels")
-    name = message.DESCRIPTOR.name
+    name, tables = message.DESCRIPTOR.name, _tables(message)
     rule = _RULES.get(name)
     if rule is not None:
         rule(message, value, place)
-    elif name in MAPS:
+    elif name.endswith("OrReference"):
+        _or_reference(message, value, place)
+    elif name in tables.maps:
         for key, held in _object(value, place).items():
             _add_pair(message.additional_properties, key, held, place)
     else:
         _fill_object(message, value, place)
 
 
+def _tables(message: Any) -> Tables:
+    return _VERSIONS[message.DESCRIPTOR.file.package]
+
+
 def _fill_object(message: Any, value: Any, place: Place) -> None:
-    fields = message.DESCRIPTOR.fields_by_name
+    fields, extensions = message.DESCRIPTOR.fields_by_name, _tables(message).extensions
     for key, held in _object(value, place).items():
-        if key.startswith("x-") and EXTENSIONS in fields:
-            _add_pair(getattr(message, EXTENSIONS), key, held, place)
+        if key.startswith("x-") and extensions in fields:
+            _add_pair(getattr(message, extensions), key, held, place)
             continue
         field = fields.get(_field_name(key))
-        if field is None or field.name == EXTENSIONS:
+        if field is None or field.name == extensions:
             raise _invalid((*place, key), f"there is no such field in {message.DESCRIPTOR.name}")
         _set(message, field, held, (*place, key))
 
@@ -155,7 +162,7 @@ def _type_item(message: Any, value: Any, place: Place) -> None:
 
 def _items_item(message: Any, value: Any, place: Place) -> None:
     schemas = value if isinstance(value, list) else [value]
-    _set(message, message.DESCRIPTOR.fields_by_name["schema"], schemas, place)
+    _set(message, message.DESCRIPTOR.fields[0], schemas, place)
 
 
 def _string_array(message: Any, value: Any, place: Place) -> None:
@@ -166,7 +173,7 @@ def _additional_properties(message: Any, value: Any, place: Place) -> None:
     if isinstance(value, bool):
         message.boolean = value
     else:
-        _fill(_member(message, "schema"), value, place)
+        _fill(_member(message, message.DESCRIPTOR.fields[0].name), value, place)
 
 
 def _schema_item(message: Any, value: Any, place: Place) -> None:
@@ -180,6 +187,9 @@ def _parameters_item(message: Any, value: Any, place: Place) -> None:
 
 
 def _parameter(message: Any, value: Any, place: Place) -> None:
+    if "body_parameter" not in message.DESCRIPTOR.fields_by_name:  # v3 has one kind of them
+        _fill_object(message, value, place)
+        return
     found = _object(value, place).get("in")
     if found == "body":
         _fill(_member(message, "body_parameter"), value, place)
@@ -207,19 +217,47 @@ def _security_item(message: Any, value: Any, place: Place) -> None:
 
 def _paths(message: Any, value: Any, place: Place) -> None:
     for key, held in _object(value, place).items():
-        name = EXTENSIONS if key.startswith("x-") else "path"
+        name = _tables(message).extensions if key.startswith("x-") else "path"
         _add_pair(getattr(message, name), key, held, place)
 
 
 def _responses(message: Any, value: Any, place: Place) -> None:
+    fields = message.DESCRIPTOR.fields_by_name
+    codes = "response_code" if "response_code" in fields else "response_or_reference"
     for key, held in _object(value, place).items():
-        name = EXTENSIONS if key.startswith("x-") else "response_code"
+        if key == "default" and key in fields:
+            _fill(_member(message, key), held, (*place, key))
+            continue
+        name = _tables(message).extensions if key.startswith("x-") else codes
         _add_pair(getattr(message, name), key, held, place)
+
+
+def _or_reference(message: Any, value: Any, place: Place) -> None:
+    itself, reference = (field.name for field in message.DESCRIPTOR.fields)
+    is_reference = "$ref" in _object(value, place)
+    _fill(_member(message, reference if is_reference else itself), value, place)
+
+
+def _default_type(message: Any, value: Any, place: Place) -> None:
+    """The message has no place for lists and objects; it is empty then, as gnostic leaves it."""
+    if isinstance(value, bool):
+        message.boolean = value
+    elif isinstance(value, int | float):
+        message.number = value
+    elif isinstance(value, str):
+        message.string = value
+
+
+def _any_or_expression(message: Any, value: Any, place: Place) -> None:
+    _fill(_member(message, "any"), value, place)
 
 
 _RULES: Final[Mapping[str, Callable[[Any, Any, Place], None]]] = {
     "AdditionalPropertiesItem": _additional_properties,
     "Any": _any,
+    "AnyOrExpression": _any_or_expression,
+    "Callback": _paths,
+    "DefaultType": _default_type,
     "ItemsItem": _items_item,
     "Parameter": _parameter,
     "ParametersItem": _parameters_item,
@@ -231,6 +269,9 @@ _RULES: Final[Mapping[str, Callable[[Any, Any, Place], None]]] = {
     "StringArray": _string_array,
     "TypeItem": _type_item,
 }
+
+
+_VERSIONS: Final = {tables.package: tables for tables in (V2, V3)}
 
 
 def _field_name(key: str) -> str:

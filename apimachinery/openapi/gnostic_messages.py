@@ -5,6 +5,8 @@ The numbers of every message are consecutive, so a message is written as its fie
 number that nobody uses. The messages are described at run time and filled by `gnostic`.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from google.protobuf.descriptor_pb2 import (
@@ -16,10 +18,24 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-PACKAGE: Final = "openapi.v2"
-EXTENSIONS: Final = "vendor_extension"
 
-_X: Final = f" {EXTENSIONS}:*NamedAny"
+@dataclass(frozen=True)
+class Tables:
+    """All messages of one version of OpenAPI."""
+
+    package: str
+    extensions: str
+    """The field of every message that holds what begins with `x-`."""
+    messages: Mapping[str, str]
+    one_of: Mapping[str, str]
+    """Messages that hold exactly one of their fields."""
+    maps: Mapping[str, str]
+    """Messages that are a map; what they hold comes as pairs in order, in messages `Named...`."""
+    named: tuple[str, ...]
+    """What comes in such pairs elsewhere."""
+
+
+_X: Final = " vendor_extension:*NamedAny"
 _ITEMS: Final = (
     "type format items:PrimitivesItems collection_format default:Any maximum:double"
     " exclusive_maximum:bool minimum:double exclusive_minimum:bool max_length:int64"
@@ -28,7 +44,7 @@ _ITEMS: Final = (
 )
 _FLOW: Final = "type flow scopes:Oauth2Scopes"
 
-MESSAGES: Final = {
+_MESSAGES: Final = {
     "Any": "- yaml",
     "ApiKeySecurity": "type name in description" + _X,
     "BasicAuthenticationSecurity": "type description" + _X,
@@ -60,7 +76,7 @@ MESSAGES: Final = {
     "PathItem": "_ref get:Operation put:Operation post:Operation delete:Operation"
     " options:Operation head:Operation patch:Operation parameters:*ParametersItem" + _X,
     "PathParameterSubSchema": "required:bool in description name " + _ITEMS + _X,
-    "Paths": f"{EXTENSIONS}:*NamedAny path:*NamedPathItem",
+    "Paths": "vendor_extension:*NamedAny path:*NamedPathItem",
     "PrimitivesItems": _ITEMS + _X,
     "QueryParameterSubSchema": "required:bool in description name allow_empty_value:bool "
     + _ITEMS
@@ -80,7 +96,7 @@ MESSAGES: Final = {
     "Xml": "name namespace prefix attribute:bool wrapped:bool" + _X,
 }
 
-ONE_OF: Final = {
+_ONE_OF: Final = {
     "AdditionalPropertiesItem": "schema:Schema boolean:bool",
     "NonBodyParameter": "header_parameter_sub_schema:HeaderParameterSubSchema"
     " form_data_parameter_sub_schema:FormDataParameterSubSchema"
@@ -96,9 +112,8 @@ ONE_OF: Final = {
     " oauth2_application_security:Oauth2ApplicationSecurity"
     " oauth2_access_code_security:Oauth2AccessCodeSecurity",
 }
-"""Messages that hold exactly one of their fields."""
 
-MAPS: Final = {
+_MAPS: Final = {
     "Definitions": "Schema",
     "Examples": "Any",
     "Headers": "Header",
@@ -109,7 +124,15 @@ MAPS: Final = {
     "SecurityDefinitions": "SecurityDefinitionsItem",
     "SecurityRequirement": "StringArray",
 }
-"""Messages that are a map; what they hold comes as pairs in order, in messages `Named...`."""
+
+V2: Final = Tables(
+    package="openapi.v2",
+    extensions="vendor_extension",
+    messages=_MESSAGES,
+    one_of=_ONE_OF,
+    maps=_MAPS,
+    named=("PathItem", "ResponseValue", "Any"),
+)
 
 _SCALARS: Final = {
     "string": FieldDescriptorProto.TYPE_STRING,
@@ -124,31 +147,34 @@ def named(held: str) -> str:
     return f"Named{held[:1].upper()}{held[1:]}"
 
 
-def message_class() -> type[Message]:
-    """The class of `openapi.v2.Document`, with all it refers to, in a pool of its own."""
+def message_class(tables: Tables = V2) -> type[Message]:
+    """The class of the document, with all it refers to, in a pool of its own."""
     pool = DescriptorPool()
-    pool.Add(_file())
-    return GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.Document"))
+    pool.Add(_file(tables))
+    return GetMessageClass(pool.FindMessageTypeByName(f"{tables.package}.Document"))
 
 
-def _file() -> FileDescriptorProto:
-    file = FileDescriptorProto(name="openapiv2.proto", package=PACKAGE, syntax="proto3")
-    for name, fields in MESSAGES.items():
-        _describe(file.message_type.add(name=name), fields)
-    for name, fields in ONE_OF.items():
+def _file(tables: Tables) -> FileDescriptorProto:
+    package = tables.package
+    name = f"{package.replace('.', '')}.proto"
+    file = FileDescriptorProto(name=name, package=package, syntax="proto3")
+    for name, fields in tables.messages.items():
+        _describe(file.message_type.add(name=name), fields, package)
+    for name, fields in tables.one_of.items():
         message = file.message_type.add(name=name)
         message.oneof_decl.add(name="oneof")
-        _describe(message, fields)
+        _describe(message, fields, package)
         for field in message.field:
             field.oneof_index = 0
-    for name, held in MAPS.items():
-        _describe(file.message_type.add(name=name), f"additional_properties:*{named(held)}")
-    for held in {*MAPS.values(), "PathItem", "ResponseValue", "Any"}:
-        _describe(file.message_type.add(name=named(held)), f"name value:{held}")
+    for name, held in tables.maps.items():
+        pairs = f"additional_properties:*{named(held)}"
+        _describe(file.message_type.add(name=name), pairs, package)
+    for held in {*tables.maps.values(), *tables.named}:
+        _describe(file.message_type.add(name=named(held)), f"name value:{held}", package)
     return file
 
 
-def _describe(message: DescriptorProto, fields: str) -> None:
+def _describe(message: DescriptorProto, fields: str, package: str) -> None:
     for number, written in enumerate(fields.split(), start=1):
         if written == "-":
             continue
@@ -163,4 +189,4 @@ def _describe(message: DescriptorProto, fields: str) -> None:
             field.type = _SCALARS[kind]
         else:
             field.type = FieldDescriptorProto.TYPE_MESSAGE
-            field.type_name = f".{PACKAGE}.{kind}"
+            field.type_name = f".{package}.{kind}"

@@ -19,6 +19,7 @@ from falcon.asgi import Request, Response
 from apimachinery.mediatype import parse_accept
 from apimachinery.openapi.documents import document_v2, document_v3, owners_of
 from apimachinery.openapi.gnostic import GnosticEncoder
+from apimachinery.openapi.gnostic_v3 import V3
 from apimachinery.openapi.paths import ResourceDescription, SubresourceDescription
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.serializer import JSON
@@ -37,6 +38,8 @@ _V2_ASKED: Final = (
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
 )
 _V2_TOLD: Final = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+_V3_ASKED: Final = tuple(name.replace("spec.v2", "spec.v3") for name in _V2_ASKED)
+_V3_TOLD: Final = _V2_TOLD.replace("spec.v2", "spec.v3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,13 @@ class OpenAPI:
             resp.status = 301
             resp.set_header("location", f"/openapi/v3/{path}?hash={found.digest}")
             return
-        if not _accepts(req, (JSON,)):
+        media_type = _accepts(req, (JSON, *_V3_ASKED))
+        if not media_type:
             write_text(resp, "406 Not Acceptable\n", code=406)
             return
+        if media_type != JSON:
+            document = found.data
+            found = await self._document(f"{path} protobuf", lambda: _as_protobuf(document))
         if asked:
             resp.set_header("cache-control", "public, immutable")
             expires = datetime.now(UTC) + timedelta(days=365)
@@ -167,6 +174,10 @@ def _send(req: Request, resp: Response, found: Published) -> None:
         write_stream(req, resp, (found.data,))
     else:
         resp.data = found.data
+
+
+def _as_protobuf(document: bytes) -> Published:
+    return _published(GnosticEncoder(V3).encode(orjson.loads(document)), _V3_TOLD)
 
 
 def _published(data: bytes, media_type: str = JSON) -> Published:

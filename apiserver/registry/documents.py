@@ -27,7 +27,7 @@ def list_document(
         return
     metadata = dump_json(page.metadata)
     if form.transform == "row":
-        head = _head("Table", str(META), metadata)
+        head = _head("Table", f"{META}/{form.meta}", metadata)
         yield b'%b"columnDefinitions":%b,"rows":[' % (head, view.column_definitions)
     else:
         yield _head(*_kind(view, form), metadata) + b'"items":['
@@ -51,7 +51,7 @@ def _protobuf(page: ObjectPage, view: ResourceView, form: Form, protobuf: Protob
 
 def _kind(view: ResourceView, form: Form) -> tuple[str, str]:
     if form.transform == "partial":
-        return "PartialObjectMetadataList", str(META)
+        return "PartialObjectMetadataList", f"{META}/{form.meta}"
     return f"{view.kind}List", str(form.version)
 
 

@@ -25,7 +25,7 @@ from apiserver.registry.table import Column, definition, encode_cells, whole_tab
 from apiserver.storage.entry import Selectable, json_frame
 from apiserver.storage.interface import Record
 
-META: Final = GroupVersion("meta.k8s.io", "v1")
+META: Final = "meta.k8s.io"
 INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 
 Media = Literal["json", "protobuf"]
@@ -50,6 +50,8 @@ class Form:
     """How much of the object is in its row."""
     columns: bool = True
     """Whether a table defines its columns; after the first event of a watch it does not."""
+    meta: str = "v1"
+    """The version of meta.k8s.io, for a table or metadata alone."""
 
     def __eq__(self, other: object) -> bool:
         # Nearly always it is the same one, and this is asked for every object of every list.
@@ -62,7 +64,8 @@ class Form:
 
 
 def _key(form: Form) -> tuple[Hashable, ...]:
-    return form.version, form.media, form.transform, form.include_object, form.columns
+    transform = form.transform, form.include_object, form.columns, form.meta
+    return form.version, form.media, *transform
 
 
 class ResourceView:
@@ -130,7 +133,8 @@ class ResourceView:
             return self._metadata_only(metadata, form, partial=form.transform == "partial")
         # Nothing is known about it but its revision, which is all that a bookmark is for.
         cells = encode_cells([None for _ in self._columns])
-        partial = self._metadata_only(metadata, Form(form.version), partial=True)
+        plain = Form(form.version, meta=form.meta)
+        partial = self._metadata_only(metadata, plain, partial=True)
         row = b'{"cells":%b,"object":%b}' % (cells, partial)
         return self._around(row, str(revision), form)
 
@@ -207,7 +211,7 @@ class ResourceView:
         ):
             metadata = _loads(record)["metadata"]
             metadata["resourceVersion"] = str(record.revision)
-            return b'%b"metadata":%b}' % (_PARTIAL, orjson.dumps(metadata))
+            return b'%b"metadata":%b}' % (_PARTIAL[form.meta], orjson.dumps(metadata))
         return self.encode_object(self._decode(record), form)
 
     def _row(self, record: Record, form: Form) -> bytes:
@@ -222,17 +226,19 @@ class ResourceView:
 
     def _included(self, record: Record, form: Form) -> bytes:
         part = _INCLUDED[form.include_object]
-        return b"null" if part is None else self.encode(record, Form(form.version, transform=part))
+        if part is None:
+            return b"null"
+        return self.encode(record, Form(form.version, transform=part, meta=form.meta))
 
     def _included_of(self, obj: Object, form: Form) -> bytes:
         part = _INCLUDED[form.include_object]
         if part is None:
             return b"null"
-        return self.encode_object(obj, Form(form.version, transform=part))
+        return self.encode_object(obj, Form(form.version, transform=part, meta=form.meta))
 
     def _around(self, row: bytes, version: str, form: Form) -> bytes:
         return b'%b"metadata":%b,"columnDefinitions":%b,"rows":[%b]}' % (
-            _TABLE,
+            _TABLE[form.meta],
             b'{"resourceVersion":"%b"}' % version.encode() if version else b"{}",
             self._definitions if form.columns else b"null",
             row,
@@ -240,7 +246,7 @@ class ResourceView:
 
     def _metadata_only(self, metadata: ObjectMeta, form: Form, *, partial: bool) -> bytes:
         kind = "PartialObjectMetadata" if partial else self.kind
-        version = META if partial else form.version
+        version = GroupVersion(META, form.meta) if partial else form.version
         if form.media == "protobuf":
             # Every kind has its metadata in the same place, so this is a message of any of them.
             raw = self._codec.protobuf.encode_raw(PartialObjectMetadata(metadata=metadata))
@@ -279,8 +285,11 @@ def _head(kind: str, version: GroupVersion) -> bytes:
     return f'{{"kind":"{kind}","apiVersion":"{version}",'.encode()
 
 
-_TABLE: Final = _head("Table", META)
-_PARTIAL: Final = _head("PartialObjectMetadata", META)
+_METAS: Final = {name: GroupVersion(META, name) for name in ("v1", "v1beta1")}
+_TABLE: Final = {name: _head("Table", version) for name, version in _METAS.items()}
+_PARTIAL: Final = {
+    name: _head("PartialObjectMetadata", version) for name, version in _METAS.items()
+}
 _INCLUDED: Final[Mapping[IncludeObject, Transform | None]] = {
     "Metadata": "partial",
     "Object": "",

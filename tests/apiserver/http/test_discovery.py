@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from apimachinery.openapi.gnostic import GnosticEncoder
+from apimachinery.openapi.gnostic_v3 import V3
 from apis.gadgets.install import GADGETS as GROUP
 from apiserver.app import App
 from apiserver.handlers.health import Check, Health, Unhealthy
@@ -237,3 +238,28 @@ async def test_metrics_count_requests(client: Driver) -> None:
     assert "apiserver_request_duration_seconds_bucket" in metrics
     assert 'apiserver_current_inflight_requests{request_kind="readOnly"} 1.0' in metrics
     assert "secret-name" not in metrics
+
+
+@pytest.mark.parametrize("spelling", ["spec.v3@v1.0", "spec.v3.v1.0"])
+async def test_openapi_v3_is_protobuf_for_who_asks(client: Driver, spelling: str) -> None:
+    asked = f"application/com.github.proto-openapi.{spelling}+protobuf"
+    told = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+
+    answer = await client.get(DOCUMENT, accept=f"{asked}, application/json;q=0.5")
+    again = await client.get(DOCUMENT, accept=asked, if_none_match=answer.header("etag") or "")
+    document = (await client.get(DOCUMENT)).json
+
+    read: Any = GnosticEncoder(V3).message_class()
+    read.ParseFromString(answer.body)
+    assert (answer.code, answer.header("content-type")) == (200, told)
+    assert [pair.name for pair in read.paths.path] == list(document["paths"])
+    assert (again.code, again.body) == (304, b"")
+
+
+@pytest.mark.parametrize("path", [DOCUMENT, "/openapi/v2"])
+async def test_openapi_is_nothing_else(client: Driver, path: str) -> None:
+    other = "application/com.github.proto-openapi.spec.v1@v1.0+protobuf"
+
+    assert (await client.get(path, accept="text/html")).code == 406
+    assert (await client.get(path, accept=other)).code == 406
+    assert (await client.get(path, accept="text/html, */*")).code == 200

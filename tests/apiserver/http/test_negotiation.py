@@ -13,6 +13,8 @@ from apiserver.negotiation import (
     body_media_type,
     wants_pretty,
 )
+from tests.apiserver.http.driver import Driver
+from tests.apiserver.http.objects import GADGETS, gadget
 
 JSON, YAML, PROTOBUF = ALL_TYPES
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -128,3 +130,54 @@ def test_who_gets_it_indented(parameter: str, agent: str, expected: bool) -> Non
 )
 def test_who_gets_it_compressed(header: str, expected: bool) -> None:
     assert accepts_gzip(header) is expected
+
+
+OLD_TABLE = "application/json;as=Table;v=v1beta1;g=meta.k8s.io"
+LAMP = f"{GADGETS}/lamp"
+OLD_META = "meta.k8s.io/v1beta1"
+
+
+async def test_a_table_can_be_of_the_older_version(client: Driver) -> None:
+    await client.post(GADGETS, gadget())
+
+    one = (await client.get(LAMP, accept=OLD_TABLE)).json
+    several = (await client.get(GADGETS, accept=OLD_TABLE)).json
+    newer = (await client.get(GADGETS, accept=f"{TABLE},{OLD_TABLE},application/json")).json
+
+    for table in (one, several):
+        assert (table["kind"], table["apiVersion"]) == ("Table", OLD_META)
+        (row,) = table["rows"]
+        assert row["cells"][0] == "lamp"
+        assert (row["object"]["kind"], row["object"]["apiVersion"]) == (
+            "PartialObjectMetadata",
+            OLD_META,
+        )
+    assert newer["apiVersion"] == newer["rows"][0]["object"]["apiVersion"] == "meta.k8s.io/v1"
+
+
+async def test_a_watch_can_be_of_older_tables(client: Driver) -> None:
+    await client.post(GADGETS, gadget())
+
+    headers = {"accept": OLD_TABLE}
+    async with client.stream(
+        f"{GADGETS}?watch=1&allowWatchBookmarks=true", headers=headers
+    ) as found:
+        added, bookmark = await found.events(2)
+
+    for event in (added, bookmark):
+        assert event["object"]["apiVersion"] == OLD_META
+        assert event["object"]["rows"][0]["object"]["apiVersion"] == OLD_META
+
+
+async def test_metadata_can_be_of_the_older_version_but_not_as_protobuf(client: Driver) -> None:
+    await client.post(GADGETS, gadget())
+    accept = "application/{};as=PartialObjectMetadata{};v=v1beta1;g=meta.k8s.io"
+
+    one = (await client.get(LAMP, accept=accept.format("json", ""))).json
+    several = (await client.get(GADGETS, accept=accept.format("json", "List"))).json
+    refused = await client.get(GADGETS, accept=accept.format("vnd.kubernetes.protobuf", "List"))
+
+    assert (one["kind"], one["apiVersion"]) == ("PartialObjectMetadata", OLD_META)
+    assert (several["kind"], several["apiVersion"]) == ("PartialObjectMetadataList", OLD_META)
+    assert several["items"][0]["apiVersion"] == OLD_META
+    assert refused.code == 406
