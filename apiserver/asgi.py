@@ -31,6 +31,7 @@ from apiserver.admission.lifecycle import NamespaceLifecycle, NamespacePhase
 from apiserver.app import DRAIN, App, Hook, create_app
 from apiserver.auth.authentication import Authentication, Authenticator, Credentials
 from apiserver.auth.authorization import Authorizer, Decision
+from apiserver.auth.signed import SignedTokenAuthenticator, signing_key
 from apiserver.auth.tokens import InvalidTokenFile, TokenAuthenticator, TokenFileAuthenticator
 from apiserver.auth.user import ANONYMOUS, MASTERS, User
 from apiserver.auth.x509 import CertificateAuthenticator
@@ -159,9 +160,12 @@ def not_among(known: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
 
 
 def token_authenticators(config: Config) -> list[Authenticator]:
-    """Those that know bearer tokens: the admin's, and those of the file if there is one."""
+    """Those that know bearer tokens: the admin's, users', and the file's if there is one."""
     admin = read_admin_token(DataDir(config.data_dir))
-    found: list[Authenticator] = [TokenAuthenticator({admin: User(ADMIN, groups=(MASTERS,))})]
+    found: list[Authenticator] = [
+        TokenAuthenticator({admin: User(ADMIN, groups=(MASTERS,))}),
+        SignedTokenAuthenticator(signing_key(admin)),
+    ]
     if config.token_auth_file is not None:
         found.append(TokenFileAuthenticator(config.token_auth_file))
     return found

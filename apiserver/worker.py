@@ -41,6 +41,10 @@ LAST_STEPS: Final = 5
 GARBAGE: Final = (10_000, 20, 20)
 """How much must be new, and survive, for Python to look for garbage that refers to itself."""
 
+_NO_CHECK_TIME: Final = ssl.VerifyFlags(0x200000)
+"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME. Who comes with an expired certificate is told so by a 401,
+as by Kubernetes, and not by a handshake that fails; `auth/x509.py` looks at the dates."""
+
 
 class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     """One process that serves."""
@@ -135,6 +139,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         try:
             self._tls_stamp = self._certificate_stamp()
             context: ssl.SSLContext = sock.ssl_context(self.cfg)
+            context.verify_flags |= _NO_CHECK_TIME
         except (OSError, ssl.SSLError) as error:
             self.log.error("%s, %s: %s", self.cfg.certfile, self.cfg.keyfile, error)
             raise SystemExit(Arbiter.WORKER_BOOT_ERROR) from error

@@ -1,4 +1,4 @@
-"""`apiserver kubeconfig`: a kubeconfig for the admin, or for a new user with a certificate."""
+"""`apiserver kubeconfig`: for the admin, or for a new user who is let in for a while."""
 
 import argparse
 import os
@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from apimachinery.duration import parse_duration
+from apimachinery.yaml import dump_yaml
+from apiserver.auth.signed import issue_token, signing_key
+from apiserver.certificates import KeyPair
 from apiserver.commands.serve import add_settings, flags_of
-from apiserver.config import ConfigError, load_config
+from apiserver.config import Config, ConfigError, load_config
 from apiserver.datadir import (
     ADMIN,
     DataDir,
@@ -19,12 +22,18 @@ from apiserver.datadir import (
     trusted_by_clients,
     write_private,
 )
-from apiserver.kubeconfig import make_kubeconfig
+from apiserver.kubeconfig import CLUSTER, InvalidKubeconfig, Kubeconfig, added, kubeconfig
 
 DESCRIPTION = """\
 Write a kubeconfig. Without --user it is the admin's. With --user it holds a new certificate,
-signed by the authority in the data folder, by which the server knows the user and the groups;
-a certificate cannot be taken back, so let it end soon.
+signed by the authority in the data folder, or with --token a bearer token, by which the server
+knows the user and the groups. Neither can be taken back, so let it end soon.
+"""
+EPILOG = """\
+examples:
+  apiserver kubeconfig --user jane --group builders --expires 8h --output jane.kubeconfig
+  apiserver kubeconfig --user bot --token --server https://api.example.io --output bot.kubeconfig
+  apiserver kubeconfig --user jane --namespace shop --merge --output ~/.kube/config
 """
 SETTINGS = ("data_dir", "bind", "insecure_http", "tls_cert_file", "tls_private_key_file")
 
@@ -35,6 +44,7 @@ def add_parser(commands: Any) -> None:
         "kubeconfig",
         help="write a kubeconfig for the admin or for a new user",
         description=DESCRIPTION,
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--user", metavar="NAME", help="the user's name (default: the admin)")
@@ -44,7 +54,22 @@ def add_parser(commands: Any) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--expires", metavar="DURATION", default="24h",
-        help="how long the certificate is good, such as 30m or 24h (default 24h)",
+        help="how long the user is let in, such as 30m or 24h (default 24h)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--token", action="store_true",
+        help="a token instead of a certificate, for proxies that end TLS and for plain HTTP",
+    )  # fmt: skip
+    parser.add_argument(
+        "--namespace", metavar="NAME", default="", help="where commands go that name no namespace"
+    )
+    parser.add_argument(
+        "--cluster", metavar="NAME", default=CLUSTER,
+        help="what the server is called in the file (default apiserver)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--context", metavar="NAME", default="",
+        help="what user and server together are called (default USER@CLUSTER)",
     )  # fmt: skip
     parser.add_argument(
         "--server", metavar="URL", default="",
@@ -53,37 +78,65 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--output", metavar="FILE", default="-", help="where to write (default: standard output)"
     )
+    parser.add_argument(
+        "--merge", action="store_true",
+        help="keep what else is in the file, and make the new context its current one",
+    )  # fmt: skip
     add_settings(parser, only=SETTINGS)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     config = load_config(os.environ, flags_of(args))
-    server = args.server or config.server_url
+    if args.merge and args.output == "-":
+        raise ConfigError("--merge: needs the file to merge into, as --output")
     try:
         authority = trusted_by_clients(config)
     except OSError as error:
         raise DataDirError(
             f"{error.filename}: {error.strerror}; `apiserver serve` makes it on the first start"
         ) from error
-    if args.user:
-        if config.insecure_http:
-            raise ConfigError("--user: a certificate needs TLS, which --insecure-http turns off")
-        pair = issue_client(
-            config,
-            args.user,
-            tuple(args.user_groups),
-            now=datetime.now(UTC),
-            lifetime=_lifetime(args.expires),
-        )
-        made = make_kubeconfig(server, args.user, ca=authority, client=pair)
-    else:
-        if args.user_groups:
-            raise ConfigError("--group: has a meaning only with --user")
-        token = read_admin_token(DataDir(config.data_dir))
-        made = make_kubeconfig(server, ADMIN, ca=authority, token=token)
-    _write(args.output, made)
+    token, pair = _credentials(args, config)
+    made = kubeconfig(
+        args.server or config.server_url,
+        args.user or ADMIN,
+        ca=authority,
+        token=token,
+        client=pair,
+        cluster=args.cluster,
+        context=args.context,
+        namespace=args.namespace,
+    )
+    _write(args.output, _merged(Path(args.output), made) if args.merge else dump_yaml(made))
     return 0
+
+
+def _credentials(args: argparse.Namespace, config: Config) -> tuple[str, KeyPair | None]:
+    """A token, or a certificate with its key."""
+    secret = read_admin_token(DataDir(config.data_dir))
+    if not args.user:
+        for flag, given in (("--group", args.user_groups), ("--token", args.token)):
+            if given:
+                raise ConfigError(f"{flag}: has a meaning only with --user")
+        return secret, None
+    now, lifetime, groups = datetime.now(UTC), _lifetime(args.expires), tuple(args.user_groups)
+    if args.token:
+        return issue_token(signing_key(secret), args.user, groups, expires=now + lifetime), None
+    if config.insecure_http:
+        raise ConfigError(
+            "--user: a certificate needs TLS, which --insecure-http turns off; --token does not"
+        )
+    return "", issue_client(config, args.user, groups, now=now, lifetime=lifetime)
+
+
+def _merged(path: Path, made: Kubeconfig) -> bytes:
+    try:
+        existing = path.read_bytes() if path.exists() else b""
+        return added(existing, made)
+    except OSError as error:
+        raise ConfigError(f"--output {path}: {error.strerror}") from error
+    except InvalidKubeconfig as error:
+        raise ConfigError(f"--output {path}: cannot be merged into: {error}") from error
 
 
 def _lifetime(text: str) -> timedelta:

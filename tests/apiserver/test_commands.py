@@ -291,12 +291,67 @@ def test_a_kubeconfig_needs_a_server_that_has_started(
         (["--user", "ann", "--expires", "0s"], "must be longer than nothing"),
         (["--user", "a" * 65], "1 to 64 bytes"),
         (["--group", "g"], "--group: has a meaning only with --user"),
+        (["--token"], "--token: has a meaning only with --user"),
+        (["--merge"], "--merge: needs the file to merge into"),
+        (["--user", "ann", "--insecure-http"], "turns off; --token does not"),
+        (["--merge", "--output", "notes.yaml"], "cannot be merged into: it is not a kubeconfig"),
+        (["--merge", "--output", "broken.yaml"], "cannot be merged into: yaml: line"),
+        (["--merge", "--output", "odd.yaml"], "users: must be a list of entries with a name"),
     ],
 )
 def test_a_kubeconfig_that_makes_no_sense_is_refused(
     started: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], why: str
 ) -> None:
+    (started / "notes.yaml").write_text("- not a mapping")
+    (started / "broken.yaml").write_text("a: [")
+    (started / "odd.yaml").write_text("users: {jane: x}")
+
     assert why in told(capsys, "kubeconfig", *arguments)
+
+
+def test_a_user_can_have_a_token_and_a_context_of_her_own(started: Path) -> None:
+    names = ["--namespace", "shop", "--cluster", "prod", "--context", "work"]
+
+    main(["kubeconfig", "--user", "ann", "--token", *names, "--output", "ann.kubeconfig"])
+
+    made = load_yaml((started / "ann.kubeconfig").read_bytes())[0]
+    assert made["users"][0]["user"]["token"].startswith("apiserver.")
+    assert made["clusters"][0]["name"] == "prod"
+    assert made["contexts"] == [
+        {"name": "work", "context": {"cluster": "prod", "user": "ann", "namespace": "shop"}}
+    ]
+    assert made["current-context"] == "work"
+
+
+def test_a_kubeconfig_is_added_to_what_a_file_has(started: Path) -> None:
+    file = started / "config"
+    file.write_text(
+        """\
+clusters: [{name: other, cluster: {server: https://other}}]
+users: [{name: ann, user: {token: secret}}]
+contexts: [{name: other, context: {cluster: other, user: ann}}]
+current-context: other
+preferences: {colors: true}
+"""
+    )
+
+    for token in ("--token", "--token"):  # the second time replaces what the first has added
+        assert main(["kubeconfig", "--user", "ann", token, "--merge", "--output", "config"]) == 0
+
+    made = load_yaml(file.read_bytes())[0]
+    assert [one["name"] for one in made["clusters"]] == ["other", "apiserver"]
+    assert [one["name"] for one in made["users"]] == ["ann", "ann@apiserver"]
+    assert made["users"][0] == {"name": "ann", "user": {"token": "secret"}}
+    assert made["contexts"][1]["context"] == {"cluster": "apiserver", "user": "ann@apiserver"}
+    assert (made["current-context"], made["preferences"]) == ("ann@apiserver", {"colors": True})
+    assert (made["kind"], file.stat().st_mode & 0o777) == ("Config", 0o600)
+
+
+def test_a_kubeconfig_can_be_added_to_a_file_that_is_not_there(started: Path) -> None:
+    assert main(["kubeconfig", "--merge", "--output", "new"]) == 0
+
+    made = load_yaml((started / "new").read_bytes())[0]
+    assert made["current-context"] == "admin@apiserver"
 
 
 def test_a_user_gets_a_kubeconfig_with_a_certificate(
