@@ -181,7 +181,6 @@ def test_diff_shows_what_apply_would_change(kubectl: Kubectl) -> None:
     assert changed == ["-  generation: 1", "+  generation: 2", "-  replicas: 2", "+  replicas: 7"]
 
 
-@one_version
 def test_diff_of_the_client_and_of_what_is_not_there_yet(kubectl: Kubectl) -> None:
     kubectl.write("settings.yaml", SETTINGS)
 

@@ -35,7 +35,6 @@ def test_labels_are_set_changed_and_removed(lamp: Kubectl) -> None:
     """)
 
 
-@one_version
 def test_annotations_are_set_and_removed(lamp: Kubectl) -> None:
     done = "annotate" if lamp.version < (1, 28) else "annotated"
 
@@ -111,7 +110,6 @@ def test_replace_puts_the_file_in_the_place_of_the_object(lamp: Kubectl) -> None
     """)
 
 
-@one_version
 def test_replace_by_force_makes_a_new_object(lamp: Kubectl) -> None:
     uid = ("get", "gd", "lamp", "-o", "jsonpath={.metadata.uid}")
     before = lamp.output(*uid)
@@ -190,7 +188,6 @@ def test_scale_sets_the_replicas(lamp: Kubectl) -> None:
     """)
 
 
-@one_version
 def test_set_selector_of_a_service(kubectl: Kubectl) -> None:
     kubectl.write("shop.yaml", SHOP)
     kubectl.output("create", "-f", "shop.yaml")

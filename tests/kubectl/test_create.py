@@ -69,7 +69,6 @@ def test_generators_create_what_they_say(kubectl: Kubectl) -> None:
     """)
 
 
-@one_version
 def test_a_namespace_is_created_by_name(kubectl: Kubectl) -> None:
     more = f"{kubectl.namespace}-more"
 

@@ -1,10 +1,9 @@
 """kubectl describe and events."""
 
 from tests.kubectl.manifests import LAMP, SHOP
-from tests.kubectl.runner import Kubectl, one_version
+from tests.kubectl.runner import Kubectl
 
 
-@one_version
 def test_describe_data_of_config_maps_and_secrets(kubectl: Kubectl) -> None:
     kubectl.write("shop.yaml", SHOP)
     kubectl.output("create", "-f", "shop.yaml")
@@ -35,7 +34,6 @@ def test_describe_data_of_config_maps_and_secrets(kubectl: Kubectl) -> None:
     """)
 
 
-@one_version
 def test_describe_a_service(kubectl: Kubectl) -> None:
     kubectl.write("shop.yaml", SHOP)
     kubectl.output("create", "-f", "shop.yaml")
@@ -47,7 +45,6 @@ def test_describe_a_service(kubectl: Kubectl) -> None:
         assert line in words
 
 
-@one_version
 def test_describe_a_namespace(kubectl: Kubectl) -> None:
     shown = kubectl.output("describe", "ns", kubectl.namespace)
 

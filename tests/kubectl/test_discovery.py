@@ -30,7 +30,6 @@ def test_api_resources_are_those_of_the_groups(kubectl: Kubectl) -> None:
     assert {" ".join(line.split()) for line in RESOURCES.strip().splitlines()} <= shown
 
 
-@one_version
 def test_api_resources_by_category_verb_and_group(kubectl: Kubectl) -> None:
     kubectl.replays("""
         $ kubectl api-resources --categories=all --verbs=list,watch --api-group=gadgets.example.io -o wide
@@ -96,7 +95,6 @@ def test_cluster_info_and_version(kubectl: Kubectl) -> None:
     assert version["serverVersion"]["gitVersion"].startswith("v1.")
 
 
-@one_version
 def test_raw_paths_are_passed_through(kubectl: Kubectl) -> None:
     groups = json.loads(kubectl.output("get", "--raw", "/apis/gadgets.example.io"))
 

@@ -42,7 +42,6 @@ def test_tables_have_the_columns_of_their_kind(filled: Kubectl) -> None:
     """)
 
 
-@one_version
 def test_the_category_all_has_its_kinds(filled: Kubectl) -> None:
     filled.replays("""
         $ kubectl get all
@@ -128,7 +127,6 @@ def test_an_empty_list_is_said_to_be_empty(kubectl: Kubectl) -> None:
     """)
 
 
-@one_version
 def test_names_paths_columns_and_templates(filled: Kubectl) -> None:
     filled.replays("""
         $ kubectl get cm,gd -o name

@@ -38,7 +38,6 @@ def test_a_watch_lists_and_then_follows(kubectl: Kubectl) -> None:
     assert deleted.startswith("second a1 4 0 ")
 
 
-@one_version
 def test_watch_only_leaves_out_what_was_there(kubectl: Kubectl) -> None:
     create(kubectl, "first")
 
@@ -71,7 +70,6 @@ def test_a_watch_with_a_selector_and_events_of_its_own(kubectl: Kubectl) -> None
     assert left == "DELETED second"
 
 
-@one_version
 def test_wait_is_over_at_once_when_it_is_so_already(kubectl: Kubectl) -> None:
     create(kubectl, "lamp")
     ready = {"type": "Ready", "status": "True", "reason": "Up", "message": "",
@@ -112,7 +110,6 @@ def test_wait_sees_a_condition_come_true(kubectl: Kubectl) -> None:
     assert (said, code) == ("gadget.gadgets.example.io/lamp condition met", 0)
 
 
-@one_version
 def test_wait_sees_a_deletion(kubectl: Kubectl) -> None:
     create(kubectl, "lamp")
 
