@@ -38,7 +38,7 @@ _BLOCK: Final = re.compile(
 )
 _HERE: Final = re.compile(r"<<'?(\w+)'?")
 _SERVED: Final = re.compile(r"\bserve ((?:\w+\.)*\w+:\w+)")
-_SECONDS: Final = 90.0
+_SECONDS: Final = 300.0
 
 
 @dataclass(frozen=True)

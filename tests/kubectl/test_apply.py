@@ -151,6 +151,25 @@ def test_server_side_apply_removes_what_only_it_had_set(kubectl: Kubectl) -> Non
     """)
 
 
+def test_server_side_apply_of_the_status_owns_only_that(kubectl: Kubectl) -> None:
+    kubectl.write("lamp.yaml", LAMP)
+    kubectl.write("lit.yaml", LAMP + "status:\n  readyReplicas: 2\n")
+    kubectl.output("apply", "--server-side", "-f", "lamp.yaml")
+    status = ("apply", "--server-side", "--subresource=status", "--field-manager=watcher")
+
+    result = kubectl(*status, "-f", "lit.yaml")
+
+    if kubectl.version < (1, 32):
+        assert result.stderr.startswith("error: unknown flag: --subresource")
+        return
+    assert result.stdout == "gadget.gadgets.example.io/lamp serverside-applied\n"
+    shown = json.loads(kubectl.output("get", "gd", "lamp", "-o", "json", "--show-managed-fields"))
+    (entry,) = (m for m in shown["metadata"]["managedFields"] if m["manager"] == "watcher")
+    assert (entry["operation"], entry["subresource"]) == ("Apply", "status")
+    assert entry["fieldsV1"] == {"f:status": {"f:readyReplicas": {}}}
+    assert shown["status"] == {"readyReplicas": 2}
+
+
 def test_client_side_apply_is_taken_over_by_server_side_apply(kubectl: Kubectl) -> None:
     kubectl.write("settings.yaml", SETTINGS + "  size: big\n")
     kubectl.output("apply", "-f", "settings.yaml")

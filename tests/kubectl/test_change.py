@@ -99,6 +99,18 @@ def test_a_patch_of_the_status_changes_nothing_else(lamp: Kubectl) -> None:
     """)  # noqa: E501
 
 
+def test_a_patch_of_the_scale_changes_the_replicas(lamp: Kubectl) -> None:
+    lamp.replays("""
+        $ kubectl patch gd lamp --subresource=scale --type=merge -p '{"spec":{"replicas":4}}' -o jsonpath={.spec}
+        {"replicas":4}
+        $ kubectl patch gd lamp --subresource=scale --type=json -p '[{"op":"replace","path":"/spec/replicas","value":101}]'
+        The Gadget "lamp" is invalid: spec.replicas: Invalid value: 101: spec.replicas in body should be less than or equal to 100
+        (exit 1)
+        $ kubectl get gd lamp -o jsonpath={.spec.replicas},{.metadata.generation}
+        4,2
+    """)  # noqa: E501
+
+
 def test_replace_puts_the_file_in_the_place_of_the_object(lamp: Kubectl) -> None:
     lamp.write("lamp.yaml", LAMP.replace("replicas: 2", "replicas: 7"))
 
