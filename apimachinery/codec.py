@@ -171,7 +171,7 @@ class Codec:
         problems = problems_of(document.json, type(decoded.object))
         said = document.complaints
         if validation is FieldValidation.STRICT:
-            raise StrictDecodeError(((yaml_complaint(said), *problems)) if said else problems)
+            raise StrictDecodeError((yaml_complaint(said), *problems) if said else problems)
         return Decoded(decoded.object, kind, (*said, *problems))
 
     def _decode_as_said(

@@ -94,6 +94,7 @@ def test_a_page_may_leave_things_out(expected: str, shown: str, result: bool) ->
     assert agrees(expected, shown) is result
 
 
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("name", PAGES)
 def test_the_transcripts_of_a_page_are_true(name: str, tmp_path: Path) -> None:
     if shutil.which("kubectl") is None:

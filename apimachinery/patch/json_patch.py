@@ -96,7 +96,7 @@ def _text(operation: JSONObject, member: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The member or element of a container that a path names; without a container, the root."""
+    """The member or element that a path names, and the containers on the way to it."""
 
     holders: Pointer
     token: str
