@@ -7,7 +7,7 @@ its lifespan starts and not before, so importing this module does nothing.
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -23,26 +23,39 @@ from apis.coordination.install import COORDINATION
 from apis.core.bootstrap import create_bootstrap_objects
 from apis.core.controllers.garbage import GarbageCollector, Identity, Seen
 from apis.core.controllers.namespace import NamespaceController
-from apis.core.install import CORE
+from apis.core.install import CORE, core_group
 from apis.core.strategy.namespace import NamespaceFinalizeStrategy
+from apis.core.tokens import TokenRequests
 from apiserver import inside
 from apiserver.admission.chain import Chain
 from apiserver.admission.lifecycle import NamespaceLifecycle, NamespacePhase
 from apiserver.app import DRAIN, App, create_app
-from apiserver.auth.authentication import Authentication, Authenticator, Credentials
+from apiserver.auth.authentication import Authentication, Authenticator
 from apiserver.auth.authorization import Authorizer, Decision, default_authorizer
+from apiserver.auth.review import TokenReviewer
+from apiserver.auth.service_accounts import Reference, ServiceAccountTokens
+from apiserver.auth.signing import InvalidSigningKey
 from apiserver.auth.tokens import InvalidTokenFile, TokenAuthenticator, TokenFileAuthenticator
-from apiserver.auth.user import ANONYMOUS, MASTERS, User
+from apiserver.auth.user import MASTERS, User
 from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.certificates import CertificateError
 from apiserver.config import Config, ConfigError, load_config
-from apiserver.datadir import ADMIN, DataDir, DataDirError, read_admin_token, renew_serving
+from apiserver.datadir import (
+    ADMIN,
+    DataDir,
+    DataDirError,
+    read_admin_token,
+    renew_serving,
+    token_keys,
+)
 from apiserver.everything import Everything
 from apiserver.exchange import Receive, Scope
 from apiserver.gate import Send
 from apiserver.group import Group
+from apiserver.handlers.openid import add_openid_paths
 from apiserver.install import Groups, InstallError
 from apiserver.loading import GroupError, load_group
+from apiserver.registry.identities import StoredIdentities
 from apiserver.registry.namespaces import StoredNamespaces
 from apiserver.request import RequestInfo
 from apiserver.storage.backends import open_backend
@@ -53,7 +66,7 @@ log = logging.getLogger(__name__)
 RENEWAL_INTERVAL: Final = 3600.0
 """Seconds between two looks at the serving certificate."""
 MISTAKES: Final = (
-    *(ConfigError, DataDirError, GroupError, InstallError, InvalidTokenFile),
+    *(ConfigError, DataDirError, GroupError, InstallError, InvalidSigningKey, InvalidTokenFile),
     *(CertificateError, StorageError, APIError),
 )
 """What keeps a server from starting and can be told in a line."""
@@ -96,15 +109,22 @@ app: Final = Server(lambda: load_config(os.environ))
 
 def application(config: Config) -> App:
     """The application of a configuration, not yet started."""
-    tokens = token_authenticators(config)
+    tokens, keys = token_authenticators(config), token_keys(config)
+    accounts = ServiceAccountTokens(
+        keys,
+        StoredIdentities(lambda resource: made.groups.store(resource)),
+        issuers=config.service_account_issuer,
+        audiences=config.audiences,
+    )
     authentication = Authentication(
-        [CertificateAuthenticator(), *tokens], anonymous=config.anonymous_auth
+        [CertificateAuthenticator(), *tokens, accounts], anonymous=config.anonymous_auth
     )
     authorizer = default_authorizer()
     own = [load_group(reference) for reference in config.groups]
     names = {group.name for group in own}
-    standard = standard_groups(authorizer, _Tokens(tokens))
-    return create_app(
+    reviewer = TokenReviewer(tokens, accounts, audiences=config.audiences)
+    standard = standard_groups(authorizer, reviewer, accounts)
+    made = create_app(
         [*own, *(group for group in standard if group.name not in names)],
         partial(open_backend, config.storage_url),
         authentication=authentication,
@@ -112,15 +132,23 @@ def application(config: Config) -> App:
         admission=_admission,
         hooks=[partial(_bootstrapped, config), _controlled, partial(_renewing, config)],
     )
+    issuer = config.service_account_issuer[0]
+    if not add_openid_paths(
+        made.router, keys.keys.values(), issuer=issuer, server_url=config.server_url
+    ):
+        log.warning("issuer %r is no https URL: the OpenID documents are not served", issuer)
+    return made
 
 
 def standard_groups(
-    authorizer: Authorizer | None = None, tokens: "_Tokens | None" = None
+    authorizer: Authorizer | None = None,
+    reviewer: TokenReviewer | None = None,
+    accounts: ServiceAccountTokens | None = None,
 ) -> tuple[Group, ...]:
     """The groups that every server has; one of the same name takes the place of such a group."""
     return (
-        CORE,
-        authentication_group(tokens),
+        core_group(TokenRequests(accounts, refer=Reference)) if accounts else CORE,
+        authentication_group(reviewer),
         authorization_group(_Reviewer(authorizer or default_authorizer())),
         COORDINATION,
     )
@@ -183,20 +211,6 @@ async def _renew(config: Config) -> None:
             await asyncio.to_thread(renew_serving, config, now=datetime.now(UTC))
         except DataDirError as error:
             log.error("the serving certificate could not be renewed: %s", error)
-
-
-class _Tokens:
-    """Answers token reviews by the server's own authenticators."""
-
-    def __init__(self, authenticators: Sequence[Authenticator]) -> None:
-        self._authentication = Authentication(authenticators)
-
-    async def user_of(self, token: str) -> User | None:
-        try:
-            user = await self._authentication.user_of(Credentials(f"Bearer {token}"))
-        except APIError:
-            return None
-        return None if user is ANONYMOUS else user
 
 
 class _Reviewer:

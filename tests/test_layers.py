@@ -51,7 +51,13 @@ DOORS = {
         "apiserver.routes",
     ),
     "gunicorn": ("apiserver.connection", "apiserver.serving", "apiserver.worker"),
-    "cryptography": ("apiserver.auth.x509", "apiserver.certificates", "apiserver.connection"),
+    "cryptography": (
+        "apiserver.auth.signing",
+        "apiserver.auth.x509",
+        "apiserver.certificates",
+        "apiserver.connection",
+    ),
+    "jwt": ("apiserver.auth.signing",),
     "prometheus_client": ("apiserver.metrics", "client.controller.*"),
     "aiohttp": ("client.transport",),
 }

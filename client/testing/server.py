@@ -17,10 +17,15 @@ from apiserver.app import App, create_app
 from apiserver.asgi import standard_groups
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import default_authorizer
+from apiserver.auth.review import TokenReviewer
+from apiserver.auth.service_accounts import ServiceAccountTokens
+from apiserver.auth.signing import TokenKeys, load_signing_key, new_signing_key
 from apiserver.auth.tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
+from apiserver.config import DEFAULT_ISSUER
 from apiserver.group import Group
 from apiserver.install import Groups
+from apiserver.registry.identities import StoredIdentities
 from apiserver.registry.namespaces import StoredNamespaces
 from apiserver.storage.backends import open_backend
 
@@ -37,13 +42,20 @@ class InMemoryServer:
         self.token = secrets.token_urlsafe(16)
         names = {group.name for group in groups}
         authorizer = default_authorizer()
-        standard = standard_groups(authorizer)
+        fixed = TokenAuthenticator({self.token: User(ADMIN, groups=(MASTERS,))})
+        accounts = ServiceAccountTokens(
+            TokenKeys(load_signing_key(new_signing_key())),
+            StoredIdentities(lambda resource: self.app.groups.store(resource)),
+            issuers=(DEFAULT_ISSUER,),
+            audiences=(DEFAULT_ISSUER,),
+        )
+        reviewer = TokenReviewer([fixed], accounts, audiences=(DEFAULT_ISSUER,))
+        standard = standard_groups(authorizer, reviewer, accounts)
         self.groups = (*groups, *(group for group in standard if group.name not in names))
-        admin = User(ADMIN, groups=(MASTERS,))
         self.app: App = create_app(
             self.groups,
             lambda: open_backend(storage),
-            authentication=Authentication((TokenAuthenticator({self.token: admin}),)),
+            authentication=Authentication((fixed, accounts)),
             authorizer=authorizer,
             admission=_admission,
             hooks=(_bootstrapped, _controlled),

@@ -1,5 +1,7 @@
 """Every group there is, as a server installs it, for tests that look at all of them."""
 
+from collections.abc import Sequence
+
 from apimachinery.scheme import Scheme
 from apis.authentication.install import authentication_group
 from apis.authorization.authorizer import Attributes, Authorizer, Decision, Rules, Subject
@@ -9,7 +11,7 @@ from apis.coordination.install import COORDINATION
 from apis.core.install import CORE
 from apis.gadgets.install import GADGETS
 from apiserver.auth.authorization import NO_OPINION
-from apiserver.auth.user import User
+from apiserver.auth.review import Reviewed
 from apiserver.group import Group
 
 
@@ -26,8 +28,8 @@ class NobodyMay(Authorizer):
 class NoTokens:
     """Knows nobody."""
 
-    async def user_of(self, token: str) -> User | None:
-        return None
+    async def review(self, token: str, audiences: Sequence[str]) -> Reviewed:
+        return Reviewed()
 
 
 GROUPS: tuple[Group, ...] = (
