@@ -23,6 +23,7 @@ from apis.coordination.install import COORDINATION
 from apis.core.bootstrap import create_bootstrap_objects
 from apis.core.controllers.garbage import GarbageCollector, Identity, Seen
 from apis.core.controllers.namespace import NamespaceController
+from apis.core.controllers.standing import StandingController, default_account, root_ca
 from apis.core.install import CORE, core_group
 from apis.core.strategy.namespace import NamespaceFinalizeStrategy
 from apis.core.tokens import TokenRequests
@@ -47,6 +48,7 @@ from apiserver.datadir import (
     read_admin_token,
     renew_serving,
     token_keys,
+    trusted_by_clients,
 )
 from apiserver.everything import Everything
 from apiserver.exchange import Receive, Scope
@@ -130,7 +132,11 @@ def application(config: Config) -> App:
         authentication=authentication,
         authorizer=authorizer,
         admission=_admission,
-        hooks=[partial(_bootstrapped, config), _controlled, partial(_renewing, config)],
+        hooks=[
+            partial(_bootstrapped, config),
+            partial(_controlled, config),
+            partial(_renewing, config),
+        ],
     )
     issuer = config.service_account_issuer[0]
     if not add_openid_paths(
@@ -177,8 +183,12 @@ async def _bootstrapped(config: Config, app: App) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _controlled(app: App) -> AsyncIterator[None]:
+async def _controlled(config: Config, app: App) -> AsyncIterator[None]:
     """Run the controllers that a server cannot do without; any number of workers may."""
+    standing = [default_account()]
+    if certificates := trusted_by_clients(config):
+        standing.append(root_ca(certificates.decode("ascii", "replace")))
+    keeping = StandingController(inside.Objects(app.groups), standing)
     namespaces = inside.Namespaces(app.groups, NamespaceFinalizeStrategy())
     emptying = NamespaceController(namespaces, inside.Contents(app.groups))
     collecting = GarbageCollector(Everything(app.groups, identify=Identity, see=Seen))
@@ -186,6 +196,7 @@ async def _controlled(app: App) -> AsyncIterator[None]:
         running = [
             tasks.create_task(emptying.run(), name="namespace controller"),
             tasks.create_task(collecting.run(), name="garbage collector"),
+            tasks.create_task(keeping.run(), name="standing objects"),
         ]
         yield
         for task in running:

@@ -4,7 +4,7 @@ The controllers of a group say in protocols of their own what they need; these c
 shapes and know neither the controllers nor the group.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from apiserver.registry.update import replacement
 from apiserver.registry.view import Form
 from apiserver.storage.entry import Selection
 from apiserver.storage.fanout import EventType, Watcher
+from apiserver.storage.revision import Freshness
 
 _NAMESPACES: Final = GroupVersion("", "v1").with_resource("namespaces")
 
@@ -100,6 +101,50 @@ class Contents:
         except KeyError:
             # The group was removed a moment ago.
             raise NotFound.of(GroupResource(resource.group, resource.resource), "") from None
+
+
+class Objects:
+    """Reads, writes and watches objects of any resource by name."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+
+    async def find(self, resource: GroupResource, name: str, *, namespace: str) -> Any | None:
+        """An object as the cache knows it."""
+        store = self._groups.store(resource)
+        try:
+            return store.decode(await store.get(name, namespace=namespace, at=Freshness.ANY))
+        except NotFound:
+            return None
+
+    async def create(self, resource: GroupResource, obj: Object) -> Any:
+        return await self._groups.create(resource, obj)
+
+    async def change(
+        self, resource: GroupResource, name: str, edit: Callable[[Any], Any], *, namespace: str
+    ) -> Any:
+        context = context_for("update", self._versioned(resource), namespace=namespace, name=name)
+        written, _ = await self._groups.store(resource).update(name, edit, context)
+        return written
+
+    @asynccontextmanager
+    async def watch(
+        self, resource: GroupResource, *, name: str = ""
+    ) -> AsyncIterator[AsyncIterator[ObjectMeta]]:
+        """Metadata of every object (of that name) there is, then of each that changes or goes."""
+        store, form = self._groups.store(resource), Form(self._versioned(resource).group_version)
+        async with store.watch(Selection(name=name or None), form) as watcher:
+            yield _metadata(store, watcher)
+
+    def _versioned(self, resource: GroupResource) -> GroupVersionResource:
+        return resource.with_version(self._groups.preferred_version(resource.group))
+
+
+async def _metadata(store: Store[Any], watcher: Watcher) -> AsyncIterator[ObjectMeta]:
+    async for batch in watcher:
+        for event in batch:
+            if event.entry is not None:
+                yield store.decode(event.entry).metadata
 
 
 async def _seen(store: Store[Any], watcher: Watcher) -> AsyncIterator[Any]:

@@ -107,6 +107,10 @@ class Groups:
         installed = self._installed.get(group)
         return installed.versions.get(version) if installed else None
 
+    def preferred_version(self, group: str) -> str:
+        """The version of a group that it prefers; raises KeyError if it is not installed."""
+        return self._installed[group].group.versions[0]
+
     def store(self, resource: GroupResource) -> Store[Any]:
         """The store of a resource; raises KeyError if there is none."""
         return self._installed[resource.group].stores[resource.resource]
@@ -124,13 +128,11 @@ class Groups:
 
     async def create(self, resource: GroupResource, obj: Object) -> Object:
         """Create an internal object as the server itself."""
-        group = self._installed[resource.group].group
-        version = GroupVersion(resource.group, group.versions[0])
         meta = obj.metadata
         context = Context(
             SERVER,
             "create",
-            version.with_resource(resource.resource),
+            resource.with_version(self.preferred_version(resource.group)),
             namespace=meta.namespace,
             name=meta.name,
             field_manager="apiserver",

@@ -61,7 +61,7 @@ async def review(admin: Driver, bearer: str, *audiences: str) -> dict[str, Any]:
 
 async def test_a_token_is_made_and_nothing_is_stored(admin: Driver) -> None:
     await account(admin)
-    before = (await admin.send("GET", ACCOUNTS)).json["metadata"]["resourceVersion"]
+    before = (await admin.send("GET", f"{ACCOUNTS}/builder")).json
 
     answer = await admin.send("POST", f"{ACCOUNTS}/builder/token", json={})
 
@@ -71,7 +71,8 @@ async def test_a_token_is_made_and_nothing_is_stored(admin: Driver) -> None:
         "authentication.k8s.io/v1",
     )
     assert answer.json["spec"]["audiences"] == [DEFAULT_ISSUER]
-    assert (await admin.send("GET", ACCOUNTS)).json["metadata"]["resourceVersion"] == before
+    assert (await admin.send("GET", f"{ACCOUNTS}/builder")).json == before
+    assert (await admin.send("GET", SECRETS)).json["items"] == []
 
 
 async def test_the_bearer_is_the_account(admin: Driver) -> None:
