@@ -7,7 +7,7 @@ its lifespan starts and not before, so importing this module does nothing.
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -27,6 +27,7 @@ from apis.core.controllers.standing import StandingController, default_account, 
 from apis.core.install import CORE, core_group
 from apis.core.strategy.namespace import NamespaceFinalizeStrategy
 from apis.core.tokens import TokenRequests
+from apis.events.install import EVENTS
 from apiserver import inside
 from apiserver.admission.chain import Chain
 from apiserver.admission.lifecycle import NamespaceLifecycle, NamespacePhase
@@ -123,11 +124,10 @@ def application(config: Config) -> App:
     )
     authorizer = default_authorizer()
     own = [load_group(reference) for reference in config.groups]
-    names = {group.name for group in own}
     reviewer = TokenReviewer(tokens, accounts, audiences=config.audiences)
     standard = standard_groups(authorizer, reviewer, accounts)
     made = create_app(
-        [*own, *(group for group in standard if group.name not in names)],
+        with_standard(own, standard),
         partial(open_backend, config.storage_url),
         authentication=authentication,
         authorizer=authorizer,
@@ -157,7 +157,23 @@ def standard_groups(
         authentication_group(reviewer),
         authorization_group(_Reviewer(authorizer or default_authorizer())),
         COORDINATION,
+        EVENTS,
     )
+
+
+def with_standard(own: Sequence[Group], standard: Sequence[Group]) -> list[Group]:
+    """Groups of one's own, and the standard ones whose place they do not take."""
+    names = {group.name for group in own}
+    groups = [*own, *(group for group in standard if group.name not in names)]
+    stored = {
+        GroupResource(group.name, found.name) for group in groups for found in group.resources
+    }
+    # Who replaces core may have no events; then there are none in other words either.
+    return [
+        group
+        for group in groups
+        if all(found.stored_as in (None, *stored) for found in group.resources)
+    ]
 
 
 def token_authenticators(config: Config) -> list[Authenticator]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apimachinery.meta.types import Object
-from apimachinery.schema import GroupVersionKind
+from apimachinery.schema import GroupResource, GroupVersionKind
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import Plugin
 from apiserver.registry.strategy import Strategy
@@ -72,6 +72,8 @@ class Resource:
     """Field-selector label -> dotted wire path in the internal document."""
     ttl: Callable[[Any], int | None] | None = None
     """Seconds after which an object is deleted by itself."""
+    stored_as: GroupResource | None = None
+    """The resource of another group whose objects these are, seen in the versions of this one."""
     answer: Callable[..., Any] | None = None
     """For a resource that stores nothing (a review): async (context, object) -> object."""
 

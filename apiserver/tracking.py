@@ -13,10 +13,11 @@ from apimachinery.codec import Codec, dump_json
 from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.fields import shape_of
 from apimachinery.meta.partial import completed
+from apimachinery.meta.shape import StructShape
 from apimachinery.meta.time import format_time, now
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.patch.apply import FieldManager, FieldSet, MissingVersion, paths
-from apimachinery.schema import GroupVersion
+from apimachinery.schema import GroupVersion, GroupVersionKind
 from apiserver.context import Context
 from apiserver.group import Group, Resource
 
@@ -34,13 +35,19 @@ class FieldTracking:
     def __init__(self, codec: Codec, group: Group, resource: Resource) -> None:
         self._codec = codec
         self._has_status = resource.has_status
-        served = (GroupVersion(group.name, version) for version in group.versions)
-        kinds = (version.with_kind(resource.kind) for version in served)
-        self._kinds = {kind.api_version: kind for kind in kinds if codec.scheme.recognises(kind)}
-        self._shapes = {
-            version: shape_of(codec.scheme.class_of(kind)) for version, kind in self._kinds.items()
-        }
+        self._kinds: dict[str, GroupVersionKind] = {}
+        self._shapes: dict[str, StructShape] = {}
         self._managers: dict[tuple[str, str], FieldManager] = {}
+        self.include(group, resource)
+
+    def include(self, group: Group, resource: Resource) -> None:
+        """Know the versions of a group in which the objects are written."""
+        for version in group.versions:
+            kind = GroupVersion(group.name, version).with_kind(resource.kind)
+            if self._codec.scheme.recognises(kind):
+                self._kinds[kind.api_version] = kind
+                self._shapes[kind.api_version] = shape_of(self._codec.scheme.class_of(kind))
+        self._managers.clear()
 
     def track(self, context: Context, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""

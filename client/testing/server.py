@@ -14,7 +14,7 @@ from apiserver import inside
 from apiserver.admission.chain import Chain
 from apiserver.admission.lifecycle import NamespaceLifecycle, NamespacePhase
 from apiserver.app import App, create_app
-from apiserver.asgi import standard_groups
+from apiserver.asgi import standard_groups, with_standard
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import default_authorizer
 from apiserver.auth.review import TokenReviewer
@@ -40,7 +40,6 @@ class InMemoryServer:
 
     def __init__(self, groups: Sequence[Group], *, storage: str = MEMORY) -> None:
         self.token = secrets.token_urlsafe(16)
-        names = {group.name for group in groups}
         authorizer = default_authorizer()
         fixed = TokenAuthenticator({self.token: User(ADMIN, groups=(MASTERS,))})
         accounts = ServiceAccountTokens(
@@ -51,7 +50,7 @@ class InMemoryServer:
         )
         reviewer = TokenReviewer([fixed], accounts, audiences=(DEFAULT_ISSUER,))
         standard = standard_groups(authorizer, reviewer, accounts)
-        self.groups = (*groups, *(group for group in standard if group.name not in names))
+        self.groups = with_standard(groups, standard)
         self.app: App = create_app(
             self.groups,
             lambda: open_backend(storage),

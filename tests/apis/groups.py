@@ -9,6 +9,7 @@ from apis.authorization.install import authorization_group
 from apis.autoscaling.register import add_to_scheme as add_autoscaling
 from apis.coordination.install import COORDINATION
 from apis.core.install import CORE
+from apis.events.install import EVENTS
 from apis.gadgets.install import GADGETS
 from apiserver.auth.authorization import NO_OPINION
 from apiserver.auth.review import Reviewed
@@ -35,6 +36,7 @@ class NoTokens:
 GROUPS: tuple[Group, ...] = (
     CORE,
     COORDINATION,
+    EVENTS,
     GADGETS,
     authorization_group(NobodyMay()),
     authentication_group(NoTokens()),

@@ -16,6 +16,7 @@ from apis.authorization import v1 as authorization
 from apis.autoscaling import v1 as autoscaling
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core
+from apis.events import v1 as events
 
 CORE = {
     "ClientIPConfig": "timeoutSeconds=1",
@@ -101,12 +102,22 @@ AUTHENTICATION = {
     "UserInfo": "username=1 uid=2 groups=3 extra=4",
 }
 
+EVENTS = {
+    "Event": (
+        "metadata=1 eventTime=2 series=3 reportingController=4 reportingInstance=5 action=6 "
+        "reason=7 regarding=8 related=9 note=10 type=11 deprecatedSource=12 "
+        "deprecatedFirstTimestamp=13 deprecatedLastTimestamp=14 deprecatedCount=15"
+    ),
+    "EventSeries": "count=1 lastObservedTime=2",
+}
+
 GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (core, CORE),
     (coordination, COORDINATION),
     (autoscaling, AUTOSCALING),
     (authorization, AUTHORIZATION),
     (authentication, AUTHENTICATION),
+    (events, EVENTS),
 )
 TYPES = [
     pytest.param(getattr(module, name), facts[name], id=f"{module.__name__.split('.')[1]}.{name}")
