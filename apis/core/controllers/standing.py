@@ -10,6 +10,7 @@ the work done.
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ from apis.core.controllers.revisits import FIRST_DELAY, LAST_DELAY, Revisits
 NAMESPACES: Final = GroupResource(GROUP, "namespaces")
 ACCOUNT: Final = "default"
 ROOT_CA: Final = "kube-root-ca.crt"
+
+REPAIR_INTERVAL: Final = 60.0
+"""Seconds between two repairs of one object: servers that disagree must not fight at full speed."""
 
 _DESCRIPTION: Final = "kubernetes.io/description"
 _WHAT_FOR: Final = "The certificates by which a client can tell that it talks to this server."
@@ -97,11 +101,15 @@ class StandingController:
         objects: Objects,
         standing: Sequence[Standing],
         *,
+        clock: Callable[[], float] = time.monotonic,
         first_delay: float = FIRST_DELAY,
         last_delay: float = LAST_DELAY,
     ) -> None:
         self._objects = objects
         self._standing = tuple(standing)
+        self._clock = clock
+        self._repairs: dict[tuple[str, str], float] = {}
+        """Namespace and name of what was repaired lately, and when."""
         self._revisits = Revisits(
             "keeping up namespace", self.sync, first_delay=first_delay, last_delay=last_delay
         )
@@ -115,31 +123,45 @@ class StandingController:
 
     async def sync(self, namespace: str) -> bool:
         """Do what can be done for one namespace now; False if it must be looked at again."""
+        done = True
         for one in self._standing:
             try:
-                await self._keep(one, namespace)
+                done &= await self._keep(one, namespace)
             except (AlreadyExists, Conflict):
                 return False  # somebody else was faster: look at what they made of it
             except (Forbidden, NotFound):
                 return True  # the namespace is going
             except Invalid as error:
                 log.warning("namespace %s: left as it is: %s", namespace, error)
-        return True
+        return done
 
-    async def _keep(self, one: Standing, namespace: str) -> None:
+    async def _keep(self, one: Standing, namespace: str) -> bool:
         found = await self._objects.find(one.resource, one.name, namespace=namespace)
         if found is None:
             made = one.make()
             made.metadata.namespace = namespace
             await self._objects.create(one.resource, made)
-        elif one.repaired is not None and one.repaired(found) is not None:
-            repaired = one.repaired
-            await self._objects.change(
-                one.resource,
-                one.name,
-                lambda current: repaired(current) or current,
-                namespace=namespace,
-            )
+            return True
+        repaired = one.repaired
+        if repaired is None or repaired(found) is None:
+            return True
+        if not self._may_repair(namespace, one.name):
+            return False
+        log.warning("namespace %s: %s was changed and is set right", namespace, one.name)
+        await self._objects.change(
+            one.resource,
+            one.name,
+            lambda current: repaired(current) or current,
+            namespace=namespace,
+        )
+        return True
+
+    def _may_repair(self, namespace: str, name: str) -> bool:
+        now = self._clock()
+        recent = {at: when for at, when in self._repairs.items() if now - when < REPAIR_INTERVAL}
+        allowed = (namespace, name) not in recent
+        self._repairs = recent | ({(namespace, name): now} if allowed else {})
+        return allowed
 
     async def _follow_namespaces(self, tasks: asyncio.TaskGroup) -> None:
         async with self._objects.watch(NAMESPACES) as seen:

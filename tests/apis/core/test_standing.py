@@ -194,3 +194,26 @@ async def test_certificates_that_cannot_be_changed_are_left_and_logged(
 
     assert await controller.sync("shop")
     assert "namespace shop: left as it is" in caplog.text
+
+
+class Insisting(Refusing):
+    """Objects that somebody else changes back after every change."""
+
+    changes = 0
+
+    async def change(
+        self, resource: GroupResource, name: str, edit: Callable[[Any], Any], *, namespace: str
+    ) -> None:
+        self.changes += 1
+
+
+async def test_servers_that_disagree_do_not_fight_at_full_speed() -> None:
+    theirs = ConfigMap(metadata=ObjectMeta(name=ROOT_CA), data={"ca.crt": "theirs"})
+    objects = Insisting(AssertionError(), theirs)
+    times = iter((0.0, 1.0, 59.0, 61.0))
+    controller = StandingController(objects, [root_ca("ours")], clock=lambda: next(times))
+
+    done = [await controller.sync("shop") for _ in range(4)]
+
+    assert done == [True, False, False, True]
+    assert objects.changes == 2
