@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from apimachinery.errors import NotFound
 from apimachinery.meta.options import DeleteOptions
-from apimachinery.meta.types import Object, ObjectMeta
+from apimachinery.meta.types import Object, ObjectMeta, Preconditions
 from apimachinery.schema import GroupResource, GroupVersion, GroupVersionResource
 from apiserver.context import Context
 from apiserver.install import SERVER, Groups
@@ -109,11 +109,13 @@ class Objects:
     def __init__(self, groups: Groups) -> None:
         self._groups = groups
 
-    async def find(self, resource: GroupResource, name: str, *, namespace: str) -> Any | None:
-        """An object as the cache knows it."""
-        store = self._groups.store(resource)
+    async def find(
+        self, resource: GroupResource, name: str, *, namespace: str = "", newest: bool = False
+    ) -> Any | None:
+        """An object as the cache knows it, or in its newest state."""
+        store, at = self._groups.store(resource), Freshness.NEWEST if newest else Freshness.ANY
         try:
-            return store.decode(await store.get(name, namespace=namespace, at=Freshness.ANY))
+            return store.decode(await store.get(name, namespace=namespace, at=at))
         except NotFound:
             return None
 
@@ -126,6 +128,12 @@ class Objects:
         context = context_for("update", self._versioned(resource), namespace=namespace, name=name)
         written, _ = await self._groups.store(resource).update(name, edit, context)
         return written
+
+    async def delete(self, resource: GroupResource, name: str, *, namespace: str, uid: str) -> None:
+        """Delete the object that has this uid."""
+        context = context_for("delete", self._versioned(resource), namespace=namespace, name=name)
+        options = DeleteOptions(preconditions=Preconditions(uid=uid))
+        await self._groups.store(resource).delete(name, options, context)
 
     @asynccontextmanager
     async def watch(

@@ -1,8 +1,9 @@
 """What is in every namespace: the service account `default`, and how to know the server.
 
 Programs rely on both, so they are made with a namespace and made again when somebody deletes them.
-In a namespace that is going admission refuses that, and nothing more has to be known here: the
-cache has heard of the namespace's end before it hears that what is in it goes.
+In a namespace that is going admission refuses that, but a worker may hear of the end of a
+namespace later than another, which has emptied it already: so whoever makes something looks, after
+that, whether the namespace still stands in its newest state, and takes back what came too late.
 
 Every step starts from what is stored, so it may run in every worker: whoever comes second finds
 the work done.
@@ -50,10 +51,15 @@ class Standing:
 class Objects(Protocol):
     """What the loop does to objects. Writes raise what a client would be told."""
 
-    async def find(self, resource: GroupResource, name: str, *, namespace: str) -> Any | None:
-        """An object as the cache knows it."""
+    async def find(
+        self, resource: GroupResource, name: str, *, namespace: str = "", newest: bool = False
+    ) -> Any | None:
+        """An object as the cache knows it, or in its newest state."""
 
-    async def create(self, resource: GroupResource, obj: Object) -> object: ...
+    async def create(self, resource: GroupResource, obj: Object) -> Any: ...
+
+    async def delete(self, resource: GroupResource, name: str, *, namespace: str, uid: str) -> None:
+        """Delete the object that has this uid."""
 
     async def change(
         self, resource: GroupResource, name: str, edit: Callable[[Any], Any], *, namespace: str
@@ -140,7 +146,12 @@ class StandingController:
         if found is None:
             made = one.make()
             made.metadata.namespace = namespace
-            await self._objects.create(one.resource, made)
+            created = await self._objects.create(one.resource, made)
+            if not await self._stands(namespace):
+                await self._take_back(one, created.metadata)
+            return True
+        if await self._is_missing(namespace):
+            await self._take_back(one, found.metadata)
             return True
         repaired = one.repaired
         if repaired is None or repaired(found) is None:
@@ -155,6 +166,20 @@ class StandingController:
             namespace=namespace,
         )
         return True
+
+    async def _stands(self, namespace: str) -> bool:
+        """Whether a namespace is there to stay: what is in it now will be found when it goes."""
+        found = await self._objects.find(NAMESPACES, namespace, newest=True)
+        return found is not None and found.metadata.deletion_timestamp is None
+
+    async def _is_missing(self, namespace: str) -> bool:
+        """Whether somebody who could not take back what they made has left it without a place."""
+        if await self._objects.find(NAMESPACES, namespace) is not None:
+            return False
+        return await self._objects.find(NAMESPACES, namespace, newest=True) is None
+
+    async def _take_back(self, one: Standing, made: ObjectMeta) -> None:
+        await self._objects.delete(one.resource, one.name, namespace=made.namespace, uid=made.uid)
 
     def _may_repair(self, namespace: str, name: str) -> bool:
         now = self._clock()

@@ -20,7 +20,7 @@ from apis.core.controllers.standing import (
     default_account,
     root_ca,
 )
-from apis.core.v1 import ConfigMap
+from apis.core.v1 import ConfigMap, Namespace
 from apiserver.app import App
 from apiserver.asgi import application
 from apiserver.config import Config
@@ -153,10 +153,15 @@ class Refusing:
         self.error = error
         self.found = found
 
-    async def find(self, resource: GroupResource, name: str, *, namespace: str) -> Any:
-        return self.found
+    async def find(
+        self, resource: GroupResource, name: str, *, namespace: str = "", newest: bool = False
+    ) -> Any:
+        return Namespace() if resource.resource == "namespaces" else self.found
 
-    async def create(self, resource: GroupResource, obj: Object) -> None:
+    async def create(self, resource: GroupResource, obj: Object) -> Any:
+        raise self.error
+
+    async def delete(self, resource: GroupResource, name: str, *, namespace: str, uid: str) -> None:
         raise self.error
 
     async def change(
@@ -217,3 +222,55 @@ async def test_servers_that_disagree_do_not_fight_at_full_speed() -> None:
 
     assert done == [True, False, False, True]
     assert objects.changes == 2
+
+
+class Late(Refusing):
+    """A namespace of which this worker has not heard all."""
+
+    def __init__(self, *, cached: Namespace | None, newest: Namespace | None) -> None:
+        super().__init__(AssertionError())
+        self.namespaces = cached, newest
+        self.made: Object | None = None
+
+    async def find(
+        self, resource: GroupResource, name: str, *, namespace: str = "", newest: bool = False
+    ) -> Any:
+        return self.namespaces[newest] if resource.resource == "namespaces" else self.made
+
+    async def create(self, resource: GroupResource, obj: Object) -> Any:
+        obj.metadata.uid = "u1"
+        self.made = obj
+        return obj
+
+    async def delete(self, resource: GroupResource, name: str, *, namespace: str, uid: str) -> None:
+        assert (name, namespace, uid) == (ACCOUNT, "shop", "u1")
+        self.made = None
+
+
+GOING = Namespace(metadata=ObjectMeta(name="shop", deletion_timestamp=datetime.now(UTC)))
+
+
+@pytest.mark.parametrize("newest", [None, GOING])
+async def test_what_came_too_late_for_a_namespace_is_taken_back(newest: Namespace | None) -> None:
+    """Another worker may have emptied it before this one hears that it is going."""
+    objects = Late(cached=Namespace(), newest=newest)
+
+    assert await StandingController(objects, [default_account()]).sync("shop")
+    assert objects.made is None
+
+
+async def test_what_an_ended_worker_could_not_take_back_is_removed() -> None:
+    objects = Late(cached=None, newest=None)
+    objects.made = default_account().make()
+    objects.made.metadata.namespace, objects.made.metadata.uid = "shop", "u1"
+
+    assert await StandingController(objects, [default_account()]).sync("shop")
+    assert objects.made is None
+
+
+async def test_a_namespace_too_new_for_the_cache_keeps_what_it_has() -> None:
+    objects = Late(cached=None, newest=Namespace())
+    objects.made = default_account().make()
+
+    assert await StandingController(objects, [default_account()]).sync("shop")
+    assert objects.made is not None
