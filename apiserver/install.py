@@ -88,9 +88,13 @@ class Groups:
 
     def remove(self, name: str) -> None:
         """Stop serving a group; its objects stay in the store and its watches end."""
-        installed = self._installed.pop(name, None)
+        installed = self._installed.get(name)
         if installed is None:
             raise InstallError(f"group {name!r} is not installed")
+        for other in self:
+            if any(r.stored_as and r.stored_as.group == name for r in other.group.resources):
+                raise InstallError(f"group {name!r}: {other.group.name!r} shows objects of it")
+        del self._installed[name]
         for store in installed.stores.values():
             self._cache.unregister(store.cached)
         self.revision += 1

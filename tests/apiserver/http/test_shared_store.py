@@ -212,3 +212,8 @@ async def test_a_group_that_shows_objects_can_go_and_they_stay(app: App, client:
 
     assert (await client.send("GET", NEW)).code == 404
     assert (await client.send("GET", f"{OLD}/a")).code == 200
+
+
+async def test_a_group_whose_objects_another_shows_stays(app: App) -> None:
+    with pytest.raises(InstallError, match=r"group '': 'events\.k8s\.io' shows objects of it"):
+        app.groups.remove("")
