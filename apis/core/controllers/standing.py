@@ -31,6 +31,9 @@ ROOT_CA: Final = "kube-root-ca.crt"
 REPAIR_INTERVAL: Final = 60.0
 """Seconds between two repairs of one object: servers that disagree must not fight at full speed."""
 
+REMEMBERED: Final = 10_000
+"""Repairs whose time is kept; then all are forgotten, and may be made again."""
+
 _DESCRIPTION: Final = "kubernetes.io/description"
 _WHAT_FOR: Final = "The certificates by which a client can tell that it talks to this server."
 
@@ -115,7 +118,7 @@ class StandingController:
         self._standing = tuple(standing)
         self._clock = clock
         self._repairs: dict[tuple[str, str], float] = {}
-        """Namespace and name of what was repaired lately, and when."""
+        """Namespace and name of what was repaired, and when."""
         self._revisits = Revisits(
             "keeping up namespace", self.sync, first_delay=first_delay, last_delay=last_delay
         )
@@ -158,7 +161,7 @@ class StandingController:
             return True
         if not self._may_repair(namespace, one.name):
             return False
-        log.warning("namespace %s: %s was changed and is set right", namespace, one.name)
+        log.info("namespace %s: %s is not as it should be and is set right", namespace, one.name)
         await self._objects.change(
             one.resource,
             one.name,
@@ -182,11 +185,13 @@ class StandingController:
         await self._objects.delete(one.resource, one.name, namespace=made.namespace, uid=made.uid)
 
     def _may_repair(self, namespace: str, name: str) -> bool:
-        now = self._clock()
-        recent = {at: when for at, when in self._repairs.items() if now - when < REPAIR_INTERVAL}
-        allowed = (namespace, name) not in recent
-        self._repairs = recent | ({(namespace, name): now} if allowed else {})
-        return allowed
+        now, key = self._clock(), (namespace, name)
+        if now - self._repairs.get(key, -REPAIR_INTERVAL) < REPAIR_INTERVAL:
+            return False
+        if len(self._repairs) >= REMEMBERED:
+            self._repairs.clear()
+        self._repairs[key] = now
+        return True
 
     async def _follow_namespaces(self, tasks: asyncio.TaskGroup) -> None:
         async with self._objects.watch(NAMESPACES) as seen:
