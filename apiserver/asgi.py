@@ -7,60 +7,50 @@ its lifespan starts and not before, so importing this module does nothing.
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from apimachinery.errors import APIError
-from apimachinery.schema import GroupResource
-from apis.authentication.install import authentication_group
-from apis.authorization.authorizer import Attributes, Rules, Subject
-from apis.authorization.install import authorization_group
-from apis.authorization.v1 import NonResourceRule, ResourceRule
-from apis.coordination.install import COORDINATION
-from apis.core.bootstrap import create_bootstrap_objects
-from apis.core.controllers.garbage import GarbageCollector, Identity, Seen
-from apis.core.controllers.namespace import NamespaceController
-from apis.core.install import CORE
-from apis.core.strategy.namespace import NamespaceFinalizeStrategy
-from apiserver import inside
-from apiserver.admission.chain import Chain
-from apiserver.admission.lifecycle import NamespaceLifecycle, NamespacePhase
-from apiserver.app import DRAIN, App, Hook, create_app
-from apiserver.auth.authentication import Authentication, Authenticator, Credentials
-from apiserver.auth.authorization import Authorizer, Decision
+from apis.core.controllers.standing import Standing, default_account, root_ca
+from apiserver.app import DRAIN, App
+from apiserver.assembly import assemble
+from apiserver.auth.authentication import Authenticator
 from apiserver.auth.signed import SignedTokenAuthenticator, signing_key
+from apiserver.auth.signing import InvalidSigningKey
 from apiserver.auth.tokens import InvalidTokenFile, TokenAuthenticator, TokenFileAuthenticator
-from apiserver.auth.user import ANONYMOUS, MASTERS, User
-from apiserver.auth.x509 import CertificateAuthenticator
+from apiserver.auth.user import MASTERS, User
 from apiserver.certificates import CertificateError
-from apiserver.config import DEFAULT_BIND, Config, ConfigError, load_config
-from apiserver.datadir import ADMIN, DataDir, DataDirError, read_admin_token, renew_serving
-from apiserver.everything import Everything
+from apiserver.config import Config, ConfigError, load_config
+from apiserver.datadir import (
+    ADMIN,
+    DataDir,
+    DataDirError,
+    read_admin_token,
+    renew_serving,
+    token_keys,
+    trusted_by_clients,
+)
 from apiserver.exchange import Receive, Scope
 from apiserver.gate import Send
-from apiserver.group import Group
-from apiserver.install import Groups, InstallError
+from apiserver.handlers.openid import add_openid_paths
+from apiserver.install import InstallError
 from apiserver.loading import GroupError, load_group
 from apiserver.rbac import Access
-from apiserver.registry.namespaces import StoredNamespaces
-from apiserver.request import RequestInfo
 from apiserver.storage.backends import open_backend
-from apiserver.storage.interface import Backend, StorageError
+from apiserver.storage.interface import StorageError
 
 log = logging.getLogger(__name__)
 
 RENEWAL_INTERVAL: Final = 3600.0
 """Seconds between two looks at the serving certificate."""
 MISTAKES: Final = (
-    *(ConfigError, DataDirError, GroupError, InstallError, InvalidTokenFile),
+    *(ConfigError, DataDirError, GroupError, InstallError, InvalidSigningKey, InvalidTokenFile),
     *(CertificateError, StorageError, APIError),
 )
 """What keeps a server from starting and can be told in a line."""
-
-_NAMESPACES: Final = GroupResource("", "namespaces")
 
 
 class Server:
@@ -98,65 +88,26 @@ app: Final = Server(lambda: load_config(os.environ))
 
 def application(config: Config) -> App:
     """The application of a configuration, not yet started."""
-    return assemble(
+    tokens, keys = token_authenticators(config), token_keys(config)
+    made = assemble(
         [load_group(reference) for reference in config.groups],
         partial(open_backend, config.storage_url),
         access=Access(config.authorization_mode),
-        tokens=token_authenticators(config),
+        tokens=tokens,
+        keys=keys,
+        issuers=config.service_account_issuer,
+        audiences=config.audiences,
         anonymous=config.allows_anonymous,
         port=config.bind.port,
+        standing=_standing(config),
         hooks=[partial(_renewing, config)],
     )
-
-
-def assemble(
-    own: Sequence[Group],
-    open_store: Callable[[], Awaitable[Backend]],
-    *,
-    access: Access,
-    tokens: Sequence[Authenticator],
-    anonymous: bool = True,
-    port: int = DEFAULT_BIND.port,
-    hooks: Sequence[Hook] = (),
-) -> App:
-    """An application with the groups and the controllers of every server, and *own* groups.
-
-    *tokens* know bearer tokens; *port* is where clients find the server.
-    """
-    standard = standard_groups(access, _Tokens(tokens))
-    return create_app(
-        [*own, *not_among(own, standard)],
-        open_store,
-        authentication=Authentication([CertificateAuthenticator(), *tokens], anonymous=anonymous),
-        authorizer=access.authorizer,
-        admission=_admission,
-        hooks=[
-            partial(_bootstrapped, port),
-            lambda app: access.running(app.groups, not_among(standard, own)),
-            _controlled,
-            *hooks,
-        ],
-    )
-
-
-def standard_groups(
-    access: Access | None = None, tokens: "_Tokens | None" = None
-) -> tuple[Group, ...]:
-    """The groups that every server has; one of the same name takes the place of such a group."""
-    access = access or Access()
-    return (
-        CORE,
-        authentication_group(tokens),
-        authorization_group(_Reviewer(access.authorizer)),
-        COORDINATION,
-        access.group,
-    )
-
-
-def not_among(known: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
-    """Those of *groups* that take no other's place."""
-    names = {group.name for group in known}
-    return [group for group in groups if group.name not in names]
+    issuer = config.service_account_issuer[0]
+    if not add_openid_paths(
+        made.router, keys.keys.values(), issuer=issuer, server_url=config.server_url
+    ):
+        log.warning("issuer %r is no https URL: the OpenID documents are not served", issuer)
+    return made
 
 
 def token_authenticators(config: Config) -> list[Authenticator]:
@@ -171,33 +122,11 @@ def token_authenticators(config: Config) -> list[Authenticator]:
     return found
 
 
-def _admission(groups: Groups) -> Chain:
-    async def lookup(name: str, *, newest: bool) -> NamespacePhase | None:
-        return await StoredNamespaces(groups.store(_NAMESPACES))(name, newest=newest)
-
-    return Chain(mutating=[NamespaceLifecycle(lookup)])
-
-
-@asynccontextmanager
-async def _bootstrapped(port: int, app: App) -> AsyncIterator[None]:
-    await create_bootstrap_objects(app.groups, port=port)
-    yield
-
-
-@asynccontextmanager
-async def _controlled(app: App) -> AsyncIterator[None]:
-    """Run the controllers that a server cannot do without; any number of workers may."""
-    namespaces = inside.Namespaces(app.groups, NamespaceFinalizeStrategy())
-    emptying = NamespaceController(namespaces, inside.Contents(app.groups))
-    collecting = GarbageCollector(Everything(app.groups, identify=Identity, see=Seen))
-    async with asyncio.TaskGroup() as tasks:
-        running = [
-            tasks.create_task(emptying.run(), name="namespace controller"),
-            tasks.create_task(collecting.run(), name="garbage collector"),
-        ]
-        yield
-        for task in running:
-            task.cancel()
+def _standing(config: Config) -> list[Standing]:
+    """What every namespace has."""
+    certificates = trusted_by_clients(config)
+    known = [root_ca(certificates.decode("ascii", "replace"))] if certificates else []
+    return [default_account(), *known]
 
 
 @asynccontextmanager
@@ -219,64 +148,3 @@ async def _renew(config: Config) -> None:
             await asyncio.to_thread(renew_serving, config, now=datetime.now(UTC))
         except DataDirError as error:
             log.error("the serving certificate could not be renewed: %s", error)
-
-
-class _Tokens:
-    """Answers token reviews by the server's own authenticators."""
-
-    def __init__(self, authenticators: Sequence[Authenticator]) -> None:
-        self._authentication = Authentication(authenticators)
-
-    async def user_of(self, token: str) -> User | None:
-        try:
-            user = await self._authentication.user_of(Credentials(f"Bearer {token}"))
-        except APIError:
-            return None
-        return None if user is ANONYMOUS else user
-
-
-class _Reviewer:
-    """Answers access reviews by the server's own authorizer."""
-
-    def __init__(self, authorizer: Authorizer) -> None:
-        self._authorizer = authorizer
-
-    async def authorize(self, subject: Subject, attributes: Attributes) -> Decision:
-        info = RequestInfo(
-            path=attributes.path,
-            verb=attributes.verb,
-            is_resource=attributes.is_resource,
-            group=attributes.group,
-            version=attributes.version,
-            resource=attributes.resource,
-            subresource=attributes.subresource,
-            namespace=attributes.namespace,
-            name=attributes.name,
-        )
-        return await self._authorizer.authorize(_user(subject), info)
-
-    async def rules(self, subject: Subject, namespace: str) -> Rules:
-        rules = await self._authorizer.rules(_user(subject), namespace)
-        return Rules(
-            resources=[
-                ResourceRule(
-                    verbs=list(rule.verbs),
-                    api_groups=list(rule.groups),
-                    resources=list(rule.resources),
-                    resource_names=list(rule.names),
-                )
-                for rule in rules.found
-                if rule.resources
-            ],
-            paths=[
-                NonResourceRule(verbs=list(rule.verbs), non_resource_urls=list(rule.paths))
-                for rule in rules.found
-                if rule.paths
-            ],
-            error=rules.error,
-        )
-
-
-def _user(subject: Subject) -> User:
-    extra: dict[str, Any] = {key: tuple(values) for key, values in subject.extra.items()}
-    return User(subject.name, subject.uid, tuple(subject.groups), extra)

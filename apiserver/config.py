@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import marshmallow
 
@@ -22,6 +22,7 @@ from apiserver.config_rules import (
     AddressText,
     Choice,
     File,
+    Files,
     Folder,
     Switch,
     Text,
@@ -36,6 +37,7 @@ LOG_FORMATS: Final = ("text", "json")
 AUTHORIZATION_MODES: Final = ("RBAC", "AlwaysAllow")
 STORE: Final = "store.sqlite"
 DEFAULT_BIND: Final = Address("127.0.0.1", 6443)
+DEFAULT_ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
 
 
 class ConfigError(Exception):
@@ -63,6 +65,10 @@ class Config:
     tls_cert_file: Path | None = None
     tls_private_key_file: Path | None = None
     tls_san: tuple[str, ...] = ()
+    service_account_issuer: tuple[str, ...] = (DEFAULT_ISSUER,)
+    service_account_signing_key_file: Path | None = None
+    service_account_key_file: tuple[Path, ...] = ()
+    api_audiences: tuple[str, ...] = ()
     shutdown_timeout: int = 30
     log_format: str = "text"
     log_level: str = "info"
@@ -76,6 +82,11 @@ class Config:
     def allows_anonymous(self) -> bool:
         """Whether callers without credentials are let in, who must not be allowed everything."""
         return self.anonymous_auth and self.authorization_mode != "AlwaysAllow"
+
+    @property
+    def audiences(self) -> tuple[str, ...]:
+        """Whom a token must be meant for to be accepted here."""
+        return self.api_audiences or self.service_account_issuer
 
     @property
     def scheme(self) -> str:
@@ -110,7 +121,7 @@ class Setting:
 
     @property
     def is_list(self) -> bool:
-        return isinstance(self.rule, Texts)
+        return isinstance(self.rule, Texts | Files)
 
 
 SETTINGS: Final = (
@@ -187,6 +198,32 @@ SETTINGS: Final = (
         Texts(),
         "NAME",
         "a further host name or address that the made certificate is good for",
+    ),
+    Setting(
+        "service_account_issuer",
+        Texts(),
+        "NAME",
+        "who tokens of service accounts say has made them; given more than once, the first is "
+        f"written and all are accepted (default {DEFAULT_ISSUER})",
+    ),
+    Setting(
+        "service_account_signing_key_file",
+        File(),
+        "FILE",
+        "the PEM private key that signs tokens of service accounts, RSA or elliptic curve; "
+        "servers on several machines need the same one (default: one is made)",
+    ),
+    Setting(
+        "service_account_key_file",
+        Files(),
+        "FILE",
+        "further PEM keys whose tokens are accepted, as after a change of the signing key",
+    ),
+    Setting(
+        "api_audiences",
+        Texts(),
+        "NAME",
+        "whom a token must be meant for to be accepted, one of these (default: the issuers)",
     ),
     Setting(
         "shutdown_timeout",
@@ -289,6 +326,9 @@ def _environment_values(environ: Mapping[str, str], problems: list[str]) -> dict
 def _contradictions(config: Config) -> Iterator[str]:
     if (config.tls_cert_file is None) != (config.tls_private_key_file is None):
         yield "--tls-cert-file and --tls-private-key-file: give both or neither"
+    for issuer in config.service_account_issuer:
+        if ":" in issuer and not _is_url(issuer):
+            yield f"--service-account-issuer: {issuer!r}: has a colon and is not a valid URL"
     if not config.insecure_http:
         return
     if not config.bind.is_loopback:
@@ -298,3 +338,10 @@ def _contradictions(config: Config) -> Iterator[str]:
         )
     if config.tls_cert_file or config.client_ca_file:
         yield "--insecure-http: --tls-cert-file and --client-ca-file have no meaning with it"
+
+
+def _is_url(text: str) -> bool:
+    try:
+        return bool(urlsplit(text).scheme)
+    except ValueError:
+        return False

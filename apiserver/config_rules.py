@@ -96,3 +96,11 @@ class Texts(marshmallow.fields.Field[tuple[str, ...]]):
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
             raise marshmallow.ValidationError("must be a list of texts")
         return tuple(stripped for item in items if (stripped := item.strip()))
+
+
+class Files(marshmallow.fields.Field[tuple[Path, ...]]):
+    """A list of files; in the environment, a text with commas."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[Path, ...]:
+        rule = File()
+        return tuple(rule.deserialize(item) for item in Texts().deserialize(value))

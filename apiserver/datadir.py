@@ -4,6 +4,7 @@
     serving.crt serving.key   what the server shows; renewed when its end is near
     admin.token               the bearer token of the admin, who may do everything
     admin.kubeconfig          for kubectl: address, authority and token in one file
+    sa.key                    what signs the tokens of service accounts
 
 Any number of processes may prepare one folder at the same time: they take turns by a lock, a file
 appears whole or not at all, and what is there and good stays as it is.
@@ -20,6 +21,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from apiserver.auth.signing import TokenKeys, new_signing_key, read_token_keys
 from apiserver.certificates import Authority, CertificateError, KeyPair, needs_renewal
 from apiserver.config import Config
 from apiserver.kubeconfig import make_kubeconfig
@@ -70,6 +72,10 @@ class DataDir:
         return self.path / "admin.kubeconfig"
 
     @property
+    def service_account_key(self) -> Path:
+        return self.path / "sa.key"
+
+    @property
     def client_authorities(self) -> Path:
         """Every authority whose client certificates are accepted."""
         return self.path / "client-ca.crt"
@@ -85,6 +91,8 @@ def prepare(config: Config, *, now: datetime) -> DataDir:
             _client_authorities(folder, config)
             if config.tls_cert_file is None:
                 _serving(folder, authority, serving_names(config), now)
+            if config.service_account_signing_key_file is None:
+                _service_account_key(folder)
             token = _admin_token(folder)
             _write_if_new(
                 folder.admin_kubeconfig,
@@ -157,6 +165,14 @@ def read_admin_token(folder: DataDir) -> str:
     return token
 
 
+def token_keys(config: Config) -> TokenKeys:
+    """What signs the tokens of service accounts, or InvalidSigningKey."""
+    own = DataDir(config.data_dir).service_account_key
+    return read_token_keys(
+        config.service_account_signing_key_file or own, config.service_account_key_file
+    )
+
+
 def write_private(path: Path, data: bytes) -> None:
     """Replace *path* as a whole by a file that only its owner may read."""
     made = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
@@ -214,6 +230,11 @@ def _serving(folder: DataDir, authority: Authority, names: tuple[str, ...], now:
     folder.serving_certificate.unlink(missing_ok=True)
     write_private(folder.serving_key, pair.key)
     write_private(folder.serving_certificate, pair.certificate)
+
+
+def _service_account_key(folder: DataDir) -> None:
+    if not folder.service_account_key.exists():
+        write_private(folder.service_account_key, new_signing_key())
 
 
 def _admin_token(folder: DataDir) -> str:

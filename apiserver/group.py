@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apimachinery.meta.types import Object
-from apimachinery.schema import GroupVersionKind
+from apimachinery.schema import GroupResource, GroupVersionKind
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import Plugin
 from apiserver.registry.strategy import Strategy
@@ -75,6 +75,8 @@ class Resource:
     """Seconds after which an object is deleted by itself."""
     roles: tuple[str, ...] = ("view", "edit")
     """The roles of every server that include it; without "view" only who may edit can read it."""
+    stored_as: GroupResource | None = None
+    """The resource of another group whose objects these are, seen in the versions of this one."""
     answer: Callable[..., Any] | None = None
     """For a resource that stores nothing (a review): async (context, object) -> object."""
 

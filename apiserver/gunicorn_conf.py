@@ -9,14 +9,16 @@ import os
 import sys
 from datetime import UTC, datetime
 
+from apiserver.auth.signing import InvalidSigningKey
 from apiserver.config import ConfigError, load_config
-from apiserver.datadir import DataDirError, prepare
+from apiserver.datadir import DataDirError, prepare, token_keys
 from apiserver.serving import gunicorn_settings
 
 try:
     _config = load_config(os.environ)
     _settings = gunicorn_settings(_config, prepare(_config, now=datetime.now(UTC)))
-except (ConfigError, DataDirError) as error:
+    token_keys(_config)
+except (ConfigError, DataDirError, InvalidSigningKey) as error:
     sys.exit(f"apiserver: {error}")
 
 globals().update(_settings)

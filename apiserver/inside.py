@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from apimachinery.errors import NotFound
 from apimachinery.meta.options import DeleteOptions
-from apimachinery.meta.types import Object, ObjectMeta
+from apimachinery.meta.types import Object, ObjectMeta, Preconditions
 from apimachinery.schema import GroupResource, GroupVersion, GroupVersionResource
 from apimachinery.watch import EventType
 from apiserver.context import Context
@@ -22,6 +22,7 @@ from apiserver.registry.update import replacement
 from apiserver.registry.view import Form
 from apiserver.storage.entry import Selection
 from apiserver.storage.fanout import EntryEvent, Watcher
+from apiserver.storage.revision import Freshness
 
 _NAMESPACES: Final = GroupVersion("", "v1").with_resource("namespaces")
 
@@ -104,7 +105,7 @@ class Contents:
             raise NotFound.of(GroupResource(resource.group, resource.resource), "") from None
 
 
-class Objects:
+class ClusterObjects:
     """Reads and writes the objects of one resource that have no namespaces, as the server itself.
 
     What it reads is decoded once and shared: it must not be changed.
@@ -150,6 +151,58 @@ class Objects:
 
     def _gone(self, namespace: str, name: str) -> None:
         self._known.pop(name, None)
+
+
+class Objects:
+    """Reads, writes and watches objects of any resource by name."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+
+    async def find(
+        self, resource: GroupResource, name: str, *, namespace: str = "", newest: bool = False
+    ) -> Any | None:
+        """An object as the cache knows it, or in its newest state."""
+        store, at = self._groups.store(resource), Freshness.NEWEST if newest else Freshness.ANY
+        try:
+            return store.decode(await store.get(name, namespace=namespace, at=at))
+        except NotFound:
+            return None
+
+    async def create(self, resource: GroupResource, obj: Object) -> Any:
+        return await self._groups.create(resource, obj)
+
+    async def change(
+        self, resource: GroupResource, name: str, edit: Callable[[Any], Any], *, namespace: str
+    ) -> Any:
+        context = context_for("update", self._versioned(resource), namespace=namespace, name=name)
+        written, _ = await self._groups.store(resource).update(name, edit, context)
+        return written
+
+    async def delete(self, resource: GroupResource, name: str, *, namespace: str, uid: str) -> None:
+        """Delete the object that has this uid."""
+        context = context_for("delete", self._versioned(resource), namespace=namespace, name=name)
+        options = DeleteOptions(preconditions=Preconditions(uid=uid))
+        await self._groups.store(resource).delete(name, options, context)
+
+    @asynccontextmanager
+    async def watch(
+        self, resource: GroupResource, *, name: str = ""
+    ) -> AsyncIterator[AsyncIterator[ObjectMeta]]:
+        """Metadata of every object (of that name) there is, then of each that changes or goes."""
+        store, form = self._groups.store(resource), Form(self._versioned(resource).group_version)
+        async with store.watch(Selection(name=name or None), form) as watcher:
+            yield _metadata(store, watcher)
+
+    def _versioned(self, resource: GroupResource) -> GroupVersionResource:
+        return resource.with_version(self._groups.preferred_version(resource.group))
+
+
+async def _metadata(store: Store[Any], watcher: Watcher) -> AsyncIterator[ObjectMeta]:
+    async for batch in watcher:
+        for event in batch:
+            if event.entry is not None:
+                yield store.decode(event.entry).metadata
 
 
 async def _seen(store: Store[Any], watcher: Watcher) -> AsyncIterator[Any]:

@@ -16,7 +16,7 @@ from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.auth.user import MASTERS, User
 from apiserver.context import Context
 from apiserver.endpoint import Endpoint
-from apiserver.group import Group
+from apiserver.group import Group, Resource
 from apiserver.registry.assembly import assemble_store
 from apiserver.registry.ownership import Ownership
 from apiserver.registry.store import Store
@@ -34,7 +34,7 @@ class InstallError(Exception):
 
 
 class Installed:
-    """One group, its stores by resource and its endpoints by version and resource."""
+    """One group, its own stores by resource and its endpoints by version and resource."""
 
     def __init__(self, group: Group) -> None:
         self.group = group
@@ -78,26 +78,23 @@ class Groups:
             self._registered.add(group.name)
         installed = Installed(group)
         for resource in group.resources:
-            if resource.answer is None:
-                installed.stores[resource.name] = assemble_store(
-                    group,
-                    resource,
-                    codec=self.codec,
-                    backend=self._backend,
-                    cache=self._cache,
-                    admission=self._admission,
-                    ownership=self._tracking(group, resource),
-                )
+            store = self._store_for(group, resource)
+            if store is not None and resource.stored_as is None:
+                installed.stores[resource.name] = store
             for version in group.versions:
-                self._add_endpoint(installed, resource, version)
+                self._add_endpoint(installed, resource, version, store)
         self._installed[group.name] = installed
         self.revision += 1
 
     def remove(self, name: str) -> None:
         """Stop serving a group; its objects stay in the store and its watches end."""
-        installed = self._installed.pop(name, None)
+        installed = self._installed.get(name)
         if installed is None:
             raise InstallError(f"group {name!r} is not installed")
+        for other in self:
+            if any(r.stored_as and r.stored_as.group == name for r in other.group.resources):
+                raise InstallError(f"group {name!r}: {other.group.name!r} shows objects of it")
+        del self._installed[name]
         for store in installed.stores.values():
             self._cache.unregister(store.cached)
         self.revision += 1
@@ -106,6 +103,10 @@ class Groups:
         """The endpoints of one version by resource, None if it is not served."""
         installed = self._installed.get(group)
         return installed.versions.get(version) if installed else None
+
+    def preferred_version(self, group: str) -> str:
+        """The version of a group that it prefers; raises KeyError if it is not installed."""
+        return self._installed[group].group.versions[0]
 
     def store(self, resource: GroupResource) -> Store[Any]:
         """The store of a resource; raises KeyError if there is none."""
@@ -124,13 +125,11 @@ class Groups:
 
     async def create(self, resource: GroupResource, obj: Object) -> Object:
         """Create an internal object as the server itself."""
-        group = self._installed[resource.group].group
-        version = GroupVersion(resource.group, group.versions[0])
         meta = obj.metadata
         context = Context(
             SERVER,
             "create",
-            version.with_resource(resource.resource),
+            resource.with_version(self.preferred_version(resource.group)),
             namespace=meta.namespace,
             name=meta.name,
             field_manager="apiserver",
@@ -138,7 +137,34 @@ class Groups:
         created: Object = await self.store(resource).create(obj, context)
         return created
 
-    def _add_endpoint(self, installed: Installed, resource: Any, version: str) -> None:
+    def _store_for(self, group: Group, resource: Resource) -> Store[Any] | None:
+        """The store of a resource that stores something: its own, or another's in its own way."""
+        if resource.answer is not None:
+            return None
+        if resource.stored_as is None:
+            return assemble_store(
+                group,
+                resource,
+                codec=self.codec,
+                backend=self._backend,
+                cache=self._cache,
+                admission=self._admission,
+                ownership=self._tracking(group, resource),
+            )
+        try:
+            shared = self.store(resource.stored_as)
+        except KeyError:
+            raise InstallError(
+                f"group {group.name!r}: its {resource.name} are {resource.stored_as} of another"
+                " group, which must be installed before"
+            ) from None
+        shared.rules.ownership.include(group, resource)
+        admission = self._admission.extended(mutating=group.mutating, validating=group.validating)
+        return shared.using(resource.strategy, admission=admission)
+
+    def _add_endpoint(
+        self, installed: Installed, resource: Resource, version: str, store: Store[Any] | None
+    ) -> None:
         group = installed.group
         kind = GroupVersion(group.name, version).with_kind(resource.kind)
         if not self.scheme.recognises(kind):
@@ -148,8 +174,8 @@ class Groups:
             resource,
             version,
             codec=self.codec,
-            store=installed.stores.get(resource.name),
+            store=store,
         )
 
-    def _tracking(self, group: Group, resource: Any) -> Ownership | None:
+    def _tracking(self, group: Group, resource: Resource) -> Ownership | None:
         return self._ownership(self.codec, group, resource) if self._ownership else None

@@ -77,8 +77,8 @@ class Access:
             Following(_store(groups, "clusterrolebindings"), *binding),
             Following(_store(groups, "rolebindings"), *binding),
         ]
-        roles = inside.Objects(groups, _V1.with_resource("clusterroles"))
-        bindings = inside.Objects(groups, _V1.with_resource("clusterrolebindings"))
+        roles = inside.ClusterObjects(groups, _V1.with_resource("clusterroles"))
+        bindings = inside.ClusterObjects(groups, _V1.with_resource("clusterrolebindings"))
         await reconcile(roles, bootstrap_roles(offers(own)), reconciled_role)
         await reconcile(bindings, bootstrap_bindings(), reconciled_binding)
         for source in sources:

@@ -33,7 +33,7 @@ from apimachinery.patch.apply import Ownership as Owners
 from apimachinery.patch.apply.field_manager import owners_after, owners_before, updater
 from apimachinery.patch.apply.managed_fields import Entry
 from apimachinery.patch.apply.managers import Versioned
-from apimachinery.schema import GroupVersion
+from apimachinery.schema import GroupVersion, GroupVersionKind
 from apiserver.context import Context
 from apiserver.group import Group, Resource
 
@@ -53,14 +53,23 @@ class FieldTracking:
     def __init__(self, codec: Codec, group: Group, resource: Resource) -> None:
         self._codec = codec
         self._has_status = resource.has_status
-        served = (GroupVersion(group.name, version) for version in group.versions)
-        kinds = (version.with_kind(resource.kind) for version in served)
-        self._kinds = {kind.api_version: kind for kind in kinds if codec.scheme.recognises(kind)}
-        classes = {version: codec.scheme.class_of(kind) for version, kind in self._kinds.items()}
-        self._shapes = {version: shape_of(cls) for version, cls in classes.items()}
-        self._by_object = all(map(has_only_fields, classes.values()))
+        self._kinds: dict[str, GroupVersionKind] = {}
+        self._shapes: dict[str, Shape] = {}
+        self._by_object = True
         self._managers: dict[tuple[str, str], FieldManager] = {}
         self._owners: dict[str, Owners] = {}
+        self.include(group, resource)
+
+    def include(self, group: Group, resource: Resource) -> None:
+        """Know the versions of a group in which the objects are written."""
+        for version in group.versions:
+            kind = GroupVersion(group.name, version).with_kind(resource.kind)
+            if self._codec.scheme.recognises(kind):
+                cls = self._codec.scheme.class_of(kind)
+                self._kinds[kind.api_version] = kind
+                self._shapes[kind.api_version] = shape_of(cls)
+                self._by_object = self._by_object and has_only_fields(cls)
+        self._managers.clear()
 
     def track(self, context: Context, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""

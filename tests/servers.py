@@ -172,6 +172,16 @@ class Server:
             reply = connection.getresponse()
             return Answer(reply.status, reply.headers, reply.read())
 
+    def make_namespace(self, name: str) -> None:
+        """Make a namespace, with what a server puts into each."""
+        made = self.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        assert made.code == 201, made.body
+        deadline = time.monotonic() + _REQUEST_SECONDS
+        for path in ("serviceaccounts/default", "configmaps/kube-root-ca.crt"):
+            while self.request("GET", f"/api/v1/namespaces/{name}/{path}").code != 200:
+                assert time.monotonic() < deadline, f"{path} does not come into {name}"
+                time.sleep(_POLL_SECONDS)
+
     def connect(self) -> http.client.HTTPSConnection:
         """A connection that trusts the server's own authority."""
         context = ssl.create_default_context(cafile=str(self.ca_certificate))

@@ -17,7 +17,9 @@ ROWS = [
     if "`APISERVER_" in line and line.startswith("|")
 ]
 WORDS = {"groups": "none", "storage": "`store.sqlite` in the data folder"}
-WORDS |= dict.fromkeys(("tls_cert_file", "tls_private_key_file"), "one is made")
+MADE = ("tls_cert_file", "tls_private_key_file", "service_account_signing_key_file")
+WORDS |= dict.fromkeys(MADE, "one is made")
+WORDS |= {"api_audiences": "the issuers"}
 
 
 def test_there_is_a_row_for_each_setting_in_order() -> None:
@@ -58,4 +60,6 @@ def default_of(setting: Setting) -> str:
     value = next(field.default for field in fields(Config) if field.name == setting.name)
     if value is None or value == ():
         return "none"
+    if isinstance(value, tuple):
+        value = ",".join(value)
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"

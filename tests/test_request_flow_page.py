@@ -12,6 +12,7 @@ from apimachinery.patch.apply import managed_fields
 from apimachinery.selectors import parser
 from apis.rbac import rules
 from apiserver import connection, following, response, serving, worker
+from apiserver.auth import service_accounts
 from apiserver.config import Config
 from apiserver.handlers import health, watch
 from apiserver.limits import Limits
@@ -32,6 +33,10 @@ SIZES = [
     ("request line, one header", f"{serving.LONGEST_LINE // KIB} KiB"),
     ("requests being served, reading / writing", f"{LIMITS.reads} / {LIMITS.writes}"),
     ("time for a request", f"{LIMITS.request_seconds:g} s"),
+    (
+        "tokens of service accounts whose signature is known",
+        f"{service_accounts.REMEMBERED:,}",
+    ),
     ("body", f"{serializer.MAX_BYTES // MIB} MiB"),
     ("depth of a document", f"{decode.MAX_DEPTH} levels"),
     ("what YAML anchors may add", f"{yaml.MAX_REPEATED // MIB} MiB"),

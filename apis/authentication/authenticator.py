@@ -24,8 +24,22 @@ class Asking(Protocol):
     def user(self) -> User: ...
 
 
+class Reviewed(Protocol):
+    """What is known of a token."""
+
+    @property
+    def user(self) -> User | None: ...
+    @property
+    def audiences(self) -> Sequence[str]:
+        """Which of those who were asked for it is meant for."""
+
+    @property
+    def error(self) -> str:
+        """Why it is nobody's."""
+
+
 class Tokens(Protocol):
     """Knows whose a token is."""
 
-    async def user_of(self, token: str) -> User | None:
-        """The user, or None if it is nobody's."""
+    async def review(self, token: str, audiences: Sequence[str]) -> Reviewed:
+        """Who the token is, for one of *audiences* or, if there are none, for the server."""

@@ -18,7 +18,7 @@ async def review_self(context: Asking, review: SelfSubjectReview) -> SelfSubject
 
 
 class TokenReviews:
-    """Says whose a token is. No token here is meant for anybody but the server itself."""
+    """Says whose a token is, and whom it is meant for."""
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
@@ -26,13 +26,13 @@ class TokenReviews:
     async def __call__(self, context: Asking, review: TokenReview) -> TokenReview:
         if not review.spec.token:
             raise BadRequest("token is required for TokenReview in authentication")
-        user = None
-        if not review.spec.audiences:
-            user = await self._tokens.user_of(review.spec.token)
-        if user is None:
-            review.status = TokenReviewStatus()
+        found = await self._tokens.review(review.spec.token, review.spec.audiences)
+        if found.user is None:
+            review.status = TokenReviewStatus(error=found.error)
         else:
-            review.status = TokenReviewStatus(authenticated=True, user=user_info(user))
+            review.status = TokenReviewStatus(
+                authenticated=True, user=user_info(found.user), audiences=list(found.audiences)
+            )
         return review
 
 

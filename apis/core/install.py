@@ -1,5 +1,9 @@
-"""What only a server needs: the resources of the core group."""
+"""What only a server needs: the resources of the core group.
 
+Tokens of service accounts need somebody who signs them, so the group is made for them.
+"""
+
+from dataclasses import replace
 from typing import Final
 
 from apis.core import GROUP, printers, v1
@@ -13,6 +17,8 @@ from apis.core.strategy import (
     ServiceStrategy,
     finalize,
 )
+from apis.core.tokens import KIND as TOKEN_REQUEST
+from apis.core.tokens import TokenRequests
 from apiserver.group import ALL_VERBS, STATUS, Group, Resource, Subresource
 
 EVENT_TTL: Final = 60 * 60
@@ -79,3 +85,17 @@ CORE: Final = Group(
         ),
     ),
 )
+
+
+def core_group(tokens: TokenRequests) -> Group:
+    """The group as a server installs it that can sign tokens."""
+    token = Subresource("token", verbs=("create",), kind=TOKEN_REQUEST, handle=tokens)
+    return replace(
+        CORE,
+        resources=tuple(
+            replace(resource, subresources=(*resource.subresources, token))
+            if resource.cls is v1.ServiceAccount
+            else resource
+            for resource in CORE.resources
+        ),
+    )

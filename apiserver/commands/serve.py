@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from apiserver.address import Address
-from apiserver.asgi import Server, standard_groups
+from apiserver.asgi import Server
+from apiserver.assembly import standard_groups
+from apiserver.auth.signing import InvalidSigningKey
 from apiserver.auth.tokens import InvalidTokenFile, read_tokens
 from apiserver.config import SETTINGS, Config, ConfigError, load_config
-from apiserver.datadir import DataDir, DataDirError, prepare
+from apiserver.datadir import DataDir, DataDirError, prepare, token_keys
 from apiserver.loading import GroupError, load_group
 from apiserver.serving import Application, gunicorn_settings
 
@@ -95,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         start.settings,
         start.server,
         when_ready=start.announce,
-        refusal=(ConfigError, DataDirError, GroupError, InvalidTokenFile),
+        refusal=(ConfigError, DataDirError, GroupError, InvalidSigningKey, InvalidTokenFile),
     ).run()
     return 0
 
@@ -117,6 +119,7 @@ class _Start:
         if config.token_auth_file is not None:
             read_tokens(config.token_auth_file)
         folder = prepare(config, now=datetime.now(UTC))
+        token_keys(config)
         settings = gunicorn_settings(config, folder)
         self._config, self._folder, self._served = config, folder, served
         return settings

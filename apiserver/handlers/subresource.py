@@ -14,12 +14,13 @@ from apimachinery.codec import Codec, FieldValidation, dump_json
 from apimachinery.errors import Conflict
 from apimachinery.meta.decode import DecodeError
 from apimachinery.meta.fields import shape_of
-from apimachinery.meta.options import DeleteOptions, PatchOptions, UpdateOptions
+from apimachinery.meta.options import CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
 from apimachinery.meta.time import format_time, now
 from apimachinery.meta.types import Object
 from apimachinery.patch.apply import ApplyError
 from apimachinery.scheme import NotRegistered
 from apimachinery.serializer import PROTOBUF
+from apiserver.admission.chain import Attributes, Operation
 from apiserver.context import Context
 from apiserver.decoding import check_kind, content_type, decode_body, decode_failure, read_body
 from apiserver.endpoint import (
@@ -182,8 +183,10 @@ async def ask(sub: SubEndpoint, req: Request, resp: Response) -> None:
     creating = exchange.info.verb == "create"
     options = create_options(exchange.query) if creating else create_options({})
     context = endpoint.write_context(exchange, options)
-    body = await _body(sub, req, context) if creating else None
+    body = await _body(sub, req, context, options) if creating else None
     current = await endpoint.stored.read(context.name, namespace=context.namespace)
+    if creating:
+        body = await _admitted(sub, context, body, options)
     made = await _handle(sub, context, current, body)
     write_document(endpoint, req, resp, made, code=201 if creating else 200)
 
@@ -194,7 +197,7 @@ async def store(sub: SubEndpoint, req: Request, resp: Response) -> None:
     agree(req, endpoint)
     options = update_options(exchange.query)
     context = endpoint.write_context(exchange, options)
-    body = await _body(sub, req, context)
+    body = await _body(sub, req, context, options)
     stored = await _stored(sub, context, lambda current: body, options)
     write_object(endpoint, req, resp, stored)
 
@@ -235,15 +238,30 @@ async def _stored(
     raise AssertionError("the last attempt has returned or raised")
 
 
-async def _body(sub: SubEndpoint, req: Request, context: Context) -> Object:
+async def _body(
+    sub: SubEndpoint, req: Request, context: Context, options: CreateOptions | UpdateOptions
+) -> Object:
     return decode_body(
         sub.endpoint,
         await read_body(req),
         content_type(req),
-        validation=field_validation(create_options({})),
+        validation=field_validation(options),
         context=context,
         expected=sub.subresource.kind or sub.endpoint.kind,
     )
+
+
+async def _admitted(
+    sub: SubEndpoint, context: Context, body: Any, options: CreateOptions
+) -> Object:
+    """What admission makes of a document that is not stored, but answered like a creation."""
+    rules = sub.endpoint.stored.rules
+    kind = sub.subresource.kind or sub.endpoint.kind
+    attributes = Attributes(context, Operation.CREATE, kind.group_kind, body, None, options)
+    await rules.admission.mutate(attributes)
+    await rules.admission.validate(attributes)
+    assert attributes.object is not None
+    return attributes.object
 
 
 async def _handle(sub: SubEndpoint, context: Context, current: Object, body: Any) -> Any:

@@ -5,7 +5,7 @@ object is prepared, so that nobody comes to own what the server did not take fro
 it is validated.
 """
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from apimachinery.meta.types import ManagedFieldsEntry, Object
 from apiserver.context import Context
@@ -17,12 +17,18 @@ class Ownership(Protocol):
     def track(self, context: Context, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""
 
+    def include(self, group: Any, resource: Any) -> None:
+        """Know the versions of another group, too, in which the same objects are written."""
+
 
 class Untracked:
     """Leaves managedFields as the client sent them."""
 
     def track(self, context: Context, old: Object | None, new: Object) -> None:
         """Nothing is tracked."""
+
+    def include(self, group: Any, resource: Any) -> None:
+        """Nothing has to be known."""
 
 
 def forget_new_times(new: Object, old: Object) -> None:

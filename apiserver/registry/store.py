@@ -16,6 +16,7 @@ from apimachinery.fieldpath import quote
 from apimachinery.meta.options import CreateOptions, DeleteOptions, ListOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apimachinery.names import is_path_segment_name
+from apiserver.admission.chain import Chain
 from apiserver.context import Context
 from apiserver.registry.creation import complete, receive, refuse_version
 from apiserver.registry.deletion import Deletion
@@ -67,9 +68,9 @@ class Store(Generic[T]):
         self.view = view
         self._keys = cached.collection.keys
 
-    def using(self, strategy: Strategy[T]) -> "Store[T]":
-        """The same objects by another strategy, as a subresource may need it."""
-        rules = replace(self.rules, strategy=strategy)
+    def using(self, strategy: Strategy[T], *, admission: Chain | None = None) -> "Store[T]":
+        """The same objects by other rules, as a subresource or another group may need it."""
+        rules = replace(self.rules, strategy=strategy, admission=admission or self.rules.admission)
         return Store(rules, objects=self.objects, cached=self.cached, view=self.view)
 
     # Reading

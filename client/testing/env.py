@@ -218,7 +218,7 @@ async def cluster_environment(
 
 
 def _standard() -> "Sequence[Group]":
-    from apiserver.asgi import standard_groups
+    from apiserver.assembly import standard_groups
 
     return standard_groups()
 

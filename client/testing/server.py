@@ -6,7 +6,8 @@ from functools import partial
 from typing import Final
 
 from apiserver.app import App
-from apiserver.asgi import assemble
+from apiserver.assembly import assemble
+from apiserver.auth.signing import TokenKeys, load_signing_key, new_signing_key
 from apiserver.auth.tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.group import Group
@@ -28,6 +29,7 @@ class InMemoryServer:
             partial(open_backend, storage),
             access=Access(),
             tokens=[TokenAuthenticator({self.token: admin})],
+            keys=TokenKeys(load_signing_key(new_signing_key())),
         )
 
     def resources(self) -> dict[str, dict[str, str]]:

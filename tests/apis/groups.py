@@ -1,5 +1,7 @@
 """Every group there is, as a server installs it, for tests that look at all of them."""
 
+from collections.abc import Sequence
+
 from apimachinery.scheme import Scheme
 from apis.authentication.install import authentication_group
 from apis.authorization.authorizer import Attributes, Authorizer, Decision, Rules, Subject
@@ -7,12 +9,13 @@ from apis.authorization.install import authorization_group
 from apis.autoscaling.register import add_to_scheme as add_autoscaling
 from apis.coordination.install import COORDINATION
 from apis.core.install import CORE
+from apis.events.install import EVENTS
 from apis.gadgets.install import GADGETS
 from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
 from apis.rbac.policy import User as Somebody
 from apiserver.auth.authorization import NO_OPINION
-from apiserver.auth.user import User
+from apiserver.auth.review import Reviewed
 from apiserver.group import Group
 
 
@@ -41,13 +44,14 @@ class NoAuthority:
 class NoTokens:
     """Knows nobody."""
 
-    async def user_of(self, token: str) -> User | None:
-        return None
+    async def review(self, token: str, audiences: Sequence[str]) -> Reviewed:
+        return Reviewed()
 
 
 GROUPS: tuple[Group, ...] = (
     CORE,
     COORDINATION,
+    EVENTS,
     GADGETS,
     authorization_group(NobodyMay()),
     authentication_group(NoTokens()),

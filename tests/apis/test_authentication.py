@@ -1,11 +1,14 @@
 """Who am I, and whose token is this?"""
 
+from collections.abc import Sequence
+
 import pytest
 
 from apimachinery.errors import BadRequest
 from apimachinery.schema import GroupVersionResource
 from apis.authentication import v1
 from apis.authentication.install import authentication_group
+from apiserver.auth.review import Reviewed
 from apiserver.auth.user import User
 from apiserver.context import Context
 
@@ -15,8 +18,10 @@ INFO = v1.UserInfo(username="alice", uid="7", groups=["admins"], extra={"scopes"
 
 
 class OneToken:
-    async def user_of(self, token: str) -> User | None:
-        return ALICE if token == "secret" else None
+    async def review(self, token: str, audiences: Sequence[str]) -> Reviewed:
+        if token == "secret" and not audiences:
+            return Reviewed(ALICE, ("api",))
+        return Reviewed(error="why not")
 
 
 async def review_token(token: str, *audiences: str) -> v1.TokenReview:
@@ -39,11 +44,11 @@ async def test_who_am_i() -> None:
 async def test_a_known_token() -> None:
     answer = await review_token("secret")
 
-    assert answer.status == v1.TokenReviewStatus(authenticated=True, user=INFO)
+    assert answer.status == v1.TokenReviewStatus(authenticated=True, user=INFO, audiences=["api"])
 
 
 async def test_an_unknown_token() -> None:
-    assert (await review_token("other")).status == v1.TokenReviewStatus()
+    assert (await review_token("other")).status == v1.TokenReviewStatus(error="why not")
 
 
 async def test_a_token_for_somebody_else() -> None:

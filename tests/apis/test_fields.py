@@ -16,6 +16,7 @@ from apis.authorization import v1 as authorization
 from apis.autoscaling import v1 as autoscaling
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core
+from apis.events import v1 as events
 from apis.rbac import v1 as rbac
 
 CORE = {
@@ -113,6 +114,15 @@ RBAC = {
     "Subject": "kind=1 apiGroup=2 name=3 namespace=4",
 }
 
+EVENTS = {
+    "Event": (
+        "metadata=1 eventTime=2 series=3 reportingController=4 reportingInstance=5 action=6 "
+        "reason=7 regarding=8 related=9 note=10 type=11 deprecatedSource=12 "
+        "deprecatedFirstTimestamp=13 deprecatedLastTimestamp=14 deprecatedCount=15"
+    ),
+    "EventSeries": "count=1 lastObservedTime=2",
+}
+
 GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (core, CORE),
     (coordination, COORDINATION),
@@ -120,6 +130,7 @@ GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (authorization, AUTHORIZATION),
     (authentication, AUTHENTICATION),
     (rbac, RBAC),
+    (events, EVENTS),
 )
 TYPES = [
     pytest.param(getattr(module, name), facts[name], id=f"{module.__name__.split('.')[1]}.{name}")

@@ -19,7 +19,8 @@ RESOURCES = [
 
 @pytest.mark.parametrize(("group", "resource"), RESOURCES)
 def test_the_class_of_a_resource_is_its_internal_one(group: Group, resource: Resource) -> None:
-    internal = GroupVersion(group.name, INTERNAL).with_kind(resource.kind)
+    stored_in = resource.stored_as.group if resource.stored_as else group.name
+    internal = GroupVersion(stored_in, INTERNAL).with_kind(resource.kind)
 
     assert SCHEME.class_of(internal) is resource.cls
 

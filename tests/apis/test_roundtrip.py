@@ -8,7 +8,7 @@ from apimachinery.codec import Codec
 from apimachinery.meta.equality import differences
 from apimachinery.meta.scalars import INT32_MAX, INT32_MIN
 from apimachinery.meta.types import Object
-from apimachinery.schema import INTERNAL, GroupVersionKind
+from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.scheme import Scheme
 from apimachinery.serializer import JSON, PROTOBUF
 from apimachinery.testing import Strategies, assert_roundtrip, objects
@@ -25,6 +25,8 @@ KINDS = [
     for kind, cls in SCHEME.all_kinds().items()
     if kind.version != INTERNAL and issubclass(cls, Object)
 ]
+OWN = [group for group in GROUPS if not any(r.stored_as for r in group.resources)]
+"""Groups that stand by themselves."""
 IDS = [f"{kind.kind}.{kind.version}.{kind.group}" for kind, _ in KINDS]
 CODEC = Codec(SCHEME)
 
@@ -37,9 +39,15 @@ BOUNDED: Strategies = {
 """Optional integers of 32 bits."""
 
 
-@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name or "core")
+@pytest.mark.parametrize("group", OWN, ids=lambda group: group.name or "core")
 def test_versions_and_stored_bytes_lose_nothing(group: Group) -> None:
     assert_roundtrip(group.add_to_scheme, examples=10, strategies=BOUNDED)
+
+
+def test_events_of_both_groups_are_the_same() -> None:
+    kinds = [GroupVersion(group, "v1").with_kind("Event") for group in ("", "events.k8s.io")]
+
+    assert_roundtrip(full_scheme(), kinds=kinds, examples=10, strategies=BOUNDED)
 
 
 def test_scales_lose_nothing() -> None:

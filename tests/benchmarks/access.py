@@ -7,7 +7,7 @@ from apimachinery.schema import GroupResource
 from apis.gadgets.install import GADGETS
 from apis.rbac import GROUP
 from apiserver.app import create_app
-from apiserver.asgi import standard_groups
+from apiserver.assembly import standard_groups
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
 from apiserver.auth.user import AUTHENTICATED, MASTERS, User

@@ -20,7 +20,7 @@ def stored_kinds() -> dict[str, type[Object]]:
         f"{group.name or 'core'}/{resource.kind}.json": resource.cls
         for group in GROUPS
         for resource in group.resources
-        if resource.answer is None
+        if resource.answer is None and resource.stored_as is None
     }
 
 

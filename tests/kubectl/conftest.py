@@ -30,8 +30,7 @@ def new_namespace(server: Server) -> Callable[[], str]:
 
     def make() -> str:
         name = f"test-{next(numbers)}"
-        body = {"metadata": {"name": name}}
-        assert server.request("POST", "/api/v1/namespaces", body).code == 201
+        server.make_namespace(name)
         return name
 
     return make

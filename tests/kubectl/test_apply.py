@@ -223,7 +223,7 @@ def test_apply_prunes_what_left_the_folder(kubectl: Kubectl) -> None:
     )
 
     assert result.stdout.splitlines() == ["configmap/one unchanged", "secret/two pruned"]
-    assert kubectl.output("get", "secret,cm", "-o", "name") == "configmap/one\n"
+    assert kubectl.output("get", "secret,cm", "-l", "app=shop", "-o", "name") == "configmap/one\n"
 
 
 def test_kustomize_builds_and_applies(kubectl: Kubectl) -> None:

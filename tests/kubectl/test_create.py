@@ -59,9 +59,11 @@ def test_generators_create_what_they_say(kubectl: Kubectl) -> None:
         $ kubectl get cm,secret,sa,svc
         NAME               DATA   AGE
         configmap/colors   2      AGE
+        configmap/kube-root-ca.crt   1      AGE
         NAME         TYPE     DATA   AGE
         secret/key   Opaque   1      AGE
         NAME                   SECRETS   AGE
+        serviceaccount/default   0         AGE
         serviceaccount/robot   0         AGE
         NAME          TYPE           CLUSTER-IP   EXTERNAL-IP   PORT(S)   AGE
         service/far   ExternalName   <none>       example.com   <none>    AGE
@@ -99,8 +101,8 @@ def test_a_dry_run_stores_nothing(kubectl: Kubectl) -> None:
           name: dry
           namespace: NAMESPACE
           uid: UID
-        $ kubectl get gd,cm
-        No resources found in NAMESPACE namespace.
+        $ kubectl get gd,cm -o name
+        configmap/kube-root-ca.crt
     """)
 
 

@@ -34,6 +34,7 @@ def test_delete_by_name_file_label_and_all(kubectl: Kubectl) -> None:
         $ kubectl delete -f shop.yaml --ignore-not-found
         $ kubectl delete cm --all -o name
         configmap/e
+        configmap/kube-root-ca.crt
         $ kubectl delete cm e
         Error from server (NotFound): configmaps "e" not found
         (exit 1)
@@ -60,6 +61,7 @@ def test_a_dry_run_deletes_nothing(kubectl: Kubectl) -> None:
         configmap "a" deleted (server dry run)
         $ kubectl get cm -o name
         configmap/a
+        configmap/kube-root-ca.crt
     """)
 
 

@@ -122,3 +122,43 @@ def test_events_are_shown_with_their_object_and_on_their_own(kubectl: Kubectl) -
     assert listed[1].split()[1:] == ["Warning", "Broken", "Gadget/lamp", "the", "bulb", "is", "out"]
     assert table[0].split() == listed[0].split()
     assert table[1].split()[1:] == ["Warning", "Broken", "gadget/lamp", "the", "bulb", "is", "out"]
+
+
+NEW_EVENT = """\
+apiVersion: events.k8s.io/v1
+kind: Event
+metadata:
+  name: lamp.1
+eventTime: "2030-01-01T00:00:00.000000Z"
+reportingController: example.io/gadgets
+reportingInstance: gadgets-1
+action: Scale
+reason: Scaled
+regarding:
+  kind: Gadget
+  name: lamp
+  namespace: {namespace}
+note: scaled to 3
+type: Normal
+"""
+
+
+def test_events_are_seen_through_both_groups(kubectl: Kubectl) -> None:
+    kubectl.write("event.yaml", NEW_EVENT.format(namespace=kubectl.namespace))
+
+    kubectl.replays("""
+        $ kubectl create -f event.yaml
+        event.events.k8s.io/lamp.1 created
+        $ kubectl get events.events.k8s.io -o jsonpath={.items[*].note}
+        scaled to 3
+        $ kubectl get events -o jsonpath={.items[*].message}
+        scaled to 3
+        $ kubectl get events.events.k8s.io --field-selector regarding.name=lamp -o name
+        event.events.k8s.io/lamp.1
+        $ kubectl get events --field-selector involvedObject.name=lamp -o name
+        event/lamp.1
+        $ kubectl delete events.events.k8s.io lamp.1
+        event.events.k8s.io "lamp.1" deleted
+        $ kubectl events
+        No events found in NAMESPACE namespace.
+    """)

@@ -29,14 +29,17 @@ def test_tables_have_the_columns_of_their_kind(filled: Kubectl) -> None:
         NAME    TYPE        CLUSTER-IP   EXTERNAL-IP   PORT(S)   AGE   SELECTOR
         three   ClusterIP   <none>       <none>        80/TCP    AGE   app=web
         $ kubectl get cm --no-headers --show-kind
+        configmap/kube-root-ca.crt   1     AGE
         configmap/one        1     AGE
         configmap/settings   1     AGE
         $ kubectl get cm --show-labels
         NAME       DATA   AGE   LABELS
+        kube-root-ca.crt   1      AGE   <none>
         one        1      AGE   app=shop
         settings   1      AGE   app=web
         $ kubectl get cm -L app --sort-by=.metadata.labels.app
         NAME       DATA   AGE   APP
+        kube-root-ca.crt   1      AGE
         one        1      AGE   shop
         settings   1      AGE   web
     """)
@@ -108,8 +111,12 @@ def test_json_of_one_and_of_a_list(filled: Kubectl) -> None:
 
     assert (one["kind"], one["apiVersion"], one["data"]) == ("ConfigMap", "v1", {"color": "red"})
     assert listed["kind"] == "List"
-    assert [item["metadata"]["name"] for item in listed["items"]] == ["one", "settings"]
-    assert listed["items"][1] == one
+    assert [item["metadata"]["name"] for item in listed["items"]] == [
+        "kube-root-ca.crt",
+        "one",
+        "settings",
+    ]
+    assert listed["items"][2] == one
 
 
 @one_version
@@ -130,17 +137,19 @@ def test_an_empty_list_is_said_to_be_empty(kubectl: Kubectl) -> None:
 def test_names_paths_columns_and_templates(filled: Kubectl) -> None:
     filled.replays("""
         $ kubectl get cm,gd -o name
+        configmap/kube-root-ca.crt
         configmap/one
         configmap/settings
         gadget.gadgets.example.io/lamp
         $ kubectl get gd lamp -o jsonpath={.spec.parts[0].name}/{.spec.parts[?(@.port==80)].size}
         bulb/1500m
         $ kubectl get cm -o custom-columns=WHO:.metadata.name,COLOR:.data.color
-        WHO        COLOR
-        one        <none>
+        WHO                COLOR
+        kube-root-ca.crt   <none>
+        one                <none>
         settings   red
         $ kubectl get cm -o go-template='{{range .items}}{{.metadata.name}} {{end}}'
-        one settings
+        kube-root-ca.crt one settings
     """)
 
 
@@ -152,8 +161,10 @@ def test_label_selectors_choose(filled: Kubectl) -> None:
         configmap/one
         configmap/settings
         $ kubectl get cm -l 'app notin (web)' -o name
+        configmap/kube-root-ca.crt
         configmap/one
         $ kubectl get cm,secret -l app!=web -o name
+        configmap/kube-root-ca.crt
         configmap/one
         secret/two
     """)
@@ -165,6 +176,7 @@ def test_field_selectors_choose(filled: Kubectl) -> None:
         $ kubectl get cm --field-selector metadata.name=one -o name
         configmap/one
         $ kubectl get cm --field-selector metadata.name!=one -o name
+        configmap/kube-root-ca.crt
         configmap/settings
         $ kubectl get secret --field-selector type=Opaque -o name
         secret/two
@@ -180,7 +192,7 @@ def test_chunks_together_are_the_list(filled: Kubectl, size: int) -> None:
 
     shown = filled.output("get", "cm", f"--chunk-size={size}", "-o", "name")
 
-    names = ("a", "b", "c", "d", "e", "one", "settings")
+    names = ("a", "b", "c", "d", "e", "kube-root-ca.crt", "one", "settings")
     assert shown.split() == [f"configmap/{name}" for name in names]
 
 

@@ -55,19 +55,19 @@ async function genericObjects() {
 async function watches() {
   const seen = [];
   const watch = new k8s.Watch(config);
-  const path = `/api/v1/namespaces/${namespace}/configmaps`;
+  const path = `/api/v1/namespaces/${namespace}/secrets`;
   await new Promise((resolve, reject) => {
     watch.watch(
       path,
       { timeoutSeconds: 20 },
       (type, object) => {
         seen.push([type, object.metadata.name]);
-        if (type === "ADDED") core.deleteNamespacedConfigMap({ name: "w", namespace }).catch(reject);
+        if (type === "ADDED") core.deleteNamespacedSecret({ name: "w", namespace }).catch(reject);
         if (type === "DELETED") resolve();
       },
       (error) => reject(error ?? new Error("the watch ended early")),
     );
-    core.createNamespacedConfigMap({ namespace, body: { metadata: { name: "w" } } }).catch(reject);
+    core.createNamespacedSecret({ namespace, body: { metadata: { name: "w" } } }).catch(reject);
   });
 
   assert.deepEqual(seen, [["ADDED", "w"], ["DELETED", "w"]]);

@@ -23,5 +23,5 @@ def numbers() -> Iterator[int]:
 @pytest.fixture
 def namespace(server: Server, numbers: Iterator[int]) -> str:
     name = f"test-{next(numbers)}"
-    assert server.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}}).code == 201
+    server.make_namespace(name)
     return name

@@ -6,7 +6,7 @@ import asyncio
 import sys
 
 import kr8s
-from kr8s.asyncio.objects import ConfigMap, new_class
+from kr8s.asyncio.objects import ConfigMap, Secret, new_class
 
 Gadget = new_class(
     kind="Gadget",
@@ -53,17 +53,17 @@ async def watches(namespace: str) -> None:
     seen: list[tuple[str, str]] = []
 
     async def follow() -> None:
-        async for event, obj in api.watch("configmaps", namespace=namespace):
+        async for event, obj in api.watch("secrets", namespace=namespace):
             seen.append((event, obj.name))
             if event == "DELETED":
                 return
 
-    config_map = await ConfigMap({"metadata": {"name": "w", "namespace": namespace}})
-    await config_map.create()
+    secret = await Secret({"metadata": {"name": "w", "namespace": namespace}})
+    await secret.create()
     following = asyncio.create_task(follow())
     while not seen:
         await asyncio.sleep(0)
-    await config_map.delete()
+    await secret.delete()
     await asyncio.wait_for(following, 20)
 
     assert seen == [("ADDED", "w"), ("DELETED", "w")]

@@ -2,7 +2,11 @@
 # mypy: ignore-errors
 """The official `kubernetes` package: typed calls, lists, watches, patches, the dynamic client."""
 
+import datetime
 import sys
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from kubernetes import client, config, dynamic, watch  # type: ignore[import-untyped]
 from kubernetes.client.exceptions import ApiException  # type: ignore[import-untyped]
@@ -132,6 +136,64 @@ def dynamic_client(namespace: str) -> None:
     assert gone.status == "Success"
 
 
+def service_accounts(namespace: str) -> None:
+    core, body = (
+        client.CoreV1Api(),
+        client.AuthenticationV1TokenRequest(
+            spec=client.V1TokenRequestSpec(audiences=[], expiration_seconds=600)
+        ),
+    )
+    made = core.create_namespaced_service_account_token("default", namespace, body)
+    reviews = client.AuthenticationV1Api()
+    asked = client.V1TokenReview(spec=client.V1TokenReviewSpec(token=made.status.token))
+
+    with tempfile.TemporaryDirectory() as mounted:
+        folder = Path(mounted)
+        (folder / "token").write_text(made.status.token)
+        root = core.read_namespaced_config_map("kube-root-ca.crt", namespace)
+        (folder / "ca.crt").write_text(root.data["ca.crt"])
+        url = urlsplit(client.Configuration.get_default_copy().host)
+        inside = client.Configuration()
+        config.incluster_config.InClusterConfigLoader(
+            token_filename=folder / "token",
+            cert_filename=folder / "ca.crt",
+            environ={
+                "KUBERNETES_SERVICE_HOST": url.hostname,
+                "KUBERNETES_SERVICE_PORT": str(url.port),
+            },
+        ).load_and_set(inside)
+        api = client.AuthenticationV1Api(client.ApiClient(inside))
+        who = api.create_self_subject_review(client.V1SelfSubjectReview())
+
+    name = f"system:serviceaccount:{namespace}:default"
+    assert reviews.create_token_review(asked).status.user.username == name
+    assert who.status.user_info.username == name
+
+
+def events(namespace: str) -> None:
+    api, core = client.EventsV1Api(), client.CoreV1Api()
+    about = client.V1ObjectReference(kind="Gadget", name="lamp", namespace=namespace)
+
+    made = api.create_namespaced_event(
+        namespace,
+        client.EventsV1Event(
+            metadata=client.V1ObjectMeta(generate_name="lamp-"),
+            event_time=datetime.datetime.now(datetime.UTC),
+            reporting_controller="example.io/gadgets",
+            reporting_instance="gadgets-1",
+            action="Scale",
+            reason="Scaled",
+            regarding=about,
+            note="scaled to 3",
+            type="Normal",
+        ),
+    )
+    read = core.read_namespaced_event(made.metadata.name, namespace)
+    (found,) = api.list_namespaced_event(namespace, field_selector="regarding.name=lamp").items
+
+    assert read.message == found.note == "scaled to 3"
+
+
 def server(_: str) -> None:
     groups = {group.name for group in client.ApisApi().get_api_versions().groups}
     version = client.VersionApi().get_code()
@@ -147,7 +209,8 @@ def server(_: str) -> None:
 if __name__ == "__main__":
     config.load_kube_config()
     for check in (
-        *(typed_objects, errors, pages, watches, custom_objects, dynamic_client, server),
+        *(typed_objects, errors, pages, watches, custom_objects, dynamic_client),
+        *(service_accounts, events, server),
     ):
         check(sys.argv[1])
         print(check.__name__)

@@ -14,11 +14,12 @@ _WORD_MAX: Final = 128
 _MESSAGE_MAX: Final = 1024
 
 
-def validate_event(event: Event) -> FieldErrors:
+def validate_event(event: Event, *, reporter: str = "reportingComponent") -> FieldErrors:
+    """Everything wrong with an event; *reporter* is what the group calls who reports it."""
     if event.event_time is None:
         yield from _validate_old(event)
     else:
-        yield from _validate_new(event)
+        yield from _validate_new(event, Path(reporter))
     for error in is_dns1123_subdomain(event.metadata.namespace):
         yield invalid(Path("namespace"), event.metadata.namespace, error)
 
@@ -30,11 +31,10 @@ def _validate_old(event: Event) -> FieldErrors:
         yield _other_namespace(event)
 
 
-def _validate_new(event: Event) -> FieldErrors:
+def _validate_new(event: Event, controller: Path) -> FieldErrors:
     namespace = event.metadata.namespace
     if not event.involved_object.namespace and namespace not in ("default", "kube-system"):
         yield _other_namespace(event)
-    controller = Path("reportingController")
     if not event.reporting_component:
         yield required(controller)
     for error in is_qualified_name(event.reporting_component):

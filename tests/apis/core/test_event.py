@@ -65,7 +65,7 @@ def test_events(obj: Event, expected: list[str]) -> None:
 def test_a_new_event_names_a_qualified_controller() -> None:
     found = messages(STRATEGY.validate(complete(reporting_component="a b")))
 
-    assert found[0].startswith('reportingController: Invalid value: "a b": name part must consist')
+    assert found[0].startswith('reportingComponent: Invalid value: "a b": name part must consist')
 
 
 def test_any_name_that_a_url_can_hold_will_do() -> None:

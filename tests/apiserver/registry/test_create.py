@@ -14,6 +14,7 @@ from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta, Owne
 from apimachinery.names import generate_name
 from apiserver.admission.chain import Attributes, Chain
 from apiserver.context import Context
+from apiserver.registry.ownership import Untracked
 from apiserver.registry.randomness import new_uid
 from apiserver.registry.store import Store
 from apiserver.registry.strategy import Strategy
@@ -286,7 +287,7 @@ async def test_the_time_to_live_is_the_resources() -> None:
     assert lives == {"a": 60, "b": None}
 
 
-class Seen:
+class Seen(Untracked):
     """Notes what passes by, in order."""
 
     def __init__(self) -> None:

@@ -12,6 +12,7 @@ from apimachinery.meta.options import UpdateOptions
 from apimachinery.meta.types import ManagedFieldsEntry, Object, OwnerReference
 from apiserver.admission.chain import Attributes, Chain
 from apiserver.context import Context
+from apiserver.registry.ownership import Untracked
 from apiserver.registry.update import replacement
 from apiserver.storage.entry import Selection
 from tests.apiserver.registry.world import (
@@ -260,7 +261,7 @@ async def test_a_write_that_changes_nothing_is_not_made(here: World) -> None:
     assert await revision(here) == newest
 
 
-class Stamps:
+class Stamps(Untracked):
     """Tracks ownership with a later time at each write."""
 
     def __init__(self) -> None:

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from apimachinery.errors import NotFound
-from apis.core.v1 import ConfigMap
+from apis.authentication.v1 import TokenRequest, TokenReview
+from apis.core.v1 import ConfigMap, ServiceAccount
 from apis.gadgets.controllers.gadget import setup
 from apis.gadgets.install import GADGETS
 from apis.gadgets.v1 import Gadget
@@ -272,3 +273,21 @@ def test_the_plugin_loads_no_server_by_itself() -> None:
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
 
     assert loaded.stdout == b"False\n"
+
+
+async def test_a_service_account_has_tokens(env: Environment) -> None:
+    accounts = env.client.of(ServiceAccount)
+    await accounts.create({"metadata": {"name": "robot"}})
+
+    request = await accounts.subresource("token", TokenRequest).create("robot", {})
+
+    asked = {"spec": {"token": request.status.token}}
+    review = await env.client.of(TokenReview).create(asked)
+    assert review.status.authenticated
+    assert review.status.user.username == f"system:serviceaccount:{env.namespace}:robot"
+
+
+async def test_a_namespace_is_empty_to_begin_with(env: Environment) -> None:
+    """A server has objects in every namespace; tests are spared them."""
+    assert await env.list(ConfigMap) == []
+    assert await env.list(ServiceAccount) == []

@@ -1,0 +1,12 @@
+"""What a v1 document means by leaving something out."""
+
+from typing import Final
+
+from apis.authentication.v1.tokens import TokenRequestSpec
+
+TOKEN_SECONDS: Final = 60 * 60
+
+
+def set_token_request_defaults(spec: TokenRequestSpec) -> None:
+    if spec.expiration_seconds is None:
+        spec.expiration_seconds = TOKEN_SECONDS

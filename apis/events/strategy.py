@@ -1,0 +1,20 @@
+"""How events are written through this group."""
+
+from apimachinery.fieldpath import FieldErrors
+from apimachinery.meta.validation import dns_subdomain_name
+from apis.core.strategy.event import EventStrategy
+from apis.core.v1 import Event
+from apis.events.validation import validate_event_update, validate_new_event
+
+
+class NewEventStrategy(EventStrategy):
+    """Names are DNS subdomains; only the series of an event can change."""
+
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        return dns_subdomain_name(name, prefix)
+
+    def validate(self, obj: Event) -> FieldErrors:
+        yield from validate_new_event(obj)
+
+    def validate_update(self, new: Event, old: Event) -> FieldErrors:
+        yield from validate_event_update(new, old)
