@@ -49,6 +49,31 @@ def test_an_object_of_another_kind_is_skipped_where_there_is_no_class(clock: Clo
     assert intake.understood(Event(EventType.ADDED, wrong)) is None
 
 
+def test_an_object_of_a_subclass_is_one_of_the_class(clock: Clock) -> None:
+    class Special(Gadget):
+        pass
+
+    intake: Intake[Gadget] = Intake("test", clock, expected=Gadget)
+    special = Special(metadata=ObjectMeta(name="a"))
+
+    assert intake.understood(Event(EventType.ADDED, special)) is special
+
+
+async def test_an_object_without_a_version_advances_nothing(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """It is stored, and a watch that ends goes on from before it."""
+    setup = Setup(server, clock)
+    background(setup.reflector.run())
+    await settle()
+
+    server.open[0].send(EventType.ADDED, gadget("a"))
+    await settle()
+
+    assert setup.names() == ["a"]
+    assert setup.reflector.last_sync_resource_version == "100"
+
+
 @pytest.mark.parametrize("thing", [Table(), Status(), TypeMeta(kind="X")], ids=repr)
 def test_what_has_no_metadata_of_an_object_is_skipped(
     thing: TypeMeta, clock: Clock, caplog: pytest.LogCaptureFixture

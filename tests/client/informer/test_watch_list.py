@@ -294,3 +294,22 @@ async def test_a_stream_of_the_first_state_ends_after_five_to_ten_minutes(
     await settle()
 
     assert server.watches[0].timeout_seconds == 300
+
+
+@pytest.mark.parametrize(("seconds", "lists"), [(0.9, 1), (1, 0)])
+async def test_a_first_state_that_ends_within_a_second_with_nothing_is_listed(
+    seconds: float, lists: int, server: Server, clock: FakeClock, background: Background
+) -> None:
+    """A server that closes such streams at once cannot do it; one that lasted is tried again."""
+    slowly = Slowly(server)
+    setup = Setup(server, clock, use_watch_list=True)
+    background(setup.reflector.run())
+    await clock.advance(seconds)
+
+    slowly.over()
+    server.end_streams()
+    await clock.advance(0.8)
+
+    assert len(server.lists) == lists
+    assert setup.store.calls == ["replace 0 at 100"]
+    assert setup.errors == []
