@@ -242,6 +242,30 @@ async def test_a_plugin_that_needs_a_terminal_is_not_run_without_one(
         await ExecPlugin(replace(script.config, interactive_mode="Always")).identity()
 
 
+@pytest.mark.parametrize(
+    ("mode", "terminal", "interactive"),
+    [
+        ("Never", True, False),
+        ("IfAvailable", True, True),
+        ("IfAvailable", False, False),
+        ("Always", True, True),
+    ],
+)
+async def test_a_plugin_is_told_whether_it_may_ask(
+    mode: str, terminal: bool, interactive: bool, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Input(io.StringIO):
+        def isatty(self) -> bool:
+            return terminal
+
+    monkeypatch.setattr(sys, "stdin", Input())
+    script.prints(token="t")
+
+    await ExecPlugin(replace(script.config, interactive_mode=mode)).identity()
+
+    assert script.calls[0]["spec"] == {"interactive": interactive}
+
+
 async def test_a_plugin_that_hangs_is_ended() -> None:
     config = ExecConfig("sleep", V1, args=("60",), interactive_mode="Never")
 

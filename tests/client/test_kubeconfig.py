@@ -71,8 +71,16 @@ def test_without_a_namespace_it_is_default() -> None:
 
 
 def test_files_of_the_list_merge_and_the_first_value_wins(write: Write) -> None:
-    first = write(kubeconfig({"server": "https://first"}, current=""), "a/one")
-    second = kubeconfig({"server": "https://second", "tls-server-name": "x"}, current="d")
+    first = write(
+        kubeconfig({"server": "https://first"}, {"token": "one"}, {"namespace": "n1"}, current=""),
+        "a/one",
+    )
+    second = kubeconfig(
+        {"server": "https://second", "tls-server-name": "x"},
+        {"token": "two"},
+        {"namespace": "n2"},
+        current="d",
+    )
     second["clusters"].append({"name": "d", "cluster": {"server": "https://other"}})
     second["contexts"].append({"name": "d", "context": {"cluster": "d"}})
     third = write(kubeconfig(current="c"), "b/three")
@@ -84,7 +92,7 @@ def test_files_of_the_list_merge_and_the_first_value_wins(write: Write) -> None:
     chosen = Config.from_env(environ={"KUBECONFIG": listed}, context="c")
 
     assert current.server == "https://other"
-    assert chosen.server == "https://first"
+    assert (chosen.server, chosen.auth.token, chosen.namespace) == ("https://first", "one", "n1")
     assert chosen.tls.server_name == ""  # an entry counts whole; the second file adds nothing
 
 
