@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import socket
+import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -371,6 +373,41 @@ async def test_losing_the_lead_cancels_the_work_at_once_and_ends_the_manager(
             await clock.advance(14)
             assert "slow is cancelled" in log
             env.faults.clear()
+
+
+@pytest.mark.parametrize(
+    ("variable", "given", "found"),
+    [("", "", "default"), ("pods", "", "pods"), ("pods", "leases", "leases")],
+)
+async def test_the_lease_is_named_like_the_manager_and_is_where_its_pod_is(
+    variable: str, given: str, found: str, env: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POD_NAMESPACE", variable)
+    for name in ("pods", "leases"):
+        await env.client.kind("Namespace", "v1").create({"metadata": {"name": name}})
+    options: dict[str, Any] = {"leader_election": True, "lease_namespace": given}
+
+    async with env.manager(nothing, name="lamps", **options) as mgr:
+        await mgr.wait_elected()
+        lease = await env.get(Lease, "lamps", namespace=found)
+
+    host, _, unique = (lease.spec.holder_identity or "").rpartition("_")
+    assert host == socket.gethostname()
+    assert uuid.UUID(unique)
+
+
+async def test_a_manager_that_does_not_lead_has_probes_and_metrics(
+    env: Environment, clock: FakeClock
+) -> None:
+    other = {"holderIdentity": "other", "leaseDurationSeconds": 60}
+    leases = env.client.kind("Lease", "coordination.k8s.io/v1")
+    await leases.create({"metadata": {"name": "test"}, "spec": other})
+    addresses: dict[str, Any] = {"probes": "127.0.0.1:0", "metrics_address": "127.0.0.1:0"}
+
+    async with env.manager(nothing, leader_election=True, **addresses) as mgr:
+        assert not mgr.is_leader
+        assert (await get(mgr.ports["probes"], "/readyz"))[0] == 200
+        assert (await get(mgr.ports["metrics"], "/metrics"))[0] == 200
 
 
 async def test_of_two_managers_one_works_and_the_other_takes_over(
