@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 class EntryEvent:
     """What a watcher is told; the same object for all who are told the same."""
 
-    __slots__ = ("_entry", "_form", "_frame", "_view", "initial_events_end", "revision", "type")
+    __slots__ = ("_entry", "_frame", "_view", "form", "initial_events_end", "revision", "type")
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class EntryEvent:
         self.initial_events_end = initial_events_end
         self._entry = entry
         self._view = view
-        self._form = form
+        self.form = form
         self._frame: bytes | None = None
 
     def __repr__(self) -> str:
@@ -56,7 +56,7 @@ class EntryEvent:
     def frame(self) -> bytes:
         """The complete bytes of the event in the form the watcher asked for."""
         if self._frame is None:
-            self._frame = self.frame_in(self._form)
+            self._frame = self.frame_in(self.form)
         return self._frame
 
     def frame_in(self, form: Hashable) -> bytes:
@@ -236,14 +236,17 @@ class Fanout:
         plain = _plain_type(change)
         shared: dict[tuple[EventType, Hashable], EntryEvent] = {}
         overrun: list[Watcher] = []
+        event: Event | None = None
         for watcher in self._interested(change):
             event_type = self._selected(change, watcher) if watcher.selective else plain
             if event_type is None or change.revision <= watcher.after:
                 continue
-            event = shared.get((event_type, watcher.form))
-            if event is None:
-                event = self._event(event_type, change, watcher.form)
-                shared[event_type, watcher.form] = event
+            # Mostly it is the one that the watcher before was told.
+            if event is None or event.form is not watcher.form or event.type is not event_type:
+                event = shared.get((event_type, watcher.form))
+                if event is None:
+                    event = self._event(event_type, change, watcher.form)
+                    shared[event_type, watcher.form] = event
             watcher.push(event)
             if watcher.slow:
                 overrun.append(watcher)
