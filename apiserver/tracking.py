@@ -25,6 +25,7 @@ from apimachinery.patch.apply import (
     FieldManager,
     FieldSet,
     MissingVersion,
+    appear,
     compare,
     managed_fields,
     paths,
@@ -185,7 +186,7 @@ class FieldTracking:
 def _compare(old: Object | None, new: Object, shape: Shape) -> Comparison:
     """What changes from one object to another of the same version, or by the creation of one."""
     if old is None:
-        return compare({}, whole_document(new, leave_out=_SYSTEM_FIELDS), shape)
+        return appear(whole_document(new, leave_out=_SYSTEM_FIELDS), shape)
     return compare(*changed_parts(old, new, leave_out=_SYSTEM_FIELDS), shape)
 
 

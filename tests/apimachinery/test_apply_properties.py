@@ -11,6 +11,7 @@ from apimachinery.patch.apply import (
     ApplyConflict,
     ApplyError,
     FieldManager,
+    appear,
     compare,
     extract_items,
     merge,
@@ -175,6 +176,12 @@ def test_all_fields_extracted_are_the_value(value: Any) -> None:
     wanted = set_of(value, SHAPE)
 
     assert set_of(extract_items(value, wanted, SHAPE), SHAPE) == wanted
+
+
+@quick
+@given(objects)
+def test_what_appears_is_added_to_nothing(value: Any) -> None:
+    assert appear(value, SHAPE) == compare({}, value, SHAPE)
 
 
 @quick

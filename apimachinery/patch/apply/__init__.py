@@ -9,7 +9,7 @@
     managed_fields              managers as entries of `metadata.managedFields`
 """
 
-from apimachinery.patch.apply.compare import Comparison, compare
+from apimachinery.patch.apply.compare import Comparison, appear, compare
 from apimachinery.patch.apply.conflicts import ApplyConflict, Conflict, Manager
 from apimachinery.patch.apply.errors import (
     ApplyError,
@@ -41,6 +41,7 @@ __all__ = [
     "MissingVersion",
     "Owned",
     "Ownership",
+    "appear",
     "compare",
     "extract_items",
     "merge",

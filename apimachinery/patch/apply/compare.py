@@ -69,6 +69,11 @@ def compare(old: JSON, new: JSON, shape: Shape) -> Comparison:
     return Comparison(comparer.added.build(), comparer.modified.build(), comparer.removed.build())
 
 
+def appear(new: JSON, shape: Shape) -> Comparison:
+    """What *new* adds to an object that has nothing, or InvalidValue."""
+    return Comparison(added=_all_below(new, shape, 0))
+
+
 class _Comparer:
     def __init__(self) -> None:
         self.added = SetBuilder()

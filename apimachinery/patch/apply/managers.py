@@ -168,10 +168,11 @@ class Ownership:
             if seen is None:
                 seen = comparisons[owned.version] = self._comparison(live, new, owned.version)
             taken = owned.fields & (seen.modified | seen.added)
-            conflicts.extend(Conflict(other, path, owned.time) for path in taken)
+            if not force:
+                conflicts.extend(Conflict(other, path, owned.time) for path in taken)
             fields = owned.fields - taken - seen.removed
             left[other] = owned.with_fields(fields)
-        if conflicts and not force:
+        if conflicts:
             raise ApplyConflict(sorted(conflicts, key=lambda found: found.manager.identifier))
         return {other: owned for other, owned in left.items() if owned.fields}
 
