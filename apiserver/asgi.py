@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from apimachinery.errors import APIError
 from apimachinery.schema import GroupResource
+from apis.apiextensions.controllers.definitions import DefinitionController
+from apis.apiextensions.install import APIEXTENSIONS
 from apis.authentication.install import authentication_group
 from apis.authorization.authorizer import Attributes, Rules, Subject
 from apis.authorization.install import authorization_group
@@ -39,6 +41,8 @@ from apiserver.config import Config, ConfigError, load_config
 from apiserver.datadir import ADMIN, DataDir, DataDirError, read_admin_token, renew_serving
 from apiserver.everything import Everything
 from apiserver.exchange import Receive, Scope
+from apiserver.extensions.follower import Extensions
+from apiserver.extensions.inside import Definitions, Instances
 from apiserver.gate import Send
 from apiserver.group import Group
 from apiserver.install import Groups, InstallError
@@ -110,7 +114,7 @@ def application(config: Config) -> App:
         authentication=authentication,
         authorizer=authorizer,
         admission=_admission,
-        hooks=[partial(_bootstrapped, config), _controlled, partial(_renewing, config)],
+        hooks=[extended, partial(_bootstrapped, config), _controlled, partial(_renewing, config)],
     )
 
 
@@ -123,6 +127,7 @@ def standard_groups(
         authentication_group(tokens),
         authorization_group(_Reviewer(authorizer or default_authorizer())),
         COORDINATION,
+        APIEXTENSIONS,
     )
 
 
@@ -146,6 +151,22 @@ def _admission(groups: Groups) -> Chain:
 async def _bootstrapped(config: Config, app: App) -> AsyncIterator[None]:
     await create_bootstrap_objects(app.groups, port=config.bind.port)
     yield
+
+
+@asynccontextmanager
+async def extended(app: App) -> AsyncIterator[None]:
+    """Serve the resources that are defined at run time, in this worker."""
+    extensions = Extensions(app.groups)
+    defining = DefinitionController(Definitions(app.groups), Instances(app.groups))
+    await extensions.start()
+    async with asyncio.TaskGroup() as tasks:
+        running = [
+            tasks.create_task(extensions.run(), name="extensions"),
+            tasks.create_task(defining.run(), name="definition controller"),
+        ]
+        yield
+        for task in running:
+            task.cancel()
 
 
 @asynccontextmanager

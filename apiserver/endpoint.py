@@ -56,7 +56,7 @@ class Endpoint:
         has_protobuf = codec.protobuf.supports(self.cls)
         self.media_types = ALL_TYPES if has_protobuf else TEXT_TYPES
         self.offer = Offer(self.media_types, transforms=store is not None)
-        self.warning = self._deprecation()
+        self.warning = resource.warning or self._deprecation()
         self._forms: dict[tuple[str, str, bool, str, bool], Form] = {}
 
     @property

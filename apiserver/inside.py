@@ -72,11 +72,10 @@ class Contents:
     def resources(self) -> Iterable[GroupVersionResource]:
         """The resources whose objects have namespaces and can be deleted, each in one version."""
         for installed in self._groups:
-            version = GroupVersion(installed.group.name, installed.group.versions[0])
             for resource in installed.group.resources:
                 stored = resource.name in installed.stores
                 if stored and resource.namespaced and "delete" in resource.verbs:
-                    yield version.with_resource(resource.name)
+                    yield installed.version_of(resource.name).with_resource(resource.name)
 
     async def delete_all(self, resource: GroupVersionResource, namespace: str) -> None:
         """Begin to delete every object; dependents are not orphaned."""

@@ -54,6 +54,7 @@ DOORS = {
     "cryptography": ("apiserver.auth.x509", "apiserver.certificates", "apiserver.connection"),
     "prometheus_client": ("apiserver.metrics", "client.controller.*"),
     "aiohttp": ("client.transport",),
+    "re2": ("apimachinery.structural.patterns",),
 }
 
 # apimachinery is pure: values in, values out.

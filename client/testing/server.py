@@ -14,7 +14,7 @@ from apiserver import inside
 from apiserver.admission.chain import Chain
 from apiserver.admission.lifecycle import NamespaceLifecycle, NamespacePhase
 from apiserver.app import App, create_app
-from apiserver.asgi import standard_groups
+from apiserver.asgi import extended, standard_groups
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import default_authorizer
 from apiserver.auth.tokens import TokenAuthenticator
@@ -46,7 +46,7 @@ class InMemoryServer:
             authentication=Authentication((TokenAuthenticator({self.token: admin}),)),
             authorizer=authorizer,
             admission=_admission,
-            hooks=(_bootstrapped, _controlled),
+            hooks=(extended, _bootstrapped, _controlled),
         )
 
     def resources(self) -> dict[str, dict[str, str]]:

@@ -1,0 +1,87 @@
+"""Schema: everything that is done by a structural schema, compiled once.
+
+Values are plain JSON and are changed in place. A whole resource is given without its metadata,
+which is typed elsewhere, unless the schema has something to say about that, too.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from apimachinery.fieldpath import FieldError, FieldErrors, Path
+from apimachinery.meta.shape import StructShape
+from apimachinery.structural.defaulting import compile_fill
+from apimachinery.structural.implied import compile_embedded, compile_unique
+from apimachinery.structural.node import JSONSchema, Node, parse_node
+from apimachinery.structural.problems import is_blocking
+from apimachinery.structural.pruning import compile_prune
+from apimachinery.structural.shape import root_shape
+from apimachinery.structural.validation import ABSENT, compile_validation
+
+_WHOLE: Final = Path()
+
+
+class Schema:
+    """One `openAPIV3Schema` at work; it must be structural (`apimachinery.structural.rules`)."""
+
+    def __init__(self, source: JSONSchema, *, root: bool = True) -> None:
+        """*root* is False for a part of a schema, which has no metadata of its own."""
+        self.source = source
+        self.node: Node = parse_node(source)
+        self._prune = compile_prune(self.node, root=root)
+        self._fill = compile_fill(self.node)
+        self._validate = compile_validation(source)
+        self._embedded = compile_embedded(self.node)
+        self._unique = compile_unique(self.node)
+        self.reads_metadata = root and _reads_metadata(source)
+        """Whether metadata must be part of what is validated."""
+
+    def prune(self, value: Any) -> list[str]:
+        """Drop what is unknown; returns the paths of what was dropped, in order."""
+        if self._prune is None:
+            return []
+        dropped: list[str] = []
+        self._prune(value, "", dropped)
+        return sorted(dropped)
+
+    def default(self, value: Any) -> None:
+        """Fill in what is missing."""
+        if self._fill is not None:
+            self._fill(value)
+
+    def validate(self, value: Any, old: Any = ABSENT) -> Iterator[FieldError]:
+        """Everything wrong with a value that is to take the place of *old*."""
+        for problem in self._validate(value, old):
+            yield problem.error()
+        if self._embedded is not None:
+            yield from self._embedded(value, _WHOLE)
+        if self._unique is not None:
+            yield from self._unique(value, _WHOLE)
+
+    def validate_at(self, value: Any, path: Path) -> FieldErrors:
+        """Everything wrong with a value that is part of something else, such as a default."""
+        for problem in self._validate(value, ABSENT):
+            yield problem.error(path)
+
+    def shape(self, kind: str) -> StructShape:
+        """How field ownership sees resources of this schema."""
+        return root_shape(self.node, kind)
+
+
+def structural_of(cls: type[Any]) -> Schema | None:
+    """The schema behind a class, if it was made of one."""
+    return cls.__dict__.get("__structural__")
+
+
+def blocks_rules(errors: list[FieldError]) -> bool:
+    """Whether values that are wrong in these ways cannot be asked about rules in CEL."""
+    return any(is_blocking(error) for error in errors)
+
+
+def _reads_metadata(source: JSONSchema) -> bool:
+    """Whether validating by a schema looks at more of metadata than that it is an object."""
+    about = (source.get("properties") or {}).get("metadata") or {}
+    inside = {key for key in about if key not in ("type", "description")}
+    return bool(inside) or any(source.get(name) for name in _OF_THE_WHOLE)
+
+
+_OF_THE_WHOLE: Final = ("maxProperties", "minProperties", "enum", "x-kubernetes-validations")
