@@ -36,7 +36,11 @@ DOORS = {
     "orjson": ("apimachinery.*", "apiserver.*", "client.*"),
     "yaml": ("apimachinery.yaml",),
     "marshmallow": ("apimachinery.meta.parameters", "apiserver.config*"),
-    "google": ("apimachinery.protobuf.*", "apimachinery.openapi.gnostic*"),
+    "google": (
+        "apimachinery.protobuf.*",
+        "apimachinery.openapi.gnostic*",
+        "apimachinery.cel.values",
+    ),
     "hypothesis": ("apimachinery.testing.*",),
     "sortedcontainers": ("apiserver.storage.*",),
     "sqlite3": ("apiserver.storage.sqlite*",),
@@ -54,6 +58,7 @@ DOORS = {
     "cryptography": ("apiserver.auth.x509", "apiserver.certificates", "apiserver.connection"),
     "prometheus_client": ("apiserver.metrics", "client.controller.*"),
     "aiohttp": ("client.transport",),
+    "cel_expr_python": ("apimachinery.cel.*",),
     "re2": ("apimachinery.structural.patterns",),
 }
 

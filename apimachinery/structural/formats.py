@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Final
-from urllib.parse import urlsplit
 
 from apimachinery.duration import InvalidDuration, parse_duration
 from apimachinery.meta.time import parse_time
@@ -52,14 +51,6 @@ _LONG_DURATION: Final = re.compile(
     r"\s*\d+\s*(ns|us|µs|μs|ms|milli(second)?s?|s(ec(ond)?s?)?|m(in(ute)?s?)?|h(ours?|rs?)?"
     r"|d(ays?)?|w(eeks?|ks?)?)\s*"
 )
-
-
-def _is_uri(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return bool(parts.scheme or text.startswith("/"))
 
 
 def _is_base64(text: str) -> bool:
@@ -162,7 +153,7 @@ FORMATS: Final[Mapping[str, Check]] = {
         r"\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)"
     ),
     "ssn": _matches(r"\d{3}[- ]?\d{2}[- ]?\d{4}"),
-    "uri": _is_uri,
+    "uri": _matches(r"[a-zA-Z][a-zA-Z0-9+.-]*:[^\s\x00-\x1f\x7f]+|/[^\s\x00-\x1f\x7f]*"),
     "uuid": _uuid(""),
     "uuid3": _uuid("3"),
     "uuid4": _uuid("4"),

@@ -47,6 +47,19 @@ def parse_path(text: str) -> Find:
     return lambda value: _found(value, steps)
 
 
+def path_steps(text: str) -> tuple[str, ...]:
+    """The names in a path that has nothing else (`.spec.a['b.c']`), or InvalidJSONPath."""
+    steps: list[str] = []
+    position = 0
+    while position < len(text):
+        found = _NAME.match(text, position) or _QUOTED.match(text, position)
+        if found is None:
+            raise InvalidJSONPath(f"is not a path of names at {text[position:]!r}")
+        steps.append(_unescaped(next(part for part in found.groups() if part is not None)))
+        position = found.end()
+    return tuple(steps)
+
+
 def _found(value: Any, steps: list[_Step]) -> list[Any]:
     values = [value]
     for step in steps:

@@ -5,9 +5,11 @@ which is typed elsewhere, unless the schema has something to say about that, too
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from apimachinery.fieldpath import FieldError, FieldErrors, Path
+import orjson
+
+from apimachinery.fieldpath import FieldError, FieldErrors, Path, invalid
 from apimachinery.meta.shape import StructShape
 from apimachinery.structural.defaulting import compile_fill
 from apimachinery.structural.implied import compile_embedded, compile_unique
@@ -17,7 +19,16 @@ from apimachinery.structural.pruning import compile_prune
 from apimachinery.structural.shape import root_shape
 from apimachinery.structural.validation import ABSENT, compile_validation
 
+if TYPE_CHECKING:
+    from apimachinery.cel.rules import Ask
+
 _WHOLE: Final = Path()
+_NOT_ASKED: Final = invalid(
+    _WHOLE,
+    None,
+    "some validation rules were not checked because the object was invalid; correct the existing"
+    " errors to complete validation",
+)
 
 
 class Schema:
@@ -34,6 +45,7 @@ class Schema:
         self._unique = compile_unique(self.node)
         self.reads_metadata = root and _reads_metadata(source)
         """Whether metadata must be part of what is validated."""
+        self._ask = _compiled_rules(self.node, root=root)
 
     def prune(self, value: Any) -> list[str]:
         """Drop what is unknown; returns the paths of what was dropped, in order."""
@@ -50,12 +62,18 @@ class Schema:
 
     def validate(self, value: Any, old: Any = ABSENT) -> Iterator[FieldError]:
         """Everything wrong with a value that is to take the place of *old*."""
-        for problem in self._validate(value, old):
-            yield problem.error()
+        found = [problem.error() for problem in self._validate(value, old)]
         if self._embedded is not None:
-            yield from self._embedded(value, _WHOLE)
+            found += self._embedded(value, _WHOLE)
         if self._unique is not None:
-            yield from self._unique(value, _WHOLE)
+            found += self._unique(value, _WHOLE)
+        yield from found
+        if self._ask is None:
+            return
+        if any(map(is_blocking, found)):
+            yield _NOT_ASKED
+        else:
+            yield from self._ask(value, old, _WHOLE)
 
     def validate_at(self, value: Any, path: Path) -> FieldErrors:
         """Everything wrong with a value that is part of something else, such as a default."""
@@ -72,9 +90,13 @@ def structural_of(cls: type[Any]) -> Schema | None:
     return cls.__dict__.get("__structural__")
 
 
-def blocks_rules(errors: list[FieldError]) -> bool:
-    """Whether values that are wrong in these ways cannot be asked about rules in CEL."""
-    return any(is_blocking(error) for error in errors)
+def _compiled_rules(node: Node, *, root: bool) -> "Ask | None":
+    if b'"x-kubernetes-validations"' not in orjson.dumps(node.source):
+        return None
+    # Imported on first use: few schemas have rules, and what runs them is large.
+    from apimachinery.cel.rules import compile_rules
+
+    return compile_rules(node, root=root)
 
 
 def _reads_metadata(source: JSONSchema) -> bool:
