@@ -200,7 +200,7 @@ def _contains_network(outer: str, inner: str) -> bool:
 
 
 def _quantities() -> Iterator[tuple[str, Signature]]:
-    text, two, number = [_T.STRING], [_T.STRING, _T.STRING], [_T.STRING, _T.INT]
+    text, two = [_T.STRING], [_T.STRING, _T.STRING]
     read = parse_quantity
     yield "quantity", (False, _T.STRING, text, lambda given: str(read(given)))
     yield "isQuantity", (False, _T.BOOL, text, lambda given: _holds(read, given))

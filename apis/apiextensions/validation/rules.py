@@ -1,11 +1,19 @@
 """What makes the rules of a schema in CEL wrong."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-from apimachinery.fieldpath import FieldErrors, Path, invalid, not_supported, required
+from apimachinery.fieldpath import (
+    FieldErrors,
+    Path,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
 from apimachinery.structural.jsonpath import InvalidJSONPath, path_steps
+from apis.apiextensions.validation.cost import UNBOUNDED, excess, size
 
 _RULES: Final = "x-kubernetes-validations"
 _REASONS: Final = (
@@ -24,11 +32,17 @@ class _Place:
 
     path: Path
     uncorrelated: Path | None = None
+    times: int = 1
+    """How often it can stand in one object."""
 
-    def below(self, *names: str, key: str = "", loses_identity: bool = False) -> "_Place":
+    def below(
+        self, *names: str, key: str = "", loses_identity: bool = False, times: int | None = 1
+    ) -> "_Place":
         path = self.path.child(*names)
         lost = self.path if loses_identity and self.uncorrelated is None else self.uncorrelated
-        return replace(self, path=path.key(key) if key else path, uncorrelated=lost)
+        # However lists are nested, an object holds no more items than fit into it.
+        often = min(self.times * (times or 1), UNBOUNDED)
+        return _Place(path.key(key) if key else path, lost, often)
 
 
 def _validate(schema: Mapping[str, Any], place: _Place) -> FieldErrors:
@@ -38,11 +52,12 @@ def _validate(schema: Mapping[str, Any], place: _Place) -> FieldErrors:
     for name, part in (schema.get("properties") or {}).items():
         yield from _validate(part, place.below("properties", key=name, loses_identity=atomic))
     if isinstance(schema.get("additionalProperties"), Mapping):
-        below = place.below("additionalProperties", loses_identity=atomic)
+        below = place.below("additionalProperties", loses_identity=atomic, times=size(schema))
         yield from _validate(schema["additionalProperties"], below)
     if isinstance(schema.get("items"), Mapping):
         unkeyed = schema.get("x-kubernetes-list-type") != "map"
-        yield from _validate(schema["items"], place.below("items", loses_identity=unkeyed))
+        below = place.below("items", loses_identity=unkeyed, times=size(schema))
+        yield from _validate(schema["items"], below)
 
 
 def _validate_rule(
@@ -65,6 +80,9 @@ def _validate_rule(
         where = place.uncorrelated
         said = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {where}"
         yield invalid(path.child("rule"), rule["rule"], said)
+    for name in ("rule", "messageExpression"):
+        if problem := excess(rule.get(name, ""), schema, times=place.times):
+            yield forbidden(path.child(name), problem)
     try:
         compile_rule(rule)
     except InvalidExpression as error:
