@@ -1,6 +1,7 @@
 """Every group there is, as a server installs it, for tests that look at all of them."""
 
 from apimachinery.scheme import Scheme
+from apis.apiextensions.install import APIEXTENSIONS
 from apis.authentication.install import authentication_group
 from apis.authorization.authorizer import Attributes, Authorizer, Decision, Rules, Subject
 from apis.authorization.install import authorization_group
@@ -33,6 +34,7 @@ class NoTokens:
 GROUPS: tuple[Group, ...] = (
     CORE,
     COORDINATION,
+    APIEXTENSIONS,
     GADGETS,
     authorization_group(NobodyMay()),
     authentication_group(NoTokens()),

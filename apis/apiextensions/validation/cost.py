@@ -29,7 +29,7 @@ def excess(rule: str, schema: Mapping[str, Any], *, times: int) -> str:
     *times* is how often the rule is asked for one object.
     """
     depth = nesting(rule)
-    estimate = times * max(longest(schema), 1) ** depth
+    estimate = min(times * max(longest(schema), 1) ** depth, UNBOUNDED ** max(depth, 1))
     if estimate <= LIMIT:
         return ""
     factor = estimate / LIMIT
