@@ -74,6 +74,11 @@ class Endpoint:
         return self.resource.namespaced
 
     @property
+    def is_custom(self) -> bool:
+        """Whether the resource is defined at run time; Kubernetes serves those by another door."""
+        return self.resource.assemble is not None
+
+    @property
     def is_schemaless(self) -> bool:
         """Whether its objects have no class of their own, and so no merge keys."""
         return issubclass(self.cls, Unstructured)

@@ -73,9 +73,13 @@ class Assembled:
     """The stores of a resource that was assembled by itself, one for each version."""
 
     codec: Codec
-    store: "Store[Any]"
-    """The one to use where the version does not matter."""
+    version: str
+    """The one to use where it does not matter."""
     versions: "Mapping[str, Store[Any]]"
+
+    @property
+    def store(self) -> "Store[Any]":
+        return self.versions[self.version]
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,8 @@ class Installed:
 
     def version_of(self, resource: str) -> GroupVersion:
         """The first version that has a resource."""
+        if resource in self.assembled:
+            return GroupVersion(self.group.name, self.assembled[resource].version)
         found = (name for name, endpoints in self.versions.items() if resource in endpoints)
         return GroupVersion(self.group.name, next(found, self.group.versions[0]))
 

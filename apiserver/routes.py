@@ -106,20 +106,29 @@ class ResourceRoutes:
         itself = info.resource == "namespaces" and info.namespace == info.name
         namespace = "" if itself else info.namespace
         if info.rest or (namespace and not endpoint.namespaced):
-            raise NotFound.resource()
+            return _no_path(endpoint)
         if info.verb == "watch":
             return self.watch
         if not info.name_in_path:
             everywhere = endpoint.namespaced and not namespace
             return self.everywhere if everywhere else self.collection
         if endpoint.namespaced and not namespace:
-            raise NotFound.resource()
+            return _no_path(endpoint)
         if not info.subresource:
             return self.item
         found = self.subresources.get(info.subresource)
+        if found is None and endpoint.is_custom:
+            raise NotFound.of(endpoint.gvr.group_resource, info.name)
         if found is None:
             raise NotFound.resource()
         return found
+
+
+def _no_path(endpoint: Endpoint) -> Methods:
+    """What answers where a resource cannot be, such as in a namespace if it has none."""
+    if endpoint.is_custom:
+        return NOWHERE
+    raise NotFound.resource()
 
 
 class Router:
@@ -175,9 +184,11 @@ class Router:
         if endpoints is None:
             return NOWHERE
         endpoint = endpoints.get(info.resource)
-        if endpoint is None:
-            raise NotFound.resource()
-        return self._found(info, endpoint)
+        if endpoint is not None:
+            return self._found(info, endpoint)
+        if any(found.is_custom for found in endpoints.values()):
+            return NOWHERE
+        raise NotFound.resource()
 
     def _found(self, info: RequestInfo, endpoint: Endpoint) -> Methods:
         groups = self._groups()

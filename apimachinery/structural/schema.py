@@ -4,7 +4,7 @@ Values are plain JSON and are changed in place. A whole resource is given withou
 which is typed elsewhere, unless the schema has something to say about that, too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -62,12 +62,21 @@ class Schema:
 
     def validate(self, value: Any, old: Any = ABSENT) -> Iterator[FieldError]:
         """Everything wrong with a value that is to take the place of *old*."""
+        found = self.check(value, old)
+        yield from found
+        yield from self.ask(value, old, found)
+
+    def check(self, value: Any, old: Any = ABSENT) -> list[FieldError]:
+        """What is wrong with a value by the keywords of the schema."""
         found = [problem.error() for problem in self._validate(value, old)]
         if self._embedded is not None:
             found += self._embedded(value, _WHOLE)
         if self._unique is not None:
             found += self._unique(value, _WHOLE)
-        yield from found
+        return found
+
+    def ask(self, value: Any, old: Any, found: Iterable[FieldError]) -> FieldErrors:
+        """What is wrong with a value by the rules of the schema, if *found* lets them be asked."""
         if self._ask is None:
             return
         if any(map(is_blocking, found)):

@@ -88,24 +88,24 @@ class Extensions:
 
     def _take(self, name: str, entry: Entry) -> set[str]:
         """Look at a definition that has changed; returns the groups that change with it."""
-        try:
-            definition = parse_definition(orjson.loads(entry.record.value))
-        except (KeyError, TypeError, ValueError):
-            log.exception("definition %s cannot be read; what it defines is not served", name)
-            return set()
         before = self._served.get(name)
+        try:
+            return self._changed(name, parse_definition(orjson.loads(entry.record.value)), before)
+        except (KeyError, TypeError, ValueError):
+            # Whatever is wrong with it, it is the only one that is not served.
+            log.exception("definition %s cannot be read; what it defines is not served", name)
+            return {self._served.pop(name).definition.group} if before else set()
+
+    def _changed(self, name: str, definition: Definition, before: Served | None) -> set[str]:
         if not definition.established:
             return {self._served.pop(name).definition.group} if before else set()
         if before is not None and before.definition.source == definition.source:
             changed = before.definition.terminating != definition.terminating
             before.definition = definition
             return {definition.group} if changed else set()
-        self._served[name] = self._make(name, definition)
-        return {definition.group}
-
-    def _make(self, name: str, definition: Definition) -> Served:
+        self._served[name] = Served(definition)
         log.info("serving %s", name)
-        return Served(definition)
+        return {definition.group}
 
     def _serve(self, group: str) -> None:
         if group not in self._installed and any(
@@ -115,7 +115,7 @@ class Extensions:
             return
         served = [self._served[name] for name in sorted(self._served)]
         ours = [each for each in served if each.definition.group == group]
-        if any(each.definition.served for each in ours):
+        if ours:
             self._groups.replace(custom_group(group, ours))
             self._installed.add(group)
         elif group in self._installed:

@@ -88,7 +88,7 @@ class Served:
                 rules, objects=objects, cached=cached, view=views[version.name], served=self
             )
         first = definition.served[0].name if definition.served else definition.storage_version
-        return Assembled(self._codec, stores[first], stores)
+        return Assembled(self._codec, first, stores)
 
     def _rules(self, version: DefinedVersion, foundation: Foundation) -> Rules[Any]:
         definition, kind = self.definition, self._kind

@@ -46,8 +46,10 @@ class CustomStrategy(Strategy[CustomResource]):
         ):
             if said != wanted:
                 yield invalid(Path(name), said, f"must be {wanted}")
-        yield from self._schema.validate(self._document(obj), old)
-        yield from self._scale_errors(obj)
+        document = self._document(obj)
+        found = [*self._schema.check(document, old), *self._scale_errors(obj)]
+        yield from found
+        yield from self._schema.ask(document, old, found)
 
     def _document(self, obj: CustomResource) -> dict[str, Any]:
         """The document that the schema is about."""

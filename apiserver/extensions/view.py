@@ -39,6 +39,8 @@ class CustomView(ResourceView):
         self._stored = storage
 
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
+        if not self._fields:
+            return super().selectable(record)
         document = self._loaded(record)
         metadata = document["metadata"]
         fields = {"metadata.name": metadata["name"]}

@@ -74,7 +74,7 @@ class Discovery:
         if not parts:
             return Methods(GET=self.on_apis)
         group = next((found for found in groups if found.group.name == parts[0] != ""), None)
-        if group is None or len(parts) > 2:
+        if group is None or not group.versions or len(parts) > 2:
             return None
         if len(parts) == 1:
             return self._group(group)
@@ -97,7 +97,7 @@ class Discovery:
 
     async def on_apis(self, req: Request, resp: Response) -> None:
         """All groups but the core."""
-        named = [found for found in self._groups() if found.group.name]
+        named = [found for found in self._groups() if found.group.name and found.versions]
         if self._write_aggregated(req, resp, named):
             return
         groups = [_group(found) for found in named]

@@ -454,6 +454,40 @@ async def test_several_definitions_share_a_group(client: Driver, defined: Define
 # Being served
 
 
+async def test_paths_that_lead_nowhere_are_answered_as_kubernetes_does(
+    client: Driver, defined: Defined
+) -> None:
+    await defined(scope="Cluster")
+    await client.post("/apis/example.io/v1/widgets", widget())
+
+    nowhere = [
+        await client.get(path)
+        for path in (WIDGETS, "/apis/example.io/v1/wheels", "/apis/example.io/v3/widgets")
+    ]
+    part = await client.get("/apis/example.io/v1/widgets/lamp/status")
+
+    assert [(found.code, found.body) for found in nowhere] == [(404, b"404 page not found\n")] * 3
+    assert (part.code, part.json["message"]) == (404, 'widgets.example.io "lamp" not found')
+
+
+async def test_a_definition_that_serves_no_version_can_be_deleted(
+    client: Driver, defined: Defined
+) -> None:
+    await defined()
+    await client.post(WIDGETS, widget())
+    await defined.change("widgets.example.io", version(served=False))
+
+    group = await client.get("/apis/example.io")
+    listed = (await client.get("/apis")).json["groups"]
+    await client.delete(f"{DEFINITIONS}/widgets.example.io")
+    await defined.until_gone("widgets.example.io")
+    await defined()
+
+    assert group.code == 404
+    assert "example.io" not in [found["name"] for found in listed]
+    assert (await client.get(WIDGETS)).json["items"] == []
+
+
 async def test_discovery_lists_verbs_as_kubernetes_does(client: Driver, defined: Defined) -> None:
     await defined(version(subresources={"status": {}, "scale": SCALE}))
 
