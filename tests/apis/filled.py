@@ -21,7 +21,7 @@ def filled(cls: type[ModelT], *, within: tuple[type[Model], ...] = ()) -> ModelT
 
     A type that holds itself does so once: *within* are the types above.
     """
-    above = (*within, cls)
+    above: tuple[type[Model], ...] = (*within, cls)
     return new_model(cls, {found.name: _field(cls, found, above) for found in fields_of(cls)})
 
 

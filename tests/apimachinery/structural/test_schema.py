@@ -363,7 +363,7 @@ JSON_VALUES = st.recursive(
 
 
 def schemas(depth: int = 3) -> st.SearchStrategy[dict[str, Any]]:
-    scalars = st.sampled_from(
+    scalars: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
         [
             {"type": "string"},
             {"type": "string", "default": "d", "maxLength": 3},
