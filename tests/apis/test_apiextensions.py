@@ -131,7 +131,8 @@ def test_what_makes_a_schema_structural(schema: dict[str, Any], expected: list[s
                 "additionalProperties": False,
             },
             [
-                ".additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive"
+                ".additionalProperties: Forbidden: additionalProperties and properties are mutual"
+                " exclusive"
             ],
         ),
         (
@@ -141,7 +142,8 @@ def test_what_makes_a_schema_structural(schema: dict[str, Any], expected: list[s
         (
             {"type": "string", "x-kubernetes-map-type": "atomic"},
             [
-                '.type: Invalid value: "string": must be object if x-kubernetes-map-type is specified'
+                '.type: Invalid value: "string": must be object if x-kubernetes-map-type is'
+                " specified"
             ],
         ),
         (
@@ -154,13 +156,15 @@ def test_what_makes_a_schema_structural(schema: dict[str, Any], expected: list[s
         (
             {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "bag"},
             [
-                '.x-kubernetes-list-type: Unsupported value: "bag": supported values: "atomic", "map", "set"'
+                '.x-kubernetes-list-type: Unsupported value: "bag": supported values: "atomic",'
+                ' "set", "map"'
             ],
         ),
         (
             {"type": "object", "x-kubernetes-preserve-unknown-fields": False},
             [
-                ".x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined"
+                ".x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or"
+                " undefined"
             ],
         ),
         (
@@ -208,26 +212,28 @@ def test_a_rule_that_could_take_too_long_is_refused() -> None:
     [
         (
             {"rule": " "},
-            "s.x-kubernetes-validations[0].rule: Required value: rule is not specified",
+            "rule: Required value: rule is not specified",
         ),
         (
             {"rule": "true", "message": "a\nb"},
-            's.x-kubernetes-validations[0].message: Invalid value: "a\\nb": message must not contain line breaks',
+            'message: Invalid value: "a\\nb": message must not contain line breaks',
         ),
         (
             {"rule": "true", "fieldPath": ".b"},
-            's.x-kubernetes-validations[0].fieldPath: Invalid value: ".b": fieldPath must be a valid path',
+            'fieldPath: Invalid value: ".b": fieldPath must be a valid path',
         ),
         (
             {"rule": "true", "messageExpression": "1"},
-            's.x-kubernetes-validations[0].messageExpression: Invalid value: "1": messageExpression must evaluate to a string',
+            'messageExpression: Invalid value: "1": messageExpression must evaluate to a string',
         ),
     ],
 )
 def test_what_is_wrong_with_a_rule(rule: dict[str, str], expected: str) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
 
-    assert messages(validate_rules({**schema, "x-kubernetes-validations": [rule]}, S)) == [expected]
+    found = messages(validate_rules({**schema, "x-kubernetes-validations": [rule]}, S))
+
+    assert found == [f"s.x-kubernetes-validations[0].{expected}"]
 
 
 def test_items_without_identity_have_no_past() -> None:
@@ -236,9 +242,7 @@ def test_items_without_identity_have_no_past() -> None:
 
     (found,) = messages(validate_rules(schema, S))
 
-    assert found.endswith(
-        "oldSelf cannot be used on the uncorrelatable portion of the schema within s"
-    )
+    assert found.endswith("cannot be used on the uncorrelatable portion of the schema within s")
 
 
 # Names
