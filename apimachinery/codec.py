@@ -10,9 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
-import orjson
 from pydantic import ValidationError
-from pydantic_core import to_json
 
 from apimachinery.meta.decode import DecodedModel, DecodeError, complaint, decode_json
 from apimachinery.meta.model import Model, new_model
@@ -263,19 +261,9 @@ class StorageCodec:
 def dump_json(obj: Model) -> bytes:
     """The canonical compact JSON of a Model."""
     if isinstance(obj, Unstructured):
-        return _dump_unstructured(obj)
+        return obj.to_json()
     data: bytes = obj.__pydantic_serializer__.to_json(obj, by_alias=True)
     return data
-
-
-def _dump_unstructured(obj: Unstructured) -> bytes:
-    document = obj.to_dict()
-    try:
-        return orjson.dumps(document)
-    except (
-        orjson.JSONEncodeError
-    ):  # an integer of more than 64 bits, which the slower writer can do
-        return to_json(document)
 
 
 def _kind_of(data: bytes, expected: GroupVersionKind | None) -> GroupVersionKind:

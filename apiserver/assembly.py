@@ -11,6 +11,8 @@ from functools import partial
 from typing import Final
 
 from apimachinery.schema import GroupResource
+from apis.apiextensions.controllers.definitions import DefinitionController
+from apis.apiextensions.install import APIEXTENSIONS
 from apis.authentication.install import authentication_group
 from apis.authorization.install import authorization_group
 from apis.coordination.install import COORDINATION
@@ -33,6 +35,8 @@ from apiserver.auth.signing import TokenKeys
 from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.config import DEFAULT_BIND, DEFAULT_ISSUER
 from apiserver.everything import Everything
+from apiserver.extensions.follower import Extensions
+from apiserver.extensions.inside import Definitions, Instances
 from apiserver.group import Group
 from apiserver.install import Groups
 from apiserver.rbac import Access
@@ -81,6 +85,7 @@ def assemble(
         authorizer=access.authorizer,
         admission=_admission,
         hooks=[
+            _extended,
             partial(_bootstrapped, port),
             lambda app: access.running(app.groups, not_among(standard, own)),
             partial(_controlled, standing),
@@ -104,6 +109,7 @@ def standard_groups(
         COORDINATION,
         EVENTS,
         access.group,
+        APIEXTENSIONS,
     )
 
 
@@ -132,6 +138,22 @@ def _admission(groups: Groups) -> Chain:
         return await StoredNamespaces(groups.store(_NAMESPACES))(name, newest=newest)
 
     return Chain(mutating=[NamespaceLifecycle(lookup)])
+
+
+@asynccontextmanager
+async def _extended(app: App) -> AsyncIterator[None]:
+    """Serve the resources that are defined at run time, in this worker."""
+    extensions = Extensions(app.groups)
+    defining = DefinitionController(Definitions(app.groups), Instances(app.groups))
+    await extensions.start()
+    async with asyncio.TaskGroup() as tasks:
+        running = [
+            tasks.create_task(extensions.run(), name="extensions"),
+            tasks.create_task(defining.run(), name="definition controller"),
+        ]
+        yield
+        for task in running:
+            task.cancel()
 
 
 @asynccontextmanager

@@ -146,6 +146,11 @@ def decode_failure(
 ) -> APIError:
     """What to tell a client whose body could not be read."""
     match error:
+        case codec.MissingKind():
+            return BadRequest(
+                f"the object provided is unrecognized (must be of type {wanted.kind}): {error}"
+                f" ({_summary(data)})"
+            )
         case codec.TooLarge():
             return RequestEntityTooLarge.of(error.limit)
         case codec.UnsupportedMediaType():

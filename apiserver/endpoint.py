@@ -58,7 +58,7 @@ class Endpoint:
         has_protobuf = codec.protobuf.supports(self.cls)
         self.media_types = ALL_TYPES if has_protobuf else TEXT_TYPES
         self.offer = Offer(self.media_types, transforms=store is not None)
-        self.warning = self._deprecation()
+        self.warning = resource.warning or self._deprecation()
         self._forms: dict[tuple[str, str, str, bool, str, bool], Form] = {}
 
     @property
@@ -74,6 +74,11 @@ class Endpoint:
     @property
     def namespaced(self) -> bool:
         return self.resource.namespaced
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether the resource is defined at run time; Kubernetes serves those by another door."""
+        return self.resource.assemble is not None
 
     @property
     def is_schemaless(self) -> bool:

@@ -6,7 +6,7 @@ nothing and stay: those are told by a look at their bytes and cost no decoding.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import orjson
@@ -109,9 +109,8 @@ class Everything:
 
     def _resources(self) -> Iterator[GroupVersionResource]:
         for installed in self._groups:
-            version = GroupVersion(installed.group.name, installed.group.versions[0])
             for name in installed.stores:
-                yield version.with_resource(name)
+                yield installed.version_of(name).with_resource(name)
 
     def _resource_of(self, reference: OwnerReference) -> tuple[GroupVersionResource, bool]:
         """The resource of a kind, whatever its version; raises LookupError."""
@@ -121,7 +120,7 @@ class Everything:
                 continue
             for resource in installed.group.resources:
                 if resource.kind == reference.kind and resource.name in installed.stores:
-                    version = GroupVersion(group, installed.group.versions[0])
+                    version = installed.version_of(resource.name)
                     return version.with_resource(resource.name), resource.namespaced
         raise LookupError(f"{reference.api_version} {reference.kind} is not served")
 
@@ -133,26 +132,31 @@ class Everything:
 
     async def _follow_all(self, queue: asyncio.Queue[Any]) -> None:
         """Keep one watch for each resource that is served."""
-        running: dict[GroupVersionResource, asyncio.Task[None]] = {}
+        running: dict[Store[Any], asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as tasks:
             while True:
-                served = set(self._resources())
-                for gone in [resource for resource in running if resource not in served]:
+                changed = self._groups.changed
+                served = {self._store(resource): resource for resource in self._resources()}
+                for gone in [store for store in running if store not in served]:
                     running.pop(gone).cancel()
-                for resource in served:
-                    if resource not in running:
-                        task = tasks.create_task(self._follow(resource, queue))
-                        running[resource] = task
-                await asyncio.sleep(RESOURCES_EVERY)
+                for store, resource in served.items():
+                    if store not in running:
+                        following = self._follow(store, resource, queue)
+                        running[store] = tasks.create_task(following)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), RESOURCES_EVERY)
 
-    async def _follow(self, resource: GroupVersionResource, queue: asyncio.Queue[Any]) -> None:
-        store = self._store(resource)
+    async def _follow(
+        self, store: Store[Any], resource: GroupVersionResource, queue: asyncio.Queue[Any]
+    ) -> None:
         async with store.watch(Selection(), Form(resource.group_version)) as watcher:
             async for batch in watcher:
                 for event in batch:
                     seen = self._seen(store, resource, event)
                     if seen is not None:
                         await queue.put(seen)
+        if all(store is not found for each in self._groups for found in each.stores.values()):
+            return  # the resource is gone, or is served anew
         # What happens until the next watch would be missed: whoever listens must start over.
         raise WatchEnded(resource)
 

@@ -6,14 +6,21 @@ routes, `asgi.py` puts groups and storage together.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from apimachinery.codec import Codec
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupResource, GroupVersionKind
 from apimachinery.scheme import Scheme
-from apiserver.admission.chain import Plugin
+from apiserver.admission.chain import Chain, Plugin
 from apiserver.registry.strategy import Strategy
 from apiserver.registry.table import Column
+
+if TYPE_CHECKING:
+    from apiserver.registry.ownership import Ownership
+    from apiserver.registry.store import Store
+    from apiserver.storage.cache import WatchCache
+    from apiserver.storage.interface import Backend
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
@@ -53,6 +60,30 @@ def scale(*, spec_replicas: str, status_replicas: str, selector: str = "") -> Su
 
 
 @dataclass(frozen=True)
+class Foundation:
+    """What a store is built on."""
+
+    backend: "Backend"
+    cache: "WatchCache"
+    admission: Chain
+    ownership: "Callable[[Codec, Group, Resource], Ownership] | None"
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """The stores of a resource that was assembled by itself, one for each version."""
+
+    codec: Codec
+    version: str
+    """The one to use where it does not matter."""
+    versions: "Mapping[str, Store[Any]]"
+
+    @property
+    def store(self) -> "Store[Any]":
+        return self.versions[self.version]
+
+
+@dataclass(frozen=True)
 class Resource:
     """One resource: its names, its internal class and its strategy."""
 
@@ -79,6 +110,18 @@ class Resource:
     """The resource of another group whose objects these are, seen in the versions of this one."""
     answer: Callable[..., Any] | None = None
     """For a resource that stores nothing (a review): async (context, object) -> object."""
+    list_kind: str = ""
+    """The kind of its lists; the kind and `List` unless given."""
+    listed_verbs: tuple[str, ...] = ()
+    """The verbs as discovery lists them; in alphabetical order unless given."""
+    storage_version: str = ""
+    """The version it is stored in, if that is not the same for the whole group."""
+    warning: str = ""
+    """What answers carry as a warning."""
+    assemble: Callable[[Foundation], Assembled] | None = None
+    """For a resource that is defined at run time: how its stores are made."""
+    in_versions: "Mapping[str, Resource] | None" = None
+    """For such a resource: version -> what it is there, with subresources of its own."""
 
     @property
     def kind(self) -> str:

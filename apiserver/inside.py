@@ -75,11 +75,10 @@ class Contents:
     def resources(self) -> Iterable[GroupVersionResource]:
         """The resources whose objects have namespaces and can be deleted, each in one version."""
         for installed in self._groups:
-            version = GroupVersion(installed.group.name, installed.group.versions[0])
             for resource in installed.group.resources:
                 stored = resource.name in installed.stores
                 if stored and resource.namespaced and "delete" in resource.verbs:
-                    yield version.with_resource(resource.name)
+                    yield installed.version_of(resource.name).with_resource(resource.name)
 
     async def delete_all(self, resource: GroupVersionResource, namespace: str) -> None:
         """Begin to delete every object; dependents are not orphaned."""
@@ -175,13 +174,17 @@ class Objects:
     async def change(
         self, resource: GroupResource, name: str, edit: Callable[[Any], Any], *, namespace: str
     ) -> Any:
-        context = context_for("update", self._versioned(resource), namespace=namespace, name=name)
+        context = context_for(
+            "update", self._groups.versioned(resource), namespace=namespace, name=name
+        )
         written, _ = await self._groups.store(resource).update(name, edit, context)
         return written
 
     async def delete(self, resource: GroupResource, name: str, *, namespace: str, uid: str) -> None:
         """Delete the object that has this uid."""
-        context = context_for("delete", self._versioned(resource), namespace=namespace, name=name)
+        context = context_for(
+            "delete", self._groups.versioned(resource), namespace=namespace, name=name
+        )
         options = DeleteOptions(preconditions=Preconditions(uid=uid))
         await self._groups.store(resource).delete(name, options, context)
 
@@ -190,12 +193,12 @@ class Objects:
         self, resource: GroupResource, *, name: str = ""
     ) -> AsyncIterator[AsyncIterator[ObjectMeta]]:
         """Metadata of every object (of that name) there is, then of each that changes or goes."""
-        store, form = self._groups.store(resource), Form(self._versioned(resource).group_version)
+        store, form = (
+            self._groups.store(resource),
+            Form(self._groups.versioned(resource).group_version),
+        )
         async with store.watch(Selection(name=name or None), form) as watcher:
             yield _metadata(store, watcher)
-
-    def _versioned(self, resource: GroupResource) -> GroupVersionResource:
-        return resource.with_version(self._groups.preferred_version(resource.group))
 
 
 async def _metadata(store: Store[Any], watcher: Watcher) -> AsyncIterator[ObjectMeta]:

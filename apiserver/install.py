@@ -5,18 +5,18 @@ OpenAPI) asks for `revision` to know whether it has to be made again.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Final
 
 from apimachinery.codec import Codec
 from apimachinery.meta.types import Object
-from apimachinery.schema import GroupResource, GroupVersion
+from apimachinery.schema import GroupResource, GroupVersion, GroupVersionResource
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.auth.user import MASTERS, User
 from apiserver.context import Context
 from apiserver.endpoint import Endpoint
-from apiserver.group import Group, Resource
+from apiserver.group import Assembled, Foundation, Group, Resource
 from apiserver.registry.assembly import assemble_store
 from apiserver.registry.ownership import Ownership
 from apiserver.registry.store import Store
@@ -39,7 +39,31 @@ class Installed:
     def __init__(self, group: Group) -> None:
         self.group = group
         self.stores: dict[str, Store[Any]] = {}
+        self.assembled: dict[str, Assembled] = {}
+        self.assemblers: dict[str, Callable[[Foundation], Assembled]] = {}
         self.versions: dict[str, dict[str, Endpoint]] = {name: {} for name in group.versions}
+
+    def add_assembled(self, resource: Resource, assembled: Assembled) -> None:
+        """Serve a resource that is defined at run time, in the versions it has."""
+        assert resource.assemble is not None
+        self.assembled[resource.name] = assembled
+        self.assemblers[resource.name] = resource.assemble
+        self.stores[resource.name] = assembled.store
+        for version, found in (resource.in_versions or {}).items():
+            self.versions[version][resource.name] = Endpoint(
+                self.group,
+                found,
+                version,
+                codec=assembled.codec,
+                store=assembled.versions[version],
+            )
+
+    def version_of(self, resource: str) -> GroupVersion:
+        """The first version that has a resource."""
+        if resource in self.assembled:
+            return GroupVersion(self.group.name, self.assembled[resource].version)
+        found = (name for name, endpoints in self.versions.items() if resource in endpoints)
+        return GroupVersion(self.group.name, next(found, self.group.versions[0]))
 
 
 class Groups:
@@ -58,6 +82,10 @@ class Groups:
         self.codec = Codec(self.scheme)
         self.revision = 0
         """Raised whenever a group comes or goes."""
+        self.changed = asyncio.Event()
+        """Set at the next change; after that there is another one."""
+        self.refresh: Callable[[], Awaitable[None]] | None = None
+        """Looks for groups that were defined a moment ago, if any can be while the server runs."""
         self._backend = backend
         self._cache = cache
         self._installed: dict[str, Installed] = {}
@@ -76,15 +104,23 @@ class Groups:
         if group.name not in self._registered:
             group.add_to_scheme(self.scheme)
             self._registered.add(group.name)
-        installed = Installed(group)
-        for resource in group.resources:
-            store = self._store_for(group, resource)
-            if store is not None and resource.stored_as is None:
-                installed.stores[resource.name] = store
-            for version in group.versions:
-                self._add_endpoint(installed, resource, version, store)
-        self._installed[group.name] = installed
-        self.revision += 1
+        self._put(group, {})
+
+    def replace(self, group: Group) -> None:
+        """Serve a group whose resources have changed, or which is new.
+
+        A resource that is assembled as before goes on as it is, with its watches.
+        """
+        before = self._installed.get(group.name)
+        kept: dict[str, Assembled] = {}
+        if before is not None:
+            same = {found.name: found.assemble for found in group.resources}
+            for name, assembled in before.assembled.items():
+                if same.get(name) == before.assemblers[name]:
+                    kept[name] = assembled
+                else:
+                    self._cache.unregister(assembled.store.cached)
+        self._put(group, kept)
 
     def remove(self, name: str) -> None:
         """Stop serving a group; its objects stay in the store and its watches end."""
@@ -97,16 +133,40 @@ class Groups:
         del self._installed[name]
         for store in installed.stores.values():
             self._cache.unregister(store.cached)
+        self._change()
+
+    def _put(self, group: Group, kept: Mapping[str, Assembled]) -> None:
+        installed = Installed(group)
+        for resource in group.resources:
+            if resource.assemble is not None:
+                assembled = kept.get(resource.name) or resource.assemble(self._foundation())
+                installed.add_assembled(resource, assembled)
+                continue
+            store = self._store_for(group, resource)
+            if store is not None and resource.stored_as is None:
+                installed.stores[resource.name] = store
+            for version in group.versions:
+                self._add_endpoint(installed, resource, version, store)
+        self._installed[group.name] = installed
+        self._change()
+
+    def _change(self) -> None:
         self.revision += 1
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    def _foundation(self) -> Foundation:
+        return Foundation(self._backend, self._cache, self._admission, self._ownership)
 
     def version(self, group: str, version: str) -> dict[str, Endpoint] | None:
         """The endpoints of one version by resource, None if it is not served."""
         installed = self._installed.get(group)
         return installed.versions.get(version) if installed else None
 
-    def preferred_version(self, group: str) -> str:
-        """The version of a group that it prefers; raises KeyError if it is not installed."""
-        return self._installed[group].group.versions[0]
+    def versioned(self, resource: GroupResource) -> GroupVersionResource:
+        """A resource in the first version that has it; raises KeyError without its group."""
+        version = self._installed[resource.group].version_of(resource.resource)
+        return version.with_resource(resource.resource)
 
     def store(self, resource: GroupResource) -> Store[Any]:
         """The store of a resource; raises KeyError if there is none."""
@@ -129,7 +189,7 @@ class Groups:
         context = Context(
             SERVER,
             "create",
-            resource.with_version(self.preferred_version(resource.group)),
+            self.versioned(resource),
             namespace=meta.namespace,
             name=meta.name,
             field_manager="apiserver",

@@ -57,6 +57,22 @@ class _Nowhere(Methods):
 NOWHERE: Final = _Nowhere()
 
 
+class Perhaps(Methods):
+    """A resource that is not known, but may have been defined a moment ago."""
+
+    def __init__(self, refresh: Callable[[], Awaitable[None]], find: Callable[[], Methods]) -> None:
+        super().__init__()
+        self._refresh = refresh
+        self._find = find
+
+    def __missing__(self, method: str) -> Responder:
+        async def respond(req: Request, *rest: Any) -> None:
+            await self._refresh()
+            await self._find()[method](req, *rest)
+
+        return respond
+
+
 class ResourceRoutes:
     """What answers at the paths of one endpoint."""
 
@@ -94,20 +110,29 @@ class ResourceRoutes:
         itself = info.resource == "namespaces" and info.namespace == info.name
         namespace = "" if itself else info.namespace
         if info.rest or (namespace and not endpoint.namespaced):
-            raise NotFound.resource()
+            return _no_path(endpoint)
         if info.verb == "watch":
             return self.watch
         if not info.name_in_path:
             everywhere = endpoint.namespaced and not namespace
             return self.everywhere if everywhere else self.collection
         if endpoint.namespaced and not namespace:
-            raise NotFound.resource()
+            return _no_path(endpoint)
         if not info.subresource:
             return self.item
         found = self.subresources.get(info.subresource)
+        if found is None and endpoint.is_custom:
+            raise NotFound.of(endpoint.gvr.group_resource, info.name)
         if found is None:
             raise NotFound.resource()
         return found
+
+
+def _no_path(endpoint: Endpoint) -> Methods:
+    """What answers where a resource cannot be, such as in a namespace if it has none."""
+    if endpoint.is_custom:
+        return NOWHERE
+    raise NotFound.resource()
 
 
 class Router:
@@ -151,11 +176,26 @@ class Router:
     def _resource(self, info: RequestInfo) -> Methods:
         groups = self._groups()
         endpoints = groups.version(info.group, info.version)
+        if endpoints is not None and info.resource in endpoints:
+            return self._found(info, endpoints[info.resource])
+        if groups.refresh is not None:
+            return Perhaps(groups.refresh, lambda: self._known(info))
+        return self._known(info)
+
+    def _known(self, info: RequestInfo) -> Methods:
+        """What answers by what is known by now."""
+        endpoints = self._groups().version(info.group, info.version)
         if endpoints is None:
             return NOWHERE
         endpoint = endpoints.get(info.resource)
-        if endpoint is None:
-            raise NotFound.resource()
+        if endpoint is not None:
+            return self._found(info, endpoint)
+        if any(found.is_custom for found in endpoints.values()):
+            return NOWHERE
+        raise NotFound.resource()
+
+    def _found(self, info: RequestInfo, endpoint: Endpoint) -> Methods:
+        groups = self._groups()
         if groups.revision != self._revision:
             self._routes.clear()
             self._revision = groups.revision
@@ -171,7 +211,8 @@ class Router:
             return found
         prefix, _, rest = trimmed[1:].partition("/")
         find = self._prefixes.get(prefix)
-        return (find(rest) if find else None) or NOWHERE
+        methods = find(rest) if find else None
+        return NOWHERE if methods is None else methods
 
 
 def _methods(

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from apimachinery.codec import dump_json
-from apimachinery.errors import Conflict, Invalid
+from apimachinery.errors import BadRequest, Conflict, InternalError, Invalid
 from apimachinery.fieldpath import FieldErrors, Path, invalid
 from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.model import Model, field
 from apimachinery.meta.scalars import Int32
 from apimachinery.meta.types import Object
+from apimachinery.meta.unstructured import Unstructured
 from apimachinery.schema import GroupKind, GroupResource, GroupVersion, GroupVersionKind
 from apimachinery.scheme import Scheme
 from apimachinery.selectors import labels
@@ -80,6 +81,10 @@ def rescaled(
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
         raise Conflict.of(resource, name, why + obj.metadata.uid)
     changed = obj.deep_copy()
+    if isinstance(changed, Unstructured):
+        changed.metadata.resource_version = version or obj.metadata.resource_version
+        _set_nested(changed, subresource.spec_replicas, scale.spec.replicas)
+        return changed
     changed.metadata.resource_version = version
     *steps, last = subresource.spec_replicas.split(".")
     holder: Any = changed
@@ -92,6 +97,23 @@ def rescaled(
     except DecodeError as error:
         raise Invalid.of(kind, name, error.fields) from None
     return changed
+
+
+def require_replicas(obj: Object, subresource: Subresource) -> None:
+    """Raise InternalError for an object without a class that has no number of replicas."""
+    path = subresource.spec_replicas
+    if isinstance(obj, Unstructured) and _value(obj, path) is None:
+        raise InternalError.of(f'the spec replicas field ".{path}" does not exist')
+
+
+def _set_nested(obj: Unstructured, path: str, value: int) -> None:
+    *steps, last = path.split(".")
+    holder: Any = obj.content
+    for step in steps:
+        holder = holder.setdefault(step, {})
+        if not isinstance(holder, dict):
+            raise BadRequest(f'the spec replicas field ".{path}" is not in an object')
+    holder[last] = value
 
 
 def _check(name: str, scale: Scale) -> None:

@@ -39,7 +39,11 @@ DOORS = {
     "orjson": ("apimachinery.*", "apiserver.*", "client.*"),
     "yaml": ("apimachinery.yaml",),
     "marshmallow": ("apimachinery.meta.parameters", "apiserver.config*"),
-    "google": ("apimachinery.protobuf.*", "apimachinery.openapi.gnostic*"),
+    "google": (
+        "apimachinery.protobuf.*",
+        "apimachinery.openapi.gnostic*",
+        "apimachinery.cel.values",
+    ),
     "hypothesis": ("apimachinery.testing.*",),
     "sortedcontainers": ("apiserver.storage.*",),
     "sqlite3": ("apiserver.storage.sqlite*",),
@@ -64,6 +68,8 @@ DOORS = {
     "prometheus_client": ("apiserver.metrics", "client.controller.*"),
     "aiohttp": ("client.transport",),
     "aiohttp_socks": ("client.socks",),
+    "cel_expr_python": ("apimachinery.cel.*",),
+    "re2": ("apimachinery.structural.patterns",),
 }
 
 # apimachinery is pure: values in, values out.

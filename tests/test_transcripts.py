@@ -12,7 +12,10 @@ from tests.servers import GADGETS, Server, serving
 from tests.transcripts import Command, Page, agrees, normal, read, run
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/access.md", "docs/kubectl.md", "docs/tour.md")
+PAGES = (
+    *("README.md", "docs/access.md", "docs/custom-resources.md", "docs/kubectl.md"),
+    "docs/tour.md",
+)
 
 
 def test_a_transcript_is_commands_and_what_they_print() -> None:

@@ -12,7 +12,7 @@ has none, or unknown fields, or parts without a type, is looked at again.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, get_args
 
 import orjson
 from pydantic import BaseModel, ValidationError
@@ -188,6 +188,16 @@ def _unknown(value: Any, kind: TypeInfo, path: str) -> Iterator[str]:
                 yield here
     elif kind.item is not None and kind.item.model is not None:
         yield from _unknown_in_collection(value, kind.item, path)
+    elif isinstance(value, dict) and (model := _model_arm(kind)) is not None:
+        yield from _unknown(value, model, path)
+
+
+def _model_arm(kind: TypeInfo) -> TypeInfo | None:
+    """The Model among the alternatives of a union, which is what an object there must be."""
+    if kind.category != "scalar":
+        return None
+    arms = (arm for arm in get_args(kind.python) if isinstance(arm, type))
+    return next((TypeInfo("model", arm) for arm in arms if issubclass(arm, BaseModel)), None)
 
 
 def _unknown_in_collection(value: Any, item: TypeInfo, path: str) -> Iterator[str]:

@@ -7,8 +7,11 @@ the rest is plain JSON, reached by key: `gadget["spec"]["replicas"]`.
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 from pydantic import ConfigDict
+from pydantic_core import from_json, to_json
 
+from apimachinery.meta.decode import DecodeError
 from apimachinery.meta.model import field
 from apimachinery.meta.types import ListMeta, Object, TypeMeta
 from apimachinery.meta.wire import sorted_deep
@@ -55,6 +58,39 @@ class Unstructured(Object):
         """The whole document, in the canonical order of its keys."""
         document = self.model_dump(mode="json")
         return {key: sorted_deep(value) for key, value in document.items()}
+
+    def to_json(self) -> bytes:
+        """The canonical compact JSON of the document."""
+        parts = [
+            b'"%b":%b' % (name, orjson.dumps(value))
+            for name, value in ((b"kind", self.kind), (b"apiVersion", self.api_version))
+            if value
+        ]
+        metadata = self.metadata
+        written: bytes = metadata.__pydantic_serializer__.to_json(metadata, by_alias=True)
+        parts.append(b'"metadata":%b' % written)
+        if self.content:
+            parts.append(dump_content(self.content)[1:-1])
+        return b"{%b}" % b",".join(parts)
+
+
+def dump_content(content: Any) -> bytes:
+    """The canonical compact JSON of plain values."""
+    try:
+        return orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:  # an integer of more than 64 bits, which the slower one can do
+        return to_json(sorted_deep(content))
+
+
+def load_content(data: bytes) -> dict[str, Any]:
+    """A document as plain values, or DecodeError; it may not nest deeper than any other."""
+    try:
+        document = from_json(data, allow_inf_nan=False)
+    except ValueError as error:
+        raise DecodeError(str(error)) from None
+    if not isinstance(document, dict):
+        raise DecodeError("json: cannot unmarshal a document that is not an object")
+    return document
 
 
 class UnstructuredList(TypeMeta):

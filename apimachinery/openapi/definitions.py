@@ -4,7 +4,7 @@ First all types are found, then names are given, then schemas are written: a nam
 known when all the others are. A class that several versions share is described in each of them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Final, Union, get_args, get_origin
@@ -30,6 +30,8 @@ from apimachinery.openapi.scalars import (
     plain_scalar,
 )
 from apimachinery.schema import GroupVersion, GroupVersionKind
+from apimachinery.structural.publishing import published
+from apimachinery.structural.schema import structural_of
 
 _META_VERSION: Final = GroupVersion("meta.k8s.io", "v1")
 _CORE: Final = GroupVersion("", "v1")
@@ -172,6 +174,9 @@ class Definitions:
         return self.dialect.reference(self._names[node])
 
     def _schema(self, node: _Node) -> Schema:
+        structural = None if node.item else structural_of(node.cls)
+        if structural is not None:
+            return self._structural(node, structural.source)
         schema: Schema = {}
         description = _description(node)
         if description:
@@ -188,6 +193,16 @@ class Definitions:
         map_type = getattr(node.cls, "__map_type__", None)
         if map_type:
             schema["x-kubernetes-map-type"] = map_type
+        return schema
+
+    def _structural(self, node: _Node, source: Mapping[str, Any]) -> Schema:
+        """A kind that is defined by a schema: that, and what every kind has."""
+        schema = published(source, self.dialect)
+        if self.dialect.has_open_objects or "x-kubernetes-preserve-unknown-fields" not in schema:
+            own = schema.get("properties") or {}
+            meta = {field.wire: self._property(node, field) for field in _fields(node)}
+            schema["properties"] = dict(sorted({**own, **meta}.items()))
+        schema["x-kubernetes-group-version-kind"] = self._kinds_of(node)
         return schema
 
     def _members(self, node: _Node) -> Schema:

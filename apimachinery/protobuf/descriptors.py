@@ -21,7 +21,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from apimachinery.meta.model import Model
 from apimachinery.protobuf.errors import NoProtobufForm
-from apimachinery.protobuf.forms import MESSAGE, MESSAGES, PACKAGE, STRING
+from apimachinery.protobuf.forms import BOOL, MESSAGE, MESSAGES, PACKAGE, STRING
 from apimachinery.protobuf.layout import Element, Layout, Slot
 
 _OPTIONAL = FieldDescriptorProto.LABEL_OPTIONAL
@@ -157,6 +157,11 @@ def _set_type(
 ) -> None:
     if element.model is not None:
         _refer(field, names[element.model])
+    elif element.either is not None:
+        wrapper = holder.nested_type.add(name=f"Either{len(holder.nested_type)}")
+        _refer(field, f"{holder_name}.{wrapper.name}")
+        wrapper.field.add(name="allows", number=1, label=_OPTIONAL, type=BOOL)
+        _refer(wrapper.field.add(name="schema", number=2, label=_OPTIONAL), names[element.either])
     elif element.items is not None:
         wrapper = holder.nested_type.add(name=f"Items{len(holder.nested_type)}")
         _refer(field, f"{holder_name}.{wrapper.name}")

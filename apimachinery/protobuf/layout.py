@@ -7,7 +7,7 @@ plans) need not fail. A class is laid out once; types may be recursive.
 from collections import deque
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel
 
@@ -22,12 +22,14 @@ Arity = Literal["one", "list", "map"]
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What a field, an item of a list or a value of a map is: exactly one of the three."""
+    """What a field, an item of a list or a value of a map is: exactly one of the four."""
 
     form: Form | None = None
     model: type[Model] | None = None
     items: "Element | None" = None
     """A list inside a list or a map, which protobuf wraps in a message of its own: {items = 1}."""
+    either: type[Model] | None = None
+    """A Model or a boolean, which protobuf wraps as well: {allows = 1, schema = 2}."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ class Layout:
     def models(self) -> Iterator[tuple[str, type[Model]]]:
         """The wire names of fields that hold other Models, and their classes."""
         for slot in self.slots:
-            model = _bottom(slot.element).model
+            bottom = _bottom(slot.element)
+            model = bottom.model or bottom.either
             if model is not None:
                 yield slot.field.wire, model
 
@@ -111,10 +114,19 @@ def _element(info: TypeInfo) -> Element | None:
         return Element(form=form)
     if info.category == "model":
         return Element(model=info.python)
+    if (model := _or_boolean(info)) is not None:
+        return Element(either=model)
     if info.category == "list" and info.item is not None:
         inner = _element(info.item)
         return None if inner is None else Element(items=inner)
     return None
+
+
+def _or_boolean(info: TypeInfo) -> type[Model] | None:
+    """The Model of a union of one and a boolean."""
+    arms = get_args(info.python) if info.category == "scalar" else ()
+    models = [arm for arm in arms if isinstance(arm, type) and issubclass(arm, Model)]
+    return models[0] if len(models) == 1 and set(arms) == {bool, models[0]} else None
 
 
 def _bottom(element: Element) -> Element:

@@ -77,6 +77,9 @@ class Readers:
     def _element_reader(self, element: Element) -> Convert | None:
         if element.model is not None:
             return self.reader(element.model)
+        if element.either is not None:
+            read = self.reader(element.either)
+            return lambda found: read(found.schema) if found.HasField("schema") else found.allows
         if element.items is not None:
             read_items = _list_reader(self._element_reader(element.items))
             return lambda message: read_items(message.items)

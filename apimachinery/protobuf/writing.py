@@ -45,7 +45,8 @@ class Writers:
             if len(slot.path) > 1
         ]
         # Known before it is complete, because a type may hold itself.
-        self._writers[cls] = writer = _writer(dropped, changes, moves)
+        alone = frozenset(slot.field.name for slot in slots if _is_alone(slot, slots))
+        self._writers[cls] = writer = _writer(dropped, changes, moves, alone)
         for slot in slots:
             convert = self._field_writer(slot)
             if convert is not None:
@@ -63,12 +64,30 @@ class Writers:
     def _element_writer(self, element: Element) -> Convert | None:
         if element.model is not None:
             return self.writer(element.model)
+        if element.either is not None:
+            return _either_writer(self.writer(element.either))
         if element.items is not None:
             write = self._element_writer(element.items)
             if write is None:
                 return lambda values: {"items": values}
             return lambda values: {"items": [write(value) for value in values]}
         return element.form.write if element.form is not None else None
+
+
+def _is_alone(slot: Slot, slots: tuple[Slot, ...]) -> bool:
+    """Whether a field is all that is in the message that JSON does not show."""
+    return len(slot.path) > 1 and all(
+        other is slot or other.path[0] != slot.path[0] for other in slots
+    )
+
+
+def _either_writer(write: Convert) -> Convert:
+    def convert(value: Any) -> dict[str, Any]:
+        if isinstance(value, bool):
+            return {"allows": value}
+        return {"allows": True, "schema": write(value)}
+
+    return convert
 
 
 def serialize(message: type[Message], values: dict[str, Any]) -> bytes:
@@ -103,8 +122,10 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _writer(
-    dropped: tuple[str, ...], changes: Changes, moves: Moves
+    dropped: tuple[str, ...], changes: Changes, moves: Moves, unless_none: frozenset[str]
 ) -> Callable[[Any], dict[str, Any]]:
+    """*unless_none* are the fields whose message is only there if they are."""
+
     def write(model: Any) -> dict[str, Any]:
         values: dict[str, Any] = model.__dict__.copy()
         for name in dropped:
@@ -120,10 +141,13 @@ def _writer(
         except _WRONG_VALUE as error:
             raise InvalidProtobuf(str(error), name) from error
         for name, path in moves:
+            value = values.pop(name)
+            if value is None and name in unless_none:
+                continue
             holder = values
             for step in path:
                 holder = holder.setdefault(step, {})
-            holder[name] = values.pop(name)
+            holder[name] = value
         return values
 
     return write

@@ -38,7 +38,7 @@ from apiserver.handlers.answer import accept
 from apiserver.install import Groups, Installed
 from apiserver.negotiation import ALL_TYPES, Accepted, Offer
 from apiserver.response import exchange_of, rendered, write
-from apiserver.routes import Methods
+from apiserver.routes import NOWHERE, Methods, Perhaps
 
 AGGREGATED_GROUP: Final = "apidiscovery.k8s.io"
 AGGREGATED_KIND: Final = "APIGroupDiscoveryList"
@@ -56,7 +56,13 @@ class Discovery:
         self._revision = -1
 
     def find(self, prefix: str, rest: str) -> Methods | None:
-        """What answers below `/api` or `/apis`, for the groups of this moment."""
+        """What answers below `/api` or `/apis`, when those defined last have been looked at."""
+        refresh = self._groups().refresh
+        if prefix == "api" or refresh is None:
+            return self._find(prefix, rest)
+        return Perhaps(refresh, lambda: self._find(prefix, rest) or NOWHERE)
+
+    def _find(self, prefix: str, rest: str) -> Methods | None:
         groups, parts = self._groups(), rest.split("/") if rest else []
         if prefix == "api":
             core = next((found for found in groups if not found.group.name), None)
@@ -68,7 +74,7 @@ class Discovery:
         if not parts:
             return Methods(GET=self.on_apis)
         group = next((found for found in groups if found.group.name == parts[0] != ""), None)
-        if group is None or len(parts) > 2:
+        if group is None or not group.versions or len(parts) > 2:
             return None
         if len(parts) == 1:
             return self._group(group)
@@ -91,7 +97,7 @@ class Discovery:
 
     async def on_apis(self, req: Request, resp: Response) -> None:
         """All groups but the core."""
-        named = [found for found in self._groups() if found.group.name]
+        named = [found for found in self._groups() if found.group.name and found.versions]
         if self._write_aggregated(req, resp, named):
             return
         groups = [_group(found) for found in named]
@@ -202,7 +208,7 @@ def _entries(endpoint: Endpoint) -> Iterator[APIResource]:
         singular_name=resource.singular_name,
         namespaced=resource.namespaced,
         kind=resource.kind,
-        verbs=sorted(resource.verbs),
+        verbs=list(resource.listed_verbs) or sorted(resource.verbs),
         short_names=list(resource.short_names),
         categories=list(resource.categories),
         storage_version_hash=_storage_hash(endpoint) if endpoint.store else "",
@@ -243,7 +249,7 @@ def _aggregated_resource(endpoint: Endpoint) -> APIResourceDiscovery:
         response_kind=_discovered(endpoint.kind),
         scope="Namespaced" if resource.namespaced else "Cluster",
         singular_resource=resource.singular_name,
-        verbs=sorted(resource.verbs),
+        verbs=list(resource.listed_verbs) or sorted(resource.verbs),
         short_names=list(resource.short_names),
         categories=list(resource.categories),
         subresources=[
@@ -268,6 +274,6 @@ def _discovered(kind: GroupVersionKind) -> DiscoveredKind:
 def _storage_hash(endpoint: Endpoint) -> str:
     """A text that changes when the stored form does."""
     group = endpoint.group
-    version = group.storage_version or group.versions[0]
+    version = endpoint.resource.storage_version or group.storage_version or group.versions[0]
     digest = hashlib.sha256(f"{group.name}/{version}/{endpoint.kind.kind}".encode()).digest()
     return base64.b64encode(digest[:8]).decode()

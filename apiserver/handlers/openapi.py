@@ -29,7 +29,7 @@ from apiserver.handlers.version import version_document
 from apiserver.install import Groups
 from apiserver.negotiation import accepts_gzip
 from apiserver.response import LARGE, TEXT, exchange_of, write_stream, write_text
-from apiserver.routes import Methods
+from apiserver.routes import NOWHERE, Methods, Perhaps
 from apiserver.scale import KIND, Scale
 
 TITLE: Final = "Kubernetes"
@@ -61,7 +61,13 @@ class OpenAPI:
         self._making = asyncio.Lock()
 
     def find(self, rest: str) -> Methods | None:
-        """What answers below `/openapi`."""
+        """What answers below `/openapi`, when what was defined last has been looked at."""
+        refresh = self._groups().refresh
+        if refresh is None:
+            return self._find(rest)
+        return Perhaps(refresh, lambda: self._find(rest) or NOWHERE)
+
+    def _find(self, rest: str) -> Methods | None:
         if rest == "v2":
             return Methods(GET=self.on_v2)
         if rest == "v3":
@@ -198,6 +204,7 @@ def _describe(endpoint: Endpoint) -> ResourceDescription:
         plural=resource.name,
         kind=resource.kind,
         cls=endpoint.cls,
+        list_kind=resource.list_kind,
         namespaced=resource.namespaced,
         deprecated=bool(endpoint.warning),
         verbs=tuple(sorted(resource.verbs)),

@@ -42,7 +42,7 @@ from apiserver.negotiation import ALL_TYPES, Offer, body_media_type
 from apiserver.registry.strategy import Strategy
 from apiserver.registry.update import replacement
 from apiserver.response import exchange_of, write
-from apiserver.scale import KIND, Scale, rescaled, scale_of, scale_scheme
+from apiserver.scale import KIND, Scale, require_replicas, rescaled, scale_of, scale_scheme
 from apiserver.scale_ownership import ScaleOwnership
 
 ATTEMPTS: Final = 8
@@ -61,6 +61,7 @@ class ScaleHandlers:
         """Answer with the scale of an object."""
         context = self._begin(sub, req)
         obj = await sub.endpoint.stored.read(context.name, namespace=context.namespace)
+        require_replicas(obj, sub.subresource)
         self._write(req, resp, scale_of(obj, sub.subresource))
 
     async def update(self, sub: SubEndpoint, req: Request, resp: Response) -> None:

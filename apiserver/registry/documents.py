@@ -52,7 +52,7 @@ def _protobuf(page: ObjectPage, view: ResourceView, form: Form, protobuf: Protob
 def _kind(view: ResourceView, form: Form) -> tuple[str, str]:
     if form.transform == "partial":
         return "PartialObjectMetadataList", f"{META}/{form.meta}"
-    return f"{view.kind}List", str(form.version)
+    return view.list_kind, str(form.version)
 
 
 def _head(kind: str, api_version: str, metadata: bytes) -> bytes:

@@ -83,6 +83,7 @@ class ResourceView:
         now: Callable[[], datetime] = now,
     ) -> None:
         self.kind = cls.__kind__
+        self.list_kind = f"{self.kind}List"
         self._cls = cls
         self._codec = codec
         self._storage = storage
@@ -114,8 +115,7 @@ class ResourceView:
         if self._fields:
             if not record.value.startswith(self._internal):
                 document = orjson.loads(dump_json(self._decode(record)))
-            for label, path in self._fields.items():
-                fields[label] = _text(document, path)
+            fields.update(self._selected(document))
         return metadata.get("labels", {}), fields
 
     def encode(self, record: Record, form: Hashable) -> bytes:
@@ -189,6 +189,9 @@ class ResourceView:
 
     # Forms
 
+    def _selected(self, document: Any) -> dict[str, str]:
+        return {label: _text(document, path) for label, path in self._fields.items()}
+
     def _document(self, record: Record, form: Form) -> bytes:
         found = self._from_stored(record.value, str(record.revision), form)
         return self._written(self._decode(record), form) if found is None else found
@@ -211,8 +214,11 @@ class ResourceView:
         ):
             metadata = _loads(record)["metadata"]
             metadata["resourceVersion"] = str(record.revision)
-            return b'%b"metadata":%b}' % (_PARTIAL[form.meta], orjson.dumps(metadata))
+            return self._metadata_document(orjson.dumps(metadata), form)
         return self.encode_object(self._decode(record), form)
+
+    def _metadata_document(self, metadata: bytes, form: Form) -> bytes:
+        return b'%b"metadata":%b}' % (_PARTIAL[form.meta], metadata)
 
     def _row(self, record: Record, form: Form) -> bytes:
         return self._row_of(self._decode(record), self._included(record, form))

@@ -236,7 +236,7 @@ class Fanout:
         plain = _plain_type(change)
         shared: dict[tuple[EventType, Hashable], EntryEvent] = {}
         overrun: list[Watcher] = []
-        event: Event | None = None
+        event: EntryEvent | None = None
         for watcher in self._interested(change):
             event_type = self._selected(change, watcher) if watcher.selective else plain
             if event_type is None or change.revision <= watcher.after:

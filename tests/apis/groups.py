@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from apimachinery.scheme import Scheme
+from apis.apiextensions.install import APIEXTENSIONS
 from apis.authentication.install import authentication_group
 from apis.authorization.authorizer import Attributes, Authorizer, Decision, Rules, Subject
 from apis.authorization.install import authorization_group
@@ -52,6 +53,7 @@ GROUPS: tuple[Group, ...] = (
     CORE,
     COORDINATION,
     EVENTS,
+    APIEXTENSIONS,
     GADGETS,
     authorization_group(NobodyMay()),
     authentication_group(NoTokens()),

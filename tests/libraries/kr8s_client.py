@@ -6,7 +6,9 @@ import asyncio
 import sys
 
 import kr8s
-from kr8s.asyncio.objects import ConfigMap, Secret, new_class
+from kr8s.asyncio.objects import ConfigMap, CustomResourceDefinition, Secret, new_class
+
+from tests.libraries.widgets import definition
 
 Gadget = new_class(
     kind="Gadget",
@@ -48,6 +50,23 @@ async def gadgets(namespace: str) -> None:
     assert lamp.replicas == 3
 
 
+async def definitions(namespace: str) -> None:
+    group = f"{namespace}.kr8s.io"
+    defined = await CustomResourceDefinition(definition(group))
+    widget = new_class(kind="Widget", version=f"{group}/v1", namespaced=True)
+    lamp = await widget({"metadata": {"name": "lamp", "namespace": namespace}})
+
+    await defined.create()
+    await defined.wait("condition=Established", timeout=20)
+    await lamp.create()
+    await lamp.patch({"spec": {"size": 2}})
+    await lamp.refresh()
+    await defined.delete()
+    await lamp.wait("delete", timeout=20)
+
+    assert lamp.spec.size == 2
+
+
 async def watches(namespace: str) -> None:
     api = await kr8s.asyncio.api()
     seen: list[tuple[str, str]] = []
@@ -82,7 +101,7 @@ async def discovery(_: str) -> None:
 
 
 async def main(namespace: str) -> None:
-    for check in (objects, gadgets, watches, discovery):
+    for check in (objects, gadgets, definitions, watches, discovery):
         await check(namespace)
         print(check.__name__)
 

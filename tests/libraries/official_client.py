@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from kubernetes import client, config, dynamic, watch  # type: ignore[import-untyped]
 from kubernetes.client.exceptions import ApiException  # type: ignore[import-untyped]
 
+from tests.libraries.widgets import definition
+
 GADGETS = ("gadgets.example.io", "v1")
 
 
@@ -108,6 +110,37 @@ def custom_objects(namespace: str) -> None:
     assert read["spec"]["replicas"] == 3
     assert read["status"] == {"readyReplicas": 1}
     assert read["metadata"] in [item["metadata"] for item in listed["items"]]
+
+
+def definitions(namespace: str) -> None:
+    group = f"{namespace}.official.io"
+    extensions, custom = client.ApiextensionsV1Api(), client.CustomObjectsApi()
+    made = extensions.create_custom_resource_definition(definition(group))
+    stream = watch.Watch()
+    for event in stream.stream(
+        extensions.list_custom_resource_definition,
+        field_selector=f"metadata.name={made.metadata.name}",
+        timeout_seconds=20,
+    ):
+        conditions = event["object"].status.conditions or ()
+        if any(c.type == "Established" and c.status == "True" for c in conditions):
+            stream.stop()
+    where = (group, "v1", namespace, "widgets")
+    body = {"apiVersion": f"{group}/v1", "kind": "Widget", "metadata": {"name": "lamp"}}
+
+    custom.create_namespaced_custom_object(*where, {**body, "spec": {"size": 1}})
+    custom.patch_namespaced_custom_object_status(*where, "lamp", {"status": {"any": 1}})
+    try:
+        custom.patch_namespaced_custom_object(*where, "lamp", {"spec": {"size": 10}})
+    except ApiException as error:
+        assert error.status == 422
+        assert "spec.size in body should be less than or equal to 9" in error.body
+    else:
+        raise AssertionError("the schema was to be kept to")
+    listed = custom.list_namespaced_custom_object(*where)
+    extensions.delete_custom_resource_definition(made.metadata.name)
+
+    assert [(item["kind"], item["status"]) for item in listed["items"]] == [("Widget", {"any": 1})]
 
 
 def dynamic_client(namespace: str) -> None:
@@ -209,7 +242,7 @@ def server(_: str) -> None:
 if __name__ == "__main__":
     config.load_kube_config()
     for check in (
-        *(typed_objects, errors, pages, watches, custom_objects, dynamic_client),
+        *(typed_objects, errors, pages, watches, custom_objects, definitions, dynamic_client),
         *(service_accounts, events, server),
     ):
         check(sys.argv[1])

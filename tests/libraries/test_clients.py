@@ -32,11 +32,11 @@ def run(*command: str | Path, server: Server, folder: Path | None = None) -> lis
     [
         (
             "official_client",
-            "typed_objects errors pages watches custom_objects dynamic_client"
+            "typed_objects errors pages watches custom_objects definitions dynamic_client"
             " service_accounts events server",
         ),
         ("lightkube_client", "typed_objects generic_objects server_side_apply watches waits"),
-        ("kr8s_client", "objects gadgets watches discovery"),
+        ("kr8s_client", "objects gadgets definitions watches discovery"),
     ],
 )
 def test_a_python_library_works_unmodified(

@@ -1,0 +1,1 @@
+"""CEL: the expressions by which schemas say what their keywords cannot."""

@@ -1,0 +1,255 @@
+"""What Kubernetes adds to CEL: lists, sets, regular expressions, URLs, addresses, quantities.
+
+Values that CEL has no type for (a URL, an address, a quantity) are their canonical texts, so that
+equal ones are equal. A function that is given something else raises, and the rule fails by it.
+"""
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from cel_expr_python import cel
+
+from apimachinery.quantity import InvalidQuantity, Quantity, parse_quantity
+from apimachinery.structural.formats import FORMATS, format_check
+from apimachinery.structural.patterns import find_all
+
+_T: Final = cel.Type
+_LIST: Final = _T.List(_T.DYN)
+_STRINGS: Final = _T.List(_T.STRING)
+
+Signature = tuple[bool, Any, list[Any], Callable[..., Any]]
+"""Whether it is called on its first argument; what it returns; of what; by what."""
+
+
+def extension() -> Any:
+    """All functions, for an environment of CEL."""
+    functions = []
+    for name, signatures in _by_name().items():
+        overloads = [
+            cel.Overload(f"{name}_{position}".replace(".", "_"), result, parameters, member, call)
+            for position, (member, result, parameters, call) in enumerate(signatures)
+        ]
+        functions.append(cel.FunctionDecl(name, overloads))
+    return cel.CelExtension("kubernetes", functions)
+
+
+def _by_name() -> dict[str, list[Signature]]:
+    found: dict[str, list[Signature]] = {}
+    for library in (_lists, _sets, _texts, _urls, _addresses, _networks, _quantities):
+        for name, signature in library():
+            found.setdefault(name, []).append(signature)
+    return found
+
+
+def _lists() -> Iterator[tuple[str, Signature]]:
+    yield "isSorted", (True, _T.BOOL, [_LIST], lambda items: items == sorted(items))
+    yield "sum", (True, _T.DYN, [_LIST], sum)
+    yield "min", (True, _T.DYN, [_LIST], min)
+    yield "max", (True, _T.DYN, [_LIST], max)
+    yield "indexOf", (True, _T.INT, [_LIST, _T.DYN], _index_of)
+    yield "lastIndexOf", (True, _T.INT, [_LIST, _T.DYN], _last_index_of)
+
+
+def _index_of(items: list[Any], wanted: Any) -> int:
+    return items.index(wanted) if wanted in items else -1
+
+
+def _last_index_of(items: list[Any], wanted: Any) -> int:
+    return len(items) - 1 - items[::-1].index(wanted) if wanted in items else -1
+
+
+def _sets() -> Iterator[tuple[str, Signature]]:
+    def contains(items: list[Any], wanted: list[Any]) -> bool:
+        return all(one in items for one in wanted)
+
+    def intersects(items: list[Any], others: list[Any]) -> bool:
+        return any(one in items for one in others)
+
+    both = [_LIST, _LIST]
+    yield "sets.contains", (False, _T.BOOL, both, contains)
+    yield (
+        "sets.equivalent",
+        (False, _T.BOOL, both, lambda one, other: contains(one, other) and contains(other, one)),
+    )
+    yield "sets.intersects", (False, _T.BOOL, both, intersects)
+
+
+def _texts() -> Iterator[tuple[str, Signature]]:
+    def find(text: str, pattern: str) -> str:
+        return next(iter(find_all(pattern, text)), "")
+
+    def find_some(text: str, pattern: str, most: int) -> list[str]:
+        return find_all(pattern, text)[: most if most >= 0 else None]
+
+    two = [_T.STRING, _T.STRING]
+    yield "find", (True, _T.STRING, two, find)
+    yield "findAll", (True, _STRINGS, two, lambda text, pattern: find_all(pattern, text))
+    yield "findAll", (True, _STRINGS, [*two, _T.INT], find_some)
+    for name in sorted(FORMATS):
+        if "-" not in name:
+            yield f"format.{name}", (False, _T.STRING, [], lambda name=name: name)
+    yield "validate", (True, _STRINGS, two, _format_problems)
+
+
+def _format_problems(name: str, text: str) -> list[str]:
+    """Nothing if the text has the format, as an empty list."""
+    check = format_check(name)
+    if check is None:
+        raise ValueError(f"unknown format: {name}")
+    return [] if check(text) else [f"must be of format {name}"]
+
+
+_URL: Final = re.compile(r"(?:([a-zA-Z][\w+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?")
+
+
+def _urls() -> Iterator[tuple[str, Signature]]:
+    text = [_T.STRING]
+    yield "url", (False, _T.STRING, text, lambda given: _parts(given) and given)
+    yield "isURL", (False, _T.BOOL, text, lambda given: _holds(_parts, given))
+    for position, name in enumerate(("getScheme", "getHost", "getEscapedPath")):
+        yield name, (True, _T.STRING, text, lambda given, at=position: _parts(given)[at])
+    yield "getHostname", (True, _T.STRING, text, lambda given: _host(given)[0])
+    yield "getPort", (True, _T.STRING, text, lambda given: _host(given)[1])
+    yield "getQuery", (True, _T.Map(_T.STRING, _STRINGS), text, _query)
+
+
+def _parts(text: str) -> tuple[str, str, str, str]:
+    found = _URL.fullmatch(text)
+    if found is None or not (found[1] or text.startswith("/")) or re.search(r"\s", text):
+        raise ValueError(f"URL parse error during conversion from string: {text!r}")
+    return found[1] or "", (found[2] or "").rpartition("@")[2], found[3] or "", found[4] or ""
+
+
+def _host(text: str) -> tuple[str, str]:
+    host = _parts(text)[1]
+    name, colon, port = host.rpartition(":")
+    if not colon or host.endswith("]"):
+        name, port = host, ""
+    return name.strip("[]"), port
+
+
+def _query(text: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for pair in filter(None, _parts(text)[3].split("&")):
+        key, _, value = pair.partition("=")
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def _addresses() -> Iterator[tuple[str, Signature]]:
+    text = [_T.STRING]
+    yield "ip", (False, _T.STRING, text, lambda given: str(_address(given)))
+    yield "isIP", (False, _T.BOOL, text, lambda given: _holds(_address, given))
+    yield "ip.isCanonical", (False, _T.BOOL, text, lambda given: str(_address(given)) == given)
+    yield "family", (True, _T.INT, text, lambda given: _address(given).version)
+    for name, attribute in (
+        ("isUnspecified", "is_unspecified"),
+        ("isLoopback", "is_loopback"),
+        ("isLinkLocalUnicast", "is_link_local"),
+        ("isGlobalUnicast", "is_global"),
+    ):
+        yield name, (True, _T.BOOL, text, lambda given, a=attribute: getattr(_address(given), a))
+    yield (
+        "isLinkLocalMulticast",
+        (
+            True,
+            _T.BOOL,
+            text,
+            _is_local_multicast,
+        ),
+    )
+
+
+_LINK_LOCAL: Final = (ipaddress.ip_network("224.0.0.0/24"), ipaddress.ip_network("ff02::/16"))
+
+
+def _is_local_multicast(text: str) -> bool:
+    return any(_address(text) in network for network in _LINK_LOCAL)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    return ipaddress.ip_address(text)
+
+
+def _networks() -> Iterator[tuple[str, Signature]]:
+    text, two = [_T.STRING], [_T.STRING, _T.STRING]
+    yield "cidr", (False, _T.STRING, text, lambda given: _network(given) and given)
+    yield "isCIDR", (False, _T.BOOL, text, lambda given: _holds(_network, given))
+    yield (
+        "containsIP",
+        (True, _T.BOOL, two, lambda net, address: _address(address) in _network(net)),
+    )
+    yield "containsCIDR", (True, _T.BOOL, two, _contains_network)
+    yield "prefixLength", (True, _T.INT, text, lambda given: _network(given).prefixlen)
+    yield "masked", (True, _T.STRING, text, lambda given: str(_network(given)))
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    if "/" not in text:
+        raise ValueError(f"network address parse error during conversion from string: {text!r}")
+    return ipaddress.ip_network(text, strict=False)
+
+
+def _contains_network(outer: str, inner: str) -> bool:
+    one, other = _network(outer), _network(inner)
+    return one.version == other.version and (
+        one.prefixlen <= other.prefixlen and other.network_address in one
+    )
+
+
+def _quantities() -> Iterator[tuple[str, Signature]]:
+    text, two = [_T.STRING], [_T.STRING, _T.STRING]
+    read = parse_quantity
+    yield "quantity", (False, _T.STRING, text, lambda given: str(read(given)))
+    yield "isQuantity", (False, _T.BOOL, text, lambda given: _holds(read, given))
+    yield "sign", (True, _T.INT, text, lambda given: read(given).sign)
+    yield "isInteger", (True, _T.BOOL, text, lambda given: _is_whole(read(given)))
+    yield "asInteger", (True, _T.INT, text, _as_integer)
+    yield (
+        "asApproximateFloat",
+        (True, _T.DOUBLE, text, _as_float),
+    )
+    yield "isLessThan", (True, _T.BOOL, two, lambda one, other: read(one) < read(other))
+    yield "isGreaterThan", (True, _T.BOOL, two, lambda one, other: read(one) > read(other))
+    yield "compareTo", (True, _T.INT, two, lambda one, other: _compared(read(one), read(other)))
+    for name, call in (("add", Quantity.__add__), ("sub", Quantity.__sub__)):
+        yield name, (True, _T.STRING, two, lambda a, b, call=call: str(call(read(a), read(b))))
+        yield (
+            name,
+            (
+                True,
+                _T.STRING,
+                [_T.STRING, _T.INT],
+                lambda a, b, c=call: str(c(read(a), Quantity(b))),
+            ),
+        )
+
+
+def _is_whole(quantity: Quantity) -> bool:
+    number = quantity.as_decimal()
+    return number == number.to_integral_value() and -(2**63) <= number < 2**63
+
+
+def _as_integer(text: str) -> int:
+    quantity = parse_quantity(text)
+    if not _is_whole(quantity):
+        raise ValueError(f"cannot convert value {text!r} to integer")
+    return int(quantity.as_decimal())
+
+
+def _as_float(text: str) -> float:
+    return float(parse_quantity(text).as_decimal())
+
+
+def _compared(one: Quantity, other: Quantity) -> int:
+    return (one > other) - (one < other)
+
+
+def _holds(read: Callable[[str], object], text: str) -> bool:
+    try:
+        read(text)
+    except (ValueError, InvalidQuantity):
+        return False
+    return True

@@ -1,0 +1,77 @@
+"""How definitions are written."""
+
+from typing import Final
+
+from apimachinery.fieldpath import FieldErrors, Path, invalid
+from apis.apiextensions.conditions import TERMINATING, set_condition
+from apis.apiextensions.v1 import CustomResourceDefinition, CustomResourceDefinitionCondition
+from apis.apiextensions.v1.definition import FINALIZER
+from apis.apiextensions.validation.definition import (
+    validate_definition,
+    validate_definition_update,
+    validate_status_update,
+)
+from apiserver.registry.strategy import Strategy
+
+DELETION_PENDING: Final = "InstanceDeletionPending"
+
+
+class DefinitionStrategy(Strategy[CustomResourceDefinition]):
+    """A definition is called after its resource, and stays until the last object of it is gone."""
+
+    allow_unconditional_update = False
+    returns_deleted_object = True
+
+    def prepare_for_create(self, obj: CustomResourceDefinition) -> None:
+        _remember_storage(obj)
+
+    def prepare_for_update(
+        self, new: CustomResourceDefinition, old: CustomResourceDefinition
+    ) -> None:
+        _remember_storage(new)
+
+    def prepare_for_deletion(self, obj: CustomResourceDefinition) -> None:
+        """Keep the definition until the controller has deleted its objects."""
+        if FINALIZER in obj.metadata.finalizers:
+            return
+        obj.metadata.finalizers = [*obj.metadata.finalizers, FINALIZER]
+        assert obj.metadata.deletion_timestamp is not None
+        set_condition(
+            obj,
+            CustomResourceDefinitionCondition(
+                type=TERMINATING,
+                status="True",
+                reason=DELETION_PENDING,
+                message="CustomResourceDefinition marked for deletion;"
+                " CustomResource deletion will begin soon",
+            ),
+            obj.metadata.deletion_timestamp,
+        )
+
+    def validate(self, obj: CustomResourceDefinition) -> FieldErrors:
+        name = obj.metadata.name
+        if name and name != f"{obj.spec.names.plural}.{obj.spec.group}":
+            rule = 'must be spec.names.plural+"."+spec.group'
+            yield invalid(Path("metadata", "name"), name, rule)
+        yield from validate_definition(obj)
+
+    def validate_update(
+        self, new: CustomResourceDefinition, old: CustomResourceDefinition
+    ) -> FieldErrors:
+        yield from validate_definition_update(new, old)
+
+    def validate_status_update(
+        self, new: CustomResourceDefinition, old: CustomResourceDefinition
+    ) -> FieldErrors:
+        yield from validate_status_update(new)
+
+    def may_be_removed(self, obj: CustomResourceDefinition) -> bool:
+        # Not before it was marked: what it defines has to be deleted first.
+        return obj.metadata.deletion_timestamp is not None
+
+
+def _remember_storage(obj: CustomResourceDefinition) -> None:
+    for version in obj.spec.versions:
+        if version.storage and version.name not in obj.status.stored_versions:
+            obj.status.stored_versions = [*obj.status.stored_versions, version.name]
+            return

@@ -1,0 +1,16 @@
+"""What a v1 definition means by leaving something out."""
+
+from apis.apiextensions.v1.definition import (
+    NO_CONVERSION,
+    CustomResourceConversion,
+    CustomResourceDefinitionSpec,
+)
+
+
+def set_spec_defaults(spec: CustomResourceDefinitionSpec) -> None:
+    names = spec.names
+    if names.kind:
+        names.singular = names.singular or names.kind.lower()
+        names.list_kind = names.list_kind or f"{names.kind}List"
+    if spec.conversion is None:
+        spec.conversion = CustomResourceConversion(strategy=NO_CONVERSION)

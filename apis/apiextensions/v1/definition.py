@@ -1,0 +1,183 @@
+"""CustomResourceDefinition: a resource that exists because an object says so."""
+
+from typing import Final
+
+from apimachinery.meta.model import Model, field
+from apimachinery.meta.scalars import Bytes, Int32
+from apimachinery.meta.time import Time
+from apimachinery.meta.types import Object
+from apis.apiextensions.v1.schema import JSONSchemaProps
+
+CLUSTER: Final = "Cluster"
+NAMESPACED: Final = "Namespaced"
+NO_CONVERSION: Final = "None"
+WEBHOOK: Final = "Webhook"
+
+COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
+
+FINALIZER: Final = "customresourcecleanup.apiextensions.k8s.io"
+"""Keeps a definition that is being deleted until its objects are gone."""
+
+
+class CustomResourceValidation(Model):
+    """What objects of a version must be like."""
+
+    open_apiv3_schema: JSONSchemaProps | None = field(None, wire="openAPIV3Schema", proto=1)
+
+
+class CustomResourceSubresourceStatus(Model):
+    """That the status has an endpoint of its own."""
+
+
+class CustomResourceSubresourceScale(Model):
+    """Where the numbers of the scale subresource are, as dotted paths."""
+
+    spec_replicas_path: str = field("", proto=1, omit_empty=False)
+    status_replicas_path: str = field("", proto=2, omit_empty=False)
+    label_selector_path: str | None = field(None, proto=3)
+
+
+class CustomResourceSubresources(Model):
+    """The subresources of a version."""
+
+    status: CustomResourceSubresourceStatus | None = field(None, proto=1)
+    scale: CustomResourceSubresourceScale | None = field(None, proto=2)
+
+
+class CustomResourceColumnDefinition(Model):
+    """A column of `kubectl get`."""
+
+    name: str = field("", proto=1, omit_empty=False)
+    type: str = field("", proto=2, omit_empty=False, enum=COLUMN_TYPES)
+    format: str = field("", proto=3)
+    description: str = field("", proto=4)
+    priority: Int32 = field(0, proto=5, doc="Above 0 the column is shown only by `-o wide`.")
+    json_path: str = field("", proto=6, omit_empty=False, doc="Where in an object the cell is.")
+
+
+class SelectableField(Model):
+    """A field that field selectors can ask for."""
+
+    json_path: str = field("", proto=1, omit_empty=False)
+
+
+class CustomResourceDefinitionVersion(Model):
+    """One version of a custom resource."""
+
+    name: str = field("", proto=1, omit_empty=False)
+    served: bool = field(
+        False, proto=2, omit_empty=False, doc="Whether objects can be read and written in it."
+    )
+    storage: bool = field(
+        False, proto=3, omit_empty=False, doc="Whether objects are stored in it; one version is so."
+    )
+    deprecated: bool = field(False, proto=7, doc="Answers in this version carry a warning.")
+    deprecation_warning: str | None = field(None, proto=8, doc="The text of that warning.")
+    schema_: CustomResourceValidation | None = field(None, wire="schema", proto=4)
+    subresources: CustomResourceSubresources | None = field(None, proto=5)
+    additional_printer_columns: list[CustomResourceColumnDefinition] = field(
+        default_factory=list, proto=6, list_type="atomic"
+    )
+    selectable_fields: list[SelectableField] = field(
+        default_factory=list, proto=9, list_type="atomic"
+    )
+
+
+class CustomResourceDefinitionNames(Model):
+    """What a resource and its kind are called."""
+
+    plural: str = field("", proto=1, omit_empty=False)
+    singular: str = field("", proto=2)
+    short_names: list[str] = field(default_factory=list, proto=3, list_type="atomic")
+    kind: str = field("", proto=4, omit_empty=False)
+    list_kind: str = field("", proto=5)
+    categories: list[str] = field(default_factory=list, proto=6, list_type="atomic")
+
+
+class ServiceReference(Model):
+    """A service in the cluster."""
+
+    namespace: str = field(proto=1)
+    name: str = field(proto=2)
+    path: str | None = field(None, proto=3)
+    port: Int32 | None = field(None, proto=4)
+
+
+class WebhookClientConfig(Model):
+    """How to reach a webhook."""
+
+    url: str | None = field(None, proto=3)
+    service: ServiceReference | None = field(None, proto=1)
+    ca_bundle: Bytes = field(b"", proto=2)
+
+
+class WebhookConversion(Model):
+    """The webhook that converts between versions."""
+
+    client_config: WebhookClientConfig | None = field(None, proto=2)
+    conversion_review_versions: list[str] = field(
+        default_factory=list, proto=3, list_type="atomic", omit_empty=False
+    )
+
+
+class CustomResourceConversion(Model):
+    """How an object of one version becomes one of another."""
+
+    strategy: str = field("", proto=1, omit_empty=False, enum=(NO_CONVERSION, WEBHOOK))
+    webhook: WebhookConversion | None = field(None, proto=2)
+
+
+class CustomResourceDefinitionSpec(Model):
+    """What a definition wants to be served."""
+
+    group: str = field("", proto=1, omit_empty=False)
+    names: CustomResourceDefinitionNames = field(
+        default_factory=CustomResourceDefinitionNames, proto=3
+    )
+    scope: str = field("", proto=4, omit_empty=False, enum=(CLUSTER, NAMESPACED))
+    versions: list[CustomResourceDefinitionVersion] = field(
+        default_factory=list, proto=7, list_type="atomic", omit_empty=False
+    )
+    conversion: CustomResourceConversion | None = field(None, proto=9)
+    preserve_unknown_fields: bool = field(False, proto=10)
+
+
+class CustomResourceDefinitionCondition(Model):
+    """One aspect of the state of a definition."""
+
+    type: str = field(proto=1)
+    status: str = field(proto=2, enum=("True", "False", "Unknown"))
+    last_transition_time: Time | None = field(None, proto=3)
+    reason: str = field("", proto=4)
+    message: str = field("", proto=5)
+    observed_generation: int = field(0, proto=6)
+
+
+class CustomResourceDefinitionStatus(Model):
+    """What has become of a definition."""
+
+    conditions: list[CustomResourceDefinitionCondition] | None = field(
+        None, proto=1, list_map_keys=("type",), omit_empty=False
+    )
+    accepted_names: CustomResourceDefinitionNames = field(
+        default_factory=CustomResourceDefinitionNames, proto=2, doc="The names that are in use."
+    )
+    stored_versions: list[str] = field(
+        default_factory=list,
+        proto=3,
+        list_type="atomic",
+        omit_empty=False,
+        doc="Every version in which objects may still be stored.",
+    )
+    observed_generation: int = field(0, proto=4)
+
+
+class CustomResourceDefinition(Object):
+    """A CustomResourceDefinition makes the server serve a resource of your own."""
+
+    spec: CustomResourceDefinitionSpec = field(
+        default_factory=CustomResourceDefinitionSpec, proto=2
+    )
+    status: CustomResourceDefinitionStatus = field(
+        default_factory=CustomResourceDefinitionStatus, proto=3
+    )

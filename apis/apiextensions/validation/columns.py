@@ -1,0 +1,81 @@
+"""What makes printer columns and selectable fields wrong."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from apimachinery.fieldpath import FieldErrors, Path, duplicate, invalid, required, too_many
+from apimachinery.structural.jsonpath import InvalidJSONPath, parse_path
+from apis.apiextensions.v1 import (
+    CustomResourceColumnDefinition,
+    CustomResourceDefinitionVersion,
+    JSONSchemaProps,
+)
+from apis.apiextensions.v1.definition import COLUMN_TYPES
+from apis.apiextensions.validation.subresources import validate_simple_path
+
+_FORMATS: Final = (*("byte", "date", "date-time", "double", "float", "int32", "int64", "password"),)
+MAX_SELECTABLE: Final = 8
+
+
+def validate_columns(columns: Sequence[CustomResourceColumnDefinition], path: Path) -> FieldErrors:
+    for position, column in enumerate(columns):
+        yield from _validate_column(column, path.index(position))
+
+
+def _validate_column(column: CustomResourceColumnDefinition, path: Path) -> FieldErrors:
+    if not column.name:
+        yield required(path.child("name"))
+    known = f"must be one of {','.join(COLUMN_TYPES)}"
+    if not column.type:
+        yield required(path.child("type"), known)
+    elif column.type not in COLUMN_TYPES:
+        yield invalid(path.child("type"), column.type, known)
+    if column.format and column.format not in _FORMATS:
+        rule = f"must be one of {','.join(_FORMATS)}"
+        yield invalid(path.child("format"), column.format, rule)
+    here, text = path.child("JSONPath"), column.json_path
+    if not text:
+        yield required(here)
+    elif problems := list(validate_simple_path(text, here)):
+        yield from problems
+    else:
+        try:
+            parse_path(text)
+        except InvalidJSONPath as error:
+            yield invalid(here, text, str(error))
+
+
+def validate_selectable(version: CustomResourceDefinitionVersion, path: Path) -> FieldErrors:
+    schema = version.schema_.open_apiv3_schema if version.schema_ else None
+    seen: set[str] = set()
+    for position, selectable in enumerate(version.selectable_fields):
+        here, text = path.index(position).child("jsonPath"), selectable.json_path
+        if not text:
+            yield required(here)
+            continue
+        found = _schema_at(schema, text)
+        if found is None:
+            rule = "is an invalid path: does not refer to a valid field"
+            yield invalid(here, text, rule)
+            continue
+        if text.startswith(".metadata"):
+            yield invalid(here, text, "must not point to fields in metadata")
+        if found.type not in ("string", "boolean", "integer"):
+            rule = (
+                "must point to a field of type string, boolean or integer. Enum string fields and"
+                " strings with formats are allowed."
+            )
+            yield invalid(here, text, rule)
+        if text in seen:
+            yield duplicate(here, text)
+        seen.add(text)
+    if len(seen) > MAX_SELECTABLE:
+        yield too_many(path, len(seen), MAX_SELECTABLE)
+
+
+def _schema_at(schema: JSONSchemaProps | None, path: str) -> JSONSchemaProps | None:
+    if not path.startswith("."):
+        return None
+    for name in path[1:].split("."):
+        schema = schema.properties.get(name) if schema else None
+    return schema

@@ -1,0 +1,316 @@
+"""Definitions: the rules of schemas that the wire does not show one by one, and their names."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from apimachinery.fieldpath import Path
+from apimachinery.protobuf import ProtobufCodec
+from apimachinery.structural.rules import validate_structural
+from apis.apiextensions.conditions import find, is_true
+from apis.apiextensions.controllers.naming import settle_names
+from apis.apiextensions.v1 import CustomResourceDefinition, JSONSchemaProps
+from apis.apiextensions.validation.cost import excess, nesting
+from apis.apiextensions.validation.rules import validate_rules
+from apis.apiextensions.validation.schema import validate_schema
+from tests.apis.validating import decoded, messages
+
+NOW = datetime(2024, 1, 1, tzinfo=UTC)
+S = Path("s")
+
+
+def crd(plural: str, **names: Any) -> CustomResourceDefinition:
+    kind = plural.removesuffix("s").capitalize()
+    document = {
+        "metadata": {"name": f"{plural}.example.io"},
+        "spec": {
+            "group": "example.io",
+            "scope": "Cluster",
+            "names": {"plural": plural, "kind": kind, **names},
+            "versions": [],
+        },
+    }
+    return decoded(CustomResourceDefinition, document)
+
+
+# Structural schemas
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "object"}, []),
+        ({"type": "string"}, ['s.type: Invalid value: "string": must be object at the root']),
+        (
+            {"type": "object", "additionalProperties": {"type": "string"}},
+            ["s.additionalProperties: Forbidden: must not be used at the root"],
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {
+                    "metadata": {
+                        "type": "object",
+                        "properties": {"name": {"type": "string", "maxLength": 9}},
+                    }
+                },
+            },
+            [],
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {
+                    "metadata": {"type": "object", "properties": {"labels": {"type": "object"}}}
+                },
+            },
+            [
+                "s.properties[metadata]: Forbidden: must not specify anything other than name and"
+                " generateName, but metadata is implicitly specified"
+            ],
+        ),
+        (
+            {"type": "object", "properties": {"kind": {"type": "integer"}}},
+            ['s.properties[kind].type: Invalid value: "integer": must be string'],
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {
+                    "a": {
+                        "x-kubernetes-int-or-string": True,
+                        "anyOf": [{"type": "integer"}, {"type": "string"}],
+                    }
+                },
+            },
+            [],
+        ),
+        (
+            {"type": "object", "anyOf": [{"properties": {"a": {"minimum": 1}}}]},
+            ["s.properties[a]: Required value: because it is defined in s.anyOf[0].properties[a]"],
+        ),
+        (
+            {"type": "object", "not": {"description": "x", "nullable": True}},
+            [
+                "s.not.description: Forbidden: must be empty to be structural",
+                "s.not.nullable: Forbidden: must be false to be structural",
+            ],
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {"a": {"type": "string", "x-kubernetes-embedded-resource": True}},
+            },
+            [
+                's.properties[a].type: Invalid value: "string": must be object if'
+                " x-kubernetes-embedded-resource is true",
+                "s.properties[a].properties: Required value: must not be empty if"
+                " x-kubernetes-embedded-resource is true without"
+                " x-kubernetes-preserve-unknown-fields",
+            ],
+        ),
+    ],
+)
+def test_what_makes_a_schema_structural(schema: dict[str, Any], expected: list[str]) -> None:
+    assert sorted(messages(validate_structural(schema, S))) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (
+            {"type": "object", "properties": {}, "additionalProperties": False},
+            [],
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {"b": {"type": "string"}},
+                "additionalProperties": False,
+            },
+            [
+                ".additionalProperties: Forbidden: additionalProperties and properties are mutual"
+                " exclusive"
+            ],
+        ),
+        (
+            {"type": "null"},
+            [".type: Forbidden: type cannot be set to null, use nullable as an alternative"],
+        ),
+        (
+            {"type": "string", "x-kubernetes-map-type": "atomic"},
+            [
+                '.type: Invalid value: "string": must be object if x-kubernetes-map-type is'
+                " specified"
+            ],
+        ),
+        (
+            {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "set"},
+            [
+                '.items.x-kubernetes-map-type: Invalid value: "null": must be atomic as item of a'
+                " list with x-kubernetes-list-type=set"
+            ],
+        ),
+        (
+            {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "bag"},
+            [
+                '.x-kubernetes-list-type: Unsupported value: "bag": supported values: "atomic",'
+                ' "set", "map"'
+            ],
+        ),
+        (
+            {"type": "object", "x-kubernetes-preserve-unknown-fields": False},
+            [
+                ".x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or"
+                " undefined"
+            ],
+        ),
+        (
+            {"type": "object", "default": {"x": 1}, "properties": {"b": {"type": "string"}}},
+            ['.default: Invalid value: {"x":1}: must not have unknown fields'],
+        ),
+    ],
+)
+def test_what_else_is_wrong_with_a_schema(part: dict[str, Any], expected: list[str]) -> None:
+    document = {"type": "object", "properties": {"a": part}}
+    schema = JSONSchemaProps.model_validate_json(json.dumps(document))
+
+    found = messages(validate_schema(schema, S, has_status=False))
+
+    assert found == [f"s.properties[a]{text}" for text in expected]
+
+
+# Rules in CEL
+
+
+@pytest.mark.parametrize(
+    ("rule", "depth"),
+    [
+        ("self.a == 1", 0),
+        ("self.all(x, x > 1)", 1),
+        ("self.a.all(x, x > 1) && self.b.exists(y, (y == 2))", 1),
+        ("self.all(x, self.exists(y, x == y))", 2),
+        ("self.all(x, '.all(' != x)", 1),
+    ],
+)
+def test_how_deep_comprehensions_are_nested(rule: str, depth: int) -> None:
+    assert nesting(rule) == depth
+
+
+def test_a_rule_that_could_take_too_long_is_refused() -> None:
+    rule = "self.all(x, self.exists_one(y, x == y))"
+    items = {"type": "array", "items": {"type": "string"}}
+
+    assert "exceeds budget by factor of more than 100x" in excess(rule, items, times=1)
+    assert excess(rule, {**items, "maxItems": 100}, times=1) == ""
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (
+            {"rule": " "},
+            "rule: Required value: rule is not specified",
+        ),
+        (
+            {"rule": "true", "message": "a\nb"},
+            'message: Invalid value: "a\\nb": message must not contain line breaks',
+        ),
+        (
+            {"rule": "true", "fieldPath": ".b"},
+            'fieldPath: Invalid value: ".b": fieldPath must be a valid path',
+        ),
+        (
+            {"rule": "true", "messageExpression": "1"},
+            'messageExpression: Invalid value: "1": messageExpression must evaluate to a string',
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_rule(rule: dict[str, str], expected: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+    found = messages(validate_rules({**schema, "x-kubernetes-validations": [rule]}, S))
+
+    assert found == [f"s.x-kubernetes-validations[0].{expected}"]
+
+
+def test_items_without_identity_have_no_past() -> None:
+    rules = [{"rule": "self == oldSelf"}]
+    schema = {"type": "array", "items": {"type": "string", "x-kubernetes-validations": rules}}
+
+    (found,) = messages(validate_rules(schema, S))
+
+    assert found.endswith("cannot be used on the uncorrelatable portion of the schema within s")
+
+
+# Names
+
+
+def test_names_are_accepted_one_by_one() -> None:
+    first = crd("widgets", shortNames=["w", "x"])
+    settle_names(first, [first], NOW)
+    second = crd("wheels", kind="Widget", shortNames=["w", "x", "y"])
+
+    settle_names(second, [first, second], NOW)
+    again = settle_names(second, [first, second], NOW)
+
+    accepted, condition = second.status.accepted_names, find(second, "NamesAccepted")
+    assert (accepted.plural, accepted.kind, accepted.short_names) == ("wheels", "", [])
+    assert condition is not None
+    # The last conflict that is found is the one that is told.
+    assert (condition.reason, condition.message) == (
+        "ListKindConflict",
+        '"WidgetList" is already in use',
+    )
+    assert not is_true(second, "Established")
+    assert not again
+
+
+def test_once_established_always_established() -> None:
+    one, other = crd("widgets"), crd("wheels")
+    settle_names(one, [one, other], NOW)
+    settle_names(other, [one, other], NOW)
+    other.spec.names.short_names = ["widget"]
+
+    settle_names(other, [one, other], NOW)
+
+    assert is_true(other, "Established")
+    assert not is_true(other, "NamesAccepted")
+
+
+def test_approval_is_a_condition_in_the_groups_of_kubernetes() -> None:
+    definition = crd("widgets")
+    definition.spec.group = "apps.k8s.io"
+    definition.metadata.annotations = {"api-approved.kubernetes.io": "https://example.io/yes"}
+
+    settle_names(definition, [], NOW)
+
+    condition = find(definition, "KubernetesAPIApprovalPolicyConformant")
+    assert condition is not None
+    assert (condition.status, condition.message) == ("True", "approved in https://example.io/yes")
+
+
+# Protobuf
+
+
+def test_schemas_survive_protobuf() -> None:
+    document = crd("widgets")
+    schema = {
+        "type": "object",
+        "properties": {
+            "open": {"type": "object", "additionalProperties": True},
+            "map": {"type": "object", "additionalProperties": {"type": "string", "default": ""}},
+            "list": {"type": "array", "items": {"type": "number", "minimum": 0.5}},
+            "one": {"type": "string", "enum": ["a", 1, None], "default": {"b": [1]}},
+        },
+    }
+    version = {"name": "v1", "schema": {"openAPIV3Schema": schema}}
+    made = decoded(
+        CustomResourceDefinition,
+        {"spec": {**document.spec.model_dump(mode="json", by_alias=True), "versions": [version]}},
+    )
+    codec = ProtobufCodec()
+
+    assert codec.decode(CustomResourceDefinition, codec.encode_raw(made)) == made

@@ -1,0 +1,379 @@
+"""CustomResourceDefinitions over HTTP: what becomes of one, and what is wrong with others."""
+
+from typing import Any
+
+import pytest
+
+from tests.apiserver.extensions.definitions import (
+    DEFINITIONS,
+    WIDGETS,
+    Defined,
+    definition,
+    having,
+    schema,
+    version,
+    widget,
+)
+from tests.apiserver.http.driver import Driver
+
+WIDGET = f"{DEFINITIONS}/widgets.example.io"
+
+
+async def test_a_definition_starts_without_conditions_and_with_its_storage_version(
+    client: Driver,
+) -> None:
+    made = (await client.post(DEFINITIONS, definition())).json
+
+    assert made["status"] == {
+        "conditions": None,
+        "acceptedNames": {"plural": "", "kind": ""},
+        "storedVersions": ["v1"],
+    }
+    assert made["spec"]["names"] == {
+        "plural": "widgets",
+        "singular": "widget",
+        "kind": "Widget",
+        "listKind": "WidgetList",
+    }
+    assert made["spec"]["conversion"] == {"strategy": "None"}
+    assert made["metadata"]["generation"] == 1
+
+
+async def test_its_names_are_accepted_and_then_it_is_established(defined: Defined) -> None:
+    found = await defined()
+
+    assert [
+        {key: condition[key] for key in ("type", "status", "reason", "message")}
+        for condition in found["status"]["conditions"]
+    ] == [
+        {
+            "type": "NamesAccepted",
+            "status": "True",
+            "reason": "NoConflicts",
+            "message": "no conflicts found",
+        },
+        {
+            "type": "Established",
+            "status": "True",
+            "reason": "InitialNamesAccepted",
+            "message": "the initial names have been accepted",
+        },
+    ]
+    assert found["status"]["acceptedNames"] == found["spec"]["names"]
+
+
+async def test_names_that_are_taken_are_not_accepted_until_they_are_free(
+    client: Driver, defined: Defined
+) -> None:
+    await defined(names={"shortNames": ["wd"]})
+    rival = definition(plural="wheels", names={"kind": "Wheel", "shortNames": ["wd"]})
+    await client.post(DEFINITIONS, rival)
+    name = "wheels.example.io"
+    url = f"{DEFINITIONS}?watch=1&fieldSelector=metadata.name={name}"
+
+    async with client.stream(url) as stream:
+        while not (found := (await stream.event())["object"])["status"]["conditions"]:
+            pass
+    await client.delete(WIDGET)
+    accepted = await defined.until(name, "Established")
+
+    conflict, established = found["status"]["conditions"]
+    assert (conflict["reason"], conflict["message"]) == (
+        "ShortNamesConflict",
+        '"wd" is already in use',
+    )
+    assert (established["status"], established["reason"]) == ("False", "NotAccepted")
+    assert accepted["status"]["acceptedNames"]["shortNames"] == ["wd"]
+
+
+async def test_a_change_of_the_spec_raises_the_generation_and_of_the_status_does_not(
+    client: Driver, defined: Defined
+) -> None:
+    before = await defined()
+
+    await client.patch(f"{WIDGET}/status", {"status": {"storedVersions": ["v1"]}})
+    same = (await client.get(WIDGET)).json
+    changed = await defined.change("widgets.example.io", version(deprecated=True))
+
+    assert before["metadata"]["generation"] == same["metadata"]["generation"] == 1
+    assert changed["metadata"]["generation"] == 2
+
+
+async def test_a_put_must_say_what_it_replaces(client: Driver, defined: Defined) -> None:
+    found = await defined()
+    del found["metadata"]["resourceVersion"]
+
+    answer = await client.put(WIDGET, found)
+
+    assert answer.code == 422
+    assert "must be specified for an update" in answer.json["message"]
+
+
+async def test_tables_of_definitions(client: Driver, defined: Defined) -> None:
+    await defined()
+
+    table = (
+        await client.get(DEFINITIONS, accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+    ).json
+
+    assert [column["name"] for column in table["columnDefinitions"]] == ["Name", "Created At"]
+    assert table["rows"][0]["cells"][0] == "widgets.example.io"
+
+
+def spec(**fields: Any) -> dict[str, Any]:
+    """A definition with something else in its spec."""
+    made = definition()
+    made["spec"] |= fields
+    return made
+
+
+def with_schema(open_schema: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return definition(having(open_schema, **fields))
+
+
+def with_spec(**properties: Any) -> dict[str, Any]:
+    return with_schema(schema(**properties))
+
+
+SPEC = "spec.validation.openAPIV3Schema.properties[spec]"
+NAME = (
+    'metadata.name: Invalid value: "widgets.example.io": must be spec.names.plural+"."+spec.group'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (spec(group="other.io"), [NAME]),
+        (
+            spec(group="io"),
+            [NAME, 'spec.group: Invalid value: "io": should be a domain with at least one dot'],
+        ),
+        (spec(scope=""), ["spec.scope: Required value"]),
+        (
+            spec(scope="Galaxy"),
+            ['spec.scope: Unsupported value: "Galaxy": supported values: "Cluster", "Namespaced"'],
+        ),
+        (
+            spec(names={"plural": "widgets", "kind": "Widget", "listKind": "Widget"}),
+            ['spec.names.listKind: Invalid value: "Widget": kind and listKind may not be the same'],
+        ),
+        (
+            definition(version(schema={})),
+            ["spec.versions[0].schema.openAPIV3Schema: Required value: schemas are required"],
+        ),
+        (
+            definition(version(deprecationWarning="no")),
+            [
+                'spec.versions[0].deprecationWarning: Invalid value: "no": can only be set for'
+                " deprecated versions"
+            ],
+        ),
+        (
+            spec(preserveUnknownFields=True),
+            [
+                "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set"
+                " x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+            ],
+        ),
+        (
+            spec(conversion={"strategy": "Webhook"}),
+            ['spec.conversion.strategy: Unsupported value: "Webhook": supported values: "None"'],
+        ),
+        (
+            with_schema({}),
+            ["spec.validation.openAPIV3Schema.type: Required value: must not be empty at the root"],
+        ),
+        (
+            with_spec(a={}),
+            [
+                f"{SPEC}.properties[a].type: Required value: must not be empty for specified object"
+                " fields"
+            ],
+        ),
+        (
+            with_spec(a={"type": "array"}),
+            [f"{SPEC}.properties[a].items: Required value: must be specified"],
+        ),
+        (
+            with_spec(a={"type": "strng"}),
+            [
+                f'{SPEC}.properties[a].type: Unsupported value: "strng": supported values: "array",'
+                ' "boolean", "integer", "number", "object", "string"'
+            ],
+        ),
+        (
+            with_spec(a={"type": "string", "$ref": "#/x"}),
+            [f"{SPEC}.properties[a].$ref: Forbidden: $ref is not supported"],
+        ),
+        (
+            with_spec(a={"type": "integer", "default": "x"}),
+            [
+                f'{SPEC}.properties[a].default: Invalid value: "string":  in body must be of type'
+                ' integer: "string"'
+            ],
+        ),
+        (
+            with_spec(a={"type": "string", "pattern": "["}),
+            [
+                f'{SPEC}.properties[a].pattern: Invalid value: "[": must be a valid regular'
+                " expression, but isn't: error parsing regexp: missing ]: ["
+            ],
+        ),
+        (
+            with_spec(a={"type": "array", "items": {"type": "string"}, "uniqueItems": True}),
+            [
+                f"{SPEC}.properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true"
+                " since the runtime complexity becomes quadratic"
+            ],
+        ),
+        (
+            with_spec(
+                a={
+                    "type": "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["k"],
+                    "items": {"type": "object", "properties": {"k": {"type": "string"}}},
+                }
+            ),
+            [
+                f"{SPEC}.properties[a].items.properties[k].default: Required value: this property"
+                " is in x-kubernetes-list-map-keys, so it must have a default or be a required"
+                " property"
+            ],
+        ),
+        (
+            with_schema(schema(), subresources={"scale": {"specReplicasPath": "spec.replicas"}}),
+            [
+                'spec.subresources.scale.specReplicasPath: Invalid value: "spec.replicas": must be'
+                " a simple json path starting with .",
+                "spec.subresources.scale.statusReplicasPath: Required value",
+            ],
+        ),
+        (
+            with_schema(
+                schema(), additionalPrinterColumns=[{"name": "a", "type": "text", "jsonPath": ".a"}]
+            ),
+            [
+                'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of'
+                " boolean,date,integer,number,string"
+            ],
+        ),
+        (
+            with_schema(schema(), selectableFields=[{"jsonPath": ".spec.none"}]),
+            [
+                'spec.selectableFields[0].jsonPath: Invalid value: ".spec.none": is an invalid'
+                " path: does not refer to a valid field"
+            ],
+        ),
+        (
+            with_schema({**schema(), "x-kubernetes-validations": [{"rule": "1"}]}),
+            [
+                "spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule: Invalid value:"
+                ' {"rule":"1"}: must evaluate to a bool'
+            ],
+        ),
+    ],
+)
+async def test_what_is_wrong_is_named(client: Driver, body: Any, expected: list[str]) -> None:
+    answer = await client.post(DEFINITIONS, body)
+
+    assert answer.code == 422, answer.json
+    causes = answer.json["details"]["causes"]
+    assert [f"{cause['field']}: {cause['message']}" for cause in causes] == expected
+
+
+async def test_there_is_one_storage_version(client: Driver) -> None:
+    answer = await client.post(DEFINITIONS, definition(version(), version("v2")))
+
+    (cause,) = answer.json["details"]["causes"]
+    assert cause["field"] == "spec.versions"
+    assert "must have exactly one version marked as storage version" in cause["message"]
+
+
+async def test_the_groups_of_kubernetes_are_protected(client: Driver) -> None:
+    body = definition(group="apps.k8s.io")
+
+    refused = await client.post(DEFINITIONS, body)
+    body["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test"}
+    taken = await client.post(DEFINITIONS, body)
+
+    assert refused.json["message"].endswith(
+        'protected groups must have approval annotation "api-approved.kubernetes.io", see'
+        " https://github.com/kubernetes/enhancements/pull/1111"
+    )
+    assert taken.code == 201
+
+
+async def test_what_is_established_keeps_its_kind_and_scope(
+    client: Driver, defined: Defined
+) -> None:
+    await defined()
+
+    answer = await client.patch(
+        WIDGET, {"spec": {"scope": "Cluster", "names": {"kind": "Thing", "listKind": "Things"}}}
+    )
+
+    assert {cause["field"] for cause in answer.json["details"]["causes"]} == {
+        "spec.scope",
+        "spec.names.kind",
+    }
+
+
+async def test_a_version_stays_as_long_as_objects_may_be_stored_in_it(
+    client: Driver, defined: Defined
+) -> None:
+    await defined()
+    versions = {"spec": {"versions": [version("v2")]}}
+
+    refused = await client.patch(WIDGET, versions)
+    both = await defined.change("widgets.example.io", version("v2"), version("v1", storage=False))
+    await client.patch(f"{WIDGET}/status", {"status": {"storedVersions": ["v2"]}})
+    taken = await client.patch(WIDGET, versions)
+
+    assert (
+        "missing from spec.versions; v1 was previously a storage version"
+        in (refused.json["message"])
+    )
+    assert both["status"]["storedVersions"] == ["v1", "v2"]
+    assert taken.code == 200
+
+
+async def test_a_definition_goes_after_its_last_object(client: Driver, defined: Defined) -> None:
+    await defined()
+    await client.post(WIDGETS, widget(metadata={"finalizers": ["example.io/hold"]}))
+    await client.post(WIDGETS, widget("other"))
+
+    deleted = await client.delete(WIDGET)
+    terminating = await defined.until("widgets.example.io", "Terminating")
+    created = await client.post(WIDGETS, widget("late"))
+    async with client.stream(f"{WIDGETS}?watch=1&fieldSelector=metadata.name=lamp") as stream:
+        while "deletionTimestamp" not in (await stream.event())["object"]["metadata"]:
+            pass
+    held = await client.get(f"{WIDGETS}/lamp")
+    await client.patch(f"{WIDGETS}/lamp", {"metadata": {"finalizers": None}})
+    await defined.until_gone("widgets.example.io")
+
+    assert deleted.json["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+    assert terminating["metadata"]["deletionTimestamp"]
+    assert created.code == 405
+    assert created.json["message"] == (
+        "create not allowed while custom resource definition is terminating"
+    )
+    assert held.code == 200
+    assert (await client.get(WIDGETS)).code == 404
+    # A definition of the same name begins with nothing.
+    await defined()
+    assert (await client.get(WIDGETS)).json["items"] == []
+
+
+async def test_unknown_fields_of_a_schema_are_told(client: Driver) -> None:
+    body = with_spec(a={"type": "object", "additionalProperties": {"type": "string", "odd": 1}})
+
+    answer = await client.post(f"{DEFINITIONS}?fieldValidation=Strict", body)
+
+    assert answer.code == 400
+    assert answer.json["message"].endswith(
+        'strict decoding error: unknown field "spec.versions[0].schema.openAPIV3Schema.properties'
+        '.spec.properties.a.additionalProperties.odd"'
+    )

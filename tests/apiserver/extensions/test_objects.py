@@ -1,0 +1,556 @@
+"""Custom resources over HTTP: the same as any other, and where they differ."""
+
+from typing import Any
+
+import pytest
+
+from apiserver.app import App
+from tests.apiserver.extensions.definitions import (
+    DEFINITIONS,
+    SCALE,
+    WIDGETS,
+    Defined,
+    having,
+    schema,
+    version,
+    widget,
+)
+from tests.apiserver.http.driver import Answer, Driver
+
+LAMP = f"{WIDGETS}/lamp"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+
+def causes(answer: Answer) -> list[str]:
+    assert answer.code == 422, answer.json
+    return [f"{c['field']}: {c['message']}" for c in answer.json["details"]["causes"]]
+
+
+# Documents
+
+
+async def test_an_object_can_be_created_as_soon_as_its_kind_is_established(
+    client: Driver, defined: Defined
+) -> None:
+    await defined()
+
+    answer = await client.post(WIDGETS, widget(spec={"color": "red"}))
+
+    assert answer.code == 201
+    assert answer.json["spec"] == {"color": "red"}
+    assert answer.json["metadata"]["generation"] == 1
+    assert (await client.get(LAMP)).json == answer.json
+
+
+async def test_items_of_a_list_say_what_they_are(client: Driver, defined: Defined) -> None:
+    await defined(names={"listKind": "Widgetry"})
+    made = (await client.post(WIDGETS, widget())).json
+
+    listed = (await client.get("/apis/example.io/v1/widgets")).json
+
+    assert (listed["kind"], listed["apiVersion"]) == ("Widgetry", "example.io/v1")
+    assert listed["items"] == [made]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        (
+            {"metadata": {"name": "x"}},
+            400,
+            "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing"
+            ' in \'{"metadata":{"name":"x"}}\' ({"metadata":{"name":"x"}})',
+        ),
+        (
+            {**widget(), "apiVersion": "v1"},
+            400,
+            "the API version in the data (v1) does not match the expected API version"
+            " (example.io/v1)",
+        ),
+        (
+            {**widget(), "kind": "Wheel"},
+            422,
+            'Widget.example.io "lamp" is invalid: kind: Invalid value: "Wheel": must be Widget',
+        ),
+        (
+            {**widget(), "metadata": {"name": "x", "labels": {"a": 1}}},
+            400,
+            'Widget in version "v1" cannot be handled as a Widget: json: cannot unmarshal number'
+            " into Go struct field ObjectMeta.labels.a of type string",
+        ),
+    ],
+)
+async def test_a_body_must_say_what_it_is(
+    client: Driver, defined: Defined, body: Any, code: int, message: str
+) -> None:
+    await defined()
+
+    answer = await client.post(WIDGETS, body)
+
+    assert (answer.code, answer.json["message"]) == (code, message)
+
+
+async def test_yaml_is_read_and_protobuf_is_not(client: Driver, defined: Defined) -> None:
+    await defined()
+    body = b"apiVersion: example.io/v1\nkind: Widget\nmetadata: {name: lamp}\nspec: {replicas: 2}\n"
+    protobuf = "application/vnd.kubernetes.protobuf"
+
+    made = await client.send(
+        "POST", WIDGETS, body=body, headers={"content-type": "application/yaml"}
+    )
+    sent = await client.send("POST", WIDGETS, body=b"k8s\0", headers={"content-type": protobuf})
+    asked = await client.get(LAMP, accept=protobuf)
+
+    assert made.json["spec"] == {"replicas": 2}
+    assert (sent.code, asked.code) == (415, 406)
+
+
+async def test_a_document_that_nests_too_deep_is_refused(client: Driver, defined: Defined) -> None:
+    await defined(having({"type": "object", "x-kubernetes-preserve-unknown-fields": True}))
+    deep = b'{"a":' * 300 + b"1" + b"}" * 300
+    body = (
+        b'{"apiVersion":"example.io/v1","kind":"Widget","metadata":{"name":"x"},"spec":%b}' % deep
+    )
+
+    answer = await client.send("POST", WIDGETS, body=body)
+
+    assert answer.code == 400
+
+
+# Schemas
+
+
+async def test_unknown_fields_are_dropped_and_told(client: Driver, defined: Defined) -> None:
+    await defined()
+    body = widget(spec={"color": "red", "odd": 1}, other={}, metadata={"strange": 1})
+
+    strict = await client.post(f"{WIDGETS}?fieldValidation=Strict", body)
+    warned = await client.post(WIDGETS, body)
+
+    fields = [f'unknown field "{path}"' for path in ("metadata.strange", "other", "spec.odd")]
+    assert strict.code == 400
+    assert strict.json["message"].endswith("strict decoding error: " + ", ".join(fields))
+    assert [text.replace("\\", "") for text in warned.all("warning")] == [
+        f'299 - "{field}"' for field in fields
+    ]
+    assert warned.json["spec"] == {"color": "red"}
+    assert "other" not in warned.json
+
+
+async def test_values_are_held_to_the_schema(client: Driver, defined: Defined) -> None:
+    bounded = schema(
+        n={"type": "integer", "minimum": 1},
+        mode={"type": "string", "enum": ["fast", "slow"]},
+        tags={
+            "type": "array",
+            "items": {"type": "string"},
+            "maxItems": 2,
+            "x-kubernetes-list-type": "set",
+        },
+    )
+    bounded["required"] = ["spec"]
+    await defined(having(bounded))
+
+    wrong = await client.post(
+        WIDGETS, widget(spec={"n": 0, "mode": "x", "color": 1, "tags": ["a", "a"]})
+    )
+    empty = await client.post(WIDGETS, widget())
+
+    assert causes(wrong) == [
+        'spec.color: Invalid value: "integer": spec.color in body must be of type string:'
+        ' "integer"',
+        'spec.mode: Unsupported value: "x": supported values: "fast", "slow"',
+        "spec.n: Invalid value: 0: spec.n in body should be greater than or equal to 1",
+        'spec.tags[1]: Duplicate value: "a"',
+    ]
+    assert causes(empty) == ["spec: Required value"]
+
+
+async def test_defaults_are_filled_in_where_an_object_is_sent_and_where_it_is_read(
+    client: Driver, defined: Defined
+) -> None:
+    await defined()
+    await client.post(WIDGETS, widget("old", spec={}))
+
+    await defined.change(
+        "widgets.example.io", having(schema(size={"type": "integer", "default": 3}))
+    )
+    new = (await client.post(WIDGETS, widget("new", spec={}))).json
+    old = (await client.get(f"{WIDGETS}/old")).json
+    listed = (await client.get(WIDGETS)).json["items"]
+
+    assert new["spec"] == old["spec"] == {"size": 3}
+    assert listed == [new, old]
+
+
+async def test_a_stricter_schema_does_not_hold_up_changes_of_other_fields(
+    client: Driver, defined: Defined
+) -> None:
+    await defined()
+    await client.post(WIDGETS, widget(spec={"color": "pink", "replicas": 1}))
+    await defined.change(
+        "widgets.example.io", having(schema(color={"type": "string", "enum": ["red"]}))
+    )
+
+    elsewhere = await client.patch(LAMP, {"spec": {"replicas": 2}})
+    there = await client.patch(LAMP, {"spec": {"color": "blue"}})
+
+    assert elsewhere.code == 200
+    assert causes(there) == ['spec.color: Unsupported value: "blue": supported values: "red"']
+
+
+async def test_rules_in_cel_are_asked(client: Driver, defined: Defined) -> None:
+    ruled = schema(
+        n={
+            "type": "integer",
+            "x-kubernetes-validations": [{"rule": "self < 10", "message": "n too big"}],
+        },
+        fixed={"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
+    )
+    await defined(having(ruled))
+
+    big = await client.post(WIDGETS, widget(spec={"n": 11}))
+    wrong = await client.post(WIDGETS, widget(spec={"n": "x"}))
+    made = await client.post(WIDGETS, widget(spec={"n": 9, "fixed": "a"}))
+    changed = await client.patch(LAMP, {"spec": {"fixed": "b"}})
+
+    assert causes(big) == ["spec.n: Invalid value: n too big"]
+    assert causes(wrong)[1].startswith('<nil>: Invalid value: "null": some validation rules were')
+    assert made.code == 201
+    assert causes(changed) == ["spec.fixed: Invalid value: failed rule: self == oldSelf"]
+
+
+# Writes
+
+
+async def test_a_put_must_say_what_it_replaces(client: Driver, defined: Defined) -> None:
+    await defined()
+    made = (await client.post(WIDGETS, widget(spec={"replicas": 1}))).json
+
+    blind = await client.put(LAMP, widget(spec={"replicas": 2}))
+    seen = await client.put(LAMP, {**made, "spec": {"replicas": 2}})
+
+    assert causes(blind) == [
+        "metadata.resourceVersion: Invalid value: 0: must be specified for an update"
+    ]
+    assert seen.json["metadata"]["generation"] == 2
+
+
+async def test_there_is_no_strategic_merge(client: Driver, defined: Defined) -> None:
+    await defined()
+    await client.post(WIDGETS, widget())
+
+    answer = await client.patch(LAMP, {}, "strategic-merge-patch+json")
+
+    assert answer.code == 415
+    assert answer.json["message"].endswith(
+        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+    )
+
+
+async def test_server_side_apply_merges_by_the_keys_of_the_schema(
+    client: Driver, defined: Defined
+) -> None:
+    ports = {
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"],
+        "items": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {"name": {"type": "string"}, "port": {"type": "integer"}},
+        },
+    }
+    await defined(having(schema(ports=ports)))
+
+    async def apply(manager: str, *names: str) -> Answer:
+        body = widget(spec={"ports": [{"name": name, "port": 1} for name in names]})
+        return await client.patch(f"{LAMP}?fieldManager={manager}", body, "apply-patch+yaml")
+
+    await apply("one", "a", "b")
+    both = await apply("two", "c")
+    less = await apply("one", "a")
+
+    assert [port["name"] for port in both.json["spec"]["ports"]] == ["a", "b", "c"]
+    assert [port["name"] for port in less.json["spec"]["ports"]] == ["a", "c"]
+    assert {entry["manager"] for entry in less.json["metadata"]["managedFields"]} == {"one", "two"}
+
+
+async def test_status_has_a_door_of_its_own(client: Driver, defined: Defined) -> None:
+    await defined(version(subresources={"status": {}}))
+    await client.post(WIDGETS, widget(spec={"replicas": 1}, status={"replicas": 9}))
+
+    ordinary = await client.patch(LAMP, {"status": {"replicas": 8}})
+    through = await client.patch(
+        f"{LAMP}/status",
+        {"status": {"replicas": 7}, "spec": {"replicas": 5}, "metadata": {"labels": {"a": "b"}}},
+    )
+
+    assert "status" not in ordinary.json
+    assert through.json["status"] == {"replicas": 7}
+    assert through.json["spec"] == {"replicas": 1}
+    assert "labels" not in through.json["metadata"]
+    assert through.json["metadata"]["generation"] == 1
+
+
+async def test_scale(client: Driver, defined: Defined) -> None:
+    await defined(version(subresources={"status": {}, "scale": SCALE}))
+    await client.post(WIDGETS, widget(spec={"replicas": 1}))
+    await client.post(WIDGETS, widget("none"))
+
+    scale = (await client.get(f"{LAMP}/scale")).json
+    scaled = await client.put(f"{LAMP}/scale", {**scale, "spec": {"replicas": 4}})
+    patched = await client.patch(f"{WIDGETS}/none/scale", {"spec": {"replicas": 2}})
+    negative = await client.patch(f"{LAMP}/scale", {"spec": {"replicas": -1}})
+    await client.post(WIDGETS, widget("bare"))
+    missing = await client.get(f"{WIDGETS}/bare/scale")
+
+    assert (scale["kind"], scale["spec"], scale["status"]) == (
+        "Scale",
+        {"replicas": 1},
+        {"replicas": 0},
+    )
+    assert scaled.json["spec"] == {"replicas": 4}
+    assert (await client.get(f"{WIDGETS}/none")).json["spec"] == {"replicas": 2}
+    assert patched.code == 200
+    assert negative.code == 422
+    assert missing.code == 500
+    assert missing.json["message"] == (
+        'Internal error occurred: the spec replicas field ".spec.replicas" does not exist'
+    )
+
+
+async def test_namespaces_take_custom_resources_with_them(client: Driver, defined: Defined) -> None:
+    await defined()
+    await client.post("/api/v1/namespaces", {"metadata": {"name": "short"}})
+    widgets = WIDGETS.replace("default", "short")
+    await client.post(widgets, widget())
+
+    async with client.stream(f"{widgets}?watch=1") as stream:
+        await stream.event()
+        await client.delete("/api/v1/namespaces/short")
+        gone = await stream.event()
+
+    assert (gone["type"], gone["object"]["metadata"]["name"]) == ("DELETED", "lamp")
+
+
+# Reads
+
+
+async def test_tables_have_the_columns_of_the_definition(client: Driver, defined: Defined) -> None:
+    columns = [
+        {"name": "Color", "type": "string", "jsonPath": ".spec.color", "description": "Its color."},
+        {"name": "Count", "type": "integer", "jsonPath": ".spec.replicas", "priority": 1},
+        {"name": "Owner", "type": "string", "jsonPath": r".metadata.labels.example\.io/owner"},
+        {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+    ]
+    await defined(version(additionalPrinterColumns=columns))
+    labels = {"example.io/owner": "me"}
+    await client.post(WIDGETS, widget(spec={"color": "red"}, metadata={"labels": labels}))
+
+    table = (await client.get(WIDGETS, accept=TABLE)).json
+
+    assert [
+        (column["name"], column["type"], column["priority"])
+        for column in table["columnDefinitions"]
+    ] == [
+        ("Name", "string", 0),
+        ("Color", "string", 0),
+        ("Count", "integer", 1),
+        ("Owner", "string", 0),
+        ("Age", "date", 0),
+    ]
+    assert table["columnDefinitions"][1]["description"] == "Its color."
+    (row,) = table["rows"]
+    assert row["cells"][:4] == ["lamp", "red", None, "me"]
+    assert row["cells"][4].endswith("s")
+    assert row["object"]["kind"] == "PartialObjectMetadata"
+
+
+async def test_without_columns_there_are_name_and_age(client: Driver, defined: Defined) -> None:
+    await defined()
+
+    table = (await client.get(WIDGETS, accept=TABLE)).json
+
+    assert [column["name"] for column in table["columnDefinitions"]] == ["Name", "Age"]
+
+
+async def test_fields_can_be_selected_by_if_the_definition_says_so(
+    client: Driver, defined: Defined
+) -> None:
+    await defined(version(selectableFields=[{"jsonPath": ".spec.color"}]))
+    for color in ("red", "blue"):
+        await client.post(WIDGETS, widget(color, spec={"color": color}))
+
+    found = await client.get(f"{WIDGETS}?fieldSelector=spec.color=red")
+    unknown = await client.get(f"{WIDGETS}?fieldSelector=spec.size=1")
+
+    assert [item["metadata"]["name"] for item in found.json["items"]] == ["red"]
+    assert (unknown.code, unknown.json["message"]) == (400, "field label not supported: spec.size")
+
+
+async def test_a_watch_sees_objects_in_its_version(client: Driver, defined: Defined) -> None:
+    await defined(version(), version("v1beta1", storage=False))
+
+    async with client.stream("/apis/example.io/v1beta1/widgets?watch=1") as stream:
+        await client.post(WIDGETS, widget(spec={"color": "red"}))
+        event = await stream.event()
+
+    assert event["object"]["apiVersion"] == "example.io/v1beta1"
+    assert event["object"]["spec"] == {"color": "red"}
+
+
+# Versions
+
+
+async def test_versions_are_views_that_drop_what_they_do_not_know(
+    client: Driver, defined: Defined
+) -> None:
+    old = having(schema(size={"type": "integer"}), name="v1alpha1", storage=False)
+    await defined(version(), old, version("v2", storage=False, served=False))
+    alpha = WIDGETS.replace("v1", "v1alpha1")
+
+    made = await client.post(alpha, widget(api="v1alpha1", spec={"color": "red", "size": 1}))
+    group = (await client.get("/apis/example.io")).json
+
+    assert made.json["spec"] == {"color": "red", "size": 1}
+    assert (await client.get(LAMP)).json["spec"] == {"color": "red"}
+    assert [found["version"] for found in group["versions"]] == ["v1", "v1alpha1"]
+    assert (await client.get(WIDGETS.replace("v1", "v2"))).code == 404
+
+
+async def test_deprecated_versions_warn(client: Driver, defined: Defined) -> None:
+    await defined(
+        version(),
+        version("v1beta1", storage=False, deprecated=True),
+        version("v1beta2", storage=False, deprecated=True, deprecationWarning="go away"),
+    )
+
+    first = await client.get(WIDGETS.replace("v1", "v1beta1"))
+    second = await client.get(WIDGETS.replace("v1", "v1beta2"))
+
+    assert first.all("warning") == [
+        '299 - "example.io/v1beta1 Widget is deprecated; use example.io/v1 Widget"'
+    ]
+    assert second.all("warning") == ['299 - "go away"']
+
+
+async def test_several_definitions_share_a_group(client: Driver, defined: Defined) -> None:
+    await defined()
+    await defined(version("v1beta1"), plural="wheels", scope="Cluster")
+
+    wheel = {"apiVersion": "example.io/v1beta1", "kind": "Wheel", "metadata": {"name": "w"}}
+    made = await client.post("/apis/example.io/v1beta1/wheels", wheel)
+    first = (await client.get("/apis/example.io/v1")).json["resources"]
+    second = (await client.get("/apis/example.io/v1beta1")).json["resources"]
+
+    assert made.code == 201
+    assert [found["name"] for found in first] == ["widgets"]
+    assert [(found["name"], found["namespaced"]) for found in second] == [("wheels", False)]
+    assert (await client.get("/apis/example.io/v1/wheels")).code == 404
+    assert (await client.get("/apis/example.io/v1beta1/namespaces/default/wheels")).code == 404
+
+
+# Being served
+
+
+async def test_paths_that_lead_nowhere_are_answered_as_kubernetes_does(
+    client: Driver, defined: Defined
+) -> None:
+    await defined(scope="Cluster")
+    await client.post("/apis/example.io/v1/widgets", widget())
+
+    nowhere = [
+        await client.get(path)
+        for path in (WIDGETS, "/apis/example.io/v1/wheels", "/apis/example.io/v3/widgets")
+    ]
+    part = await client.get("/apis/example.io/v1/widgets/lamp/status")
+
+    assert [(found.code, found.body) for found in nowhere] == [(404, b"404 page not found\n")] * 3
+    assert (part.code, part.json["message"]) == (404, 'widgets.example.io "lamp" not found')
+
+
+async def test_a_definition_that_serves_no_version_can_be_deleted(
+    client: Driver, defined: Defined
+) -> None:
+    await defined()
+    await client.post(WIDGETS, widget())
+    await defined.change("widgets.example.io", version(served=False))
+
+    group = await client.get("/apis/example.io")
+    listed = (await client.get("/apis")).json["groups"]
+    await client.delete(f"{DEFINITIONS}/widgets.example.io")
+    await defined.until_gone("widgets.example.io")
+    await defined()
+
+    assert group.code == 404
+    assert "example.io" not in [found["name"] for found in listed]
+    assert (await client.get(WIDGETS)).json["items"] == []
+
+
+async def test_discovery_lists_verbs_as_kubernetes_does(client: Driver, defined: Defined) -> None:
+    await defined(version(subresources={"status": {}, "scale": SCALE}))
+
+    widgets, scale, status = (await client.get("/apis/example.io/v1")).json["resources"]
+
+    assert widgets["verbs"] == [
+        *("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+    ]
+    assert widgets["storageVersionHash"]
+    assert (scale["name"], scale["group"], scale["kind"]) == (
+        "widgets/scale",
+        "autoscaling",
+        "Scale",
+    )
+    assert (status["name"], status["verbs"]) == ("widgets/status", ["get", "patch", "update"])
+
+
+async def test_openapi_has_the_schema_and_changes_with_it(client: Driver, defined: Defined) -> None:
+    await defined()
+
+    async def url() -> str:
+        index = (await client.get("/openapi/v3")).json["paths"]
+        return str(index["apis/example.io/v1"]["serverRelativeURL"])
+
+    before = await url()
+    document = (await client.get(before)).json
+    await defined.change("widgets.example.io", having(schema(size={"type": "integer"})))
+    everything = (await client.get("/openapi/v2")).json["definitions"]
+
+    published = document["components"]["schemas"]["io.example.v1.Widget"]
+    assert set(published["properties"]) == {"apiVersion", "kind", "metadata", "spec", "status"}
+    assert published["x-kubernetes-group-version-kind"] == [
+        {"group": "example.io", "kind": "Widget", "version": "v1"}
+    ]
+    assert before != await url()
+    assert "size" in everything["io.example.v1.Widget"]["properties"]["spec"]["properties"]
+
+
+async def test_a_change_of_the_schema_ends_watches_and_one_of_the_status_does_not(
+    client: Driver, defined: Defined
+) -> None:
+    await defined()
+
+    async with client.stream(f"{WIDGETS}?watch=1") as stream:
+        await client.patch(
+            f"{DEFINITIONS}/widgets.example.io/status", {"status": {"observedGeneration": 1}}
+        )
+        await client.post(WIDGETS, widget())
+        seen = await stream.event()
+        await defined.change("widgets.example.io", having(schema(size={"type": "integer"})))
+        ended = await stream.event()
+
+    assert seen["type"] == "ADDED"
+    assert ended is None
+
+
+async def test_the_group_goes_with_its_last_definition(
+    client: Driver, defined: Defined, app: App
+) -> None:
+    await defined()
+
+    await client.delete(f"{DEFINITIONS}/widgets.example.io")
+    await defined.until_gone("widgets.example.io")
+
+    assert (await client.get("/apis/example.io")).code == 404
+    assert "example.io" not in [found.group.name for found in app.groups]
