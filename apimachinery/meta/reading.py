@@ -1,7 +1,7 @@
 """JSON bytes -> Model, for objects that come in great numbers.
 
 pydantic notes in every model which of its fields were given. The notes of a pod take about as much
-memory as the pod, making and dropping them a third of the time of a list, and nothing asks for
+memory as the pod, making and dropping them a quarter of the time of a list, and nothing asks for
 them. So a class is compiled here once more, for reading alone, in the way pydantic makes
 dataclasses, which is the same without the notes. What cannot be read so is read by `decode_json`,
 which knows how to say why.
