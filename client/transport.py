@@ -76,6 +76,9 @@ class NetworkTransport:
         if self._open_session is not None:
             await self._open_session.close()
             self._open_session = None
+        # What was cut off is let go of in the next turns of the event loop.
+        for _ in range(3):
+            await asyncio.sleep(0)
 
     async def _open_websocket(
         self, request: Request, url: URL, certificate: ClientCertificate | None
@@ -160,6 +163,10 @@ class _HTTPResponse:
 
     def close(self) -> None:
         self._closed = True
+        connection = self._response.connection
+        if connection is not None and connection.transport is not None:
+            # A polite end of TLS waits for the server, perhaps longer than the event loop runs.
+            connection.transport.abort()
         self._response.close()
 
 

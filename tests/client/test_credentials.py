@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -29,7 +30,7 @@ from client.proxy import proxy_from_environment
 from client.request import Request
 from client.tls import TLS, ClientCertificate, ssl_context
 from client.transport import NetworkTransport
-from tests.client.fakes import GADGETS, FakeClock, FakeServer, answer, gadget, serving
+from tests.client.fakes import GADGETS, Answer, FakeClock, FakeServer, answer, gadget, serving
 
 V1 = "client.authentication.k8s.io/v1"
 
@@ -405,6 +406,23 @@ async def test_a_server_of_another_name_is_not_trusted(
 
     with pytest.raises(TransportError, match="certificate verify failed"):
         await fetch(Config(secure.url, tls=tls, trust_env=False))
+
+
+async def test_a_stream_that_is_let_go_of_leaves_no_connection_behind(
+    secure: FakeServer, authority: Authority
+) -> None:
+    """A polite end of TLS would outlast a program that ends right after it."""
+    secure.on("GET", "/a", Answer(chunks=[b"x"], hold=asyncio.Event()))
+    tls = TLS(ca=authority.pem, server_name="gadgets.test")
+    transport = NetworkTransport(Config(secure.url, tls=tls, trust_env=False))
+    response: Any = await transport.open(Request("watch", "GET", "/a"))
+    await response.chunk()
+    connection = response._response.connection.transport.get_extra_info("socket")
+
+    response.close()
+    await transport.aclose()
+
+    assert connection.fileno() == -1
 
 
 async def test_an_unknown_authority_is_not_trusted(secure: FakeServer) -> None:
