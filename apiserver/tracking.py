@@ -55,6 +55,7 @@ class FieldTracking:
         self._codec = codec
         self._has_status = resource.has_status
         self._kinds: dict[str, GroupVersionKind] = {}
+        self._classes: dict[str, type[Any]] = {}
         self._shapes: dict[str, Shape] = {}
         self._by_object = True
         self._managers: dict[tuple[str, str], FieldManager] = {}
@@ -68,6 +69,7 @@ class FieldTracking:
             if self._codec.scheme.recognises(kind):
                 cls = self._codec.scheme.class_of(kind)
                 self._kinds[kind.api_version] = kind
+                self._classes[kind.api_version] = cls
                 self._shapes[kind.api_version] = shape_of(cls)
                 self._by_object = self._by_object and has_only_fields(cls)
         self._managers.clear()
@@ -85,7 +87,7 @@ class FieldTracking:
     def _tracked_by_object(
         self, context: Context, old: Object | None, new: Object
     ) -> list[ManagedFieldsEntry]:
-        group_version, subresource = context.resource.group_version, context.subresource
+        version, subresource = str(context.resource.group_version), context.subresource
         stored = _entries(old.metadata.managed_fields) if old is not None else None
         sent = stored
         if old is None or new.metadata.managed_fields != old.metadata.managed_fields:
@@ -93,11 +95,10 @@ class FieldTracking:
         owners = owners_before(sent, stored, subresource)
         if not owners and old is not None and old.metadata.uid:
             return []
-        version = str(group_version)
         owners = owners_after(
             self._rules(subresource),
-            Versioned(self._versioned(old, group_version), version),
-            Versioned(self._versioned(new, group_version), version),
+            Versioned(self._convert_object(old, version), version),
+            Versioned(self._convert_object(new, version), version),
             owners,
             updater(context.field_manager, version, subresource),
             format_time(now()),
@@ -161,12 +162,10 @@ class FieldTracking:
         target = self._kinds.get(version)
         if target is None:
             raise MissingVersion(f"no conversion to version {version}")
-        return self._versioned(obj, target.group_version)
-
-    def _versioned(self, obj: Object | None, version: GroupVersion) -> Object | None:
-        if obj is None:
-            return None
-        return cast(Object, self._codec.scheme.convert_to_version(obj, version))
+        # Where a version has the internal class there is nothing to convert.
+        if obj is None or type(obj) is self._classes[version]:
+            return obj
+        return cast(Object, self._codec.scheme.convert_to_version(obj, target.group_version))
 
     def _convert(self, document: Document, version: str) -> Document:
         source, target = self._kinds.get(document.get("apiVersion", "")), self._kinds.get(version)
