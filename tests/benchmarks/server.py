@@ -1,7 +1,11 @@
 """A whole server under load: TLS, SQLite, objects of one kilobyte, one worker and two.
 
 The load comes from a process of its own, which shares the machine with the server. The processor
-time of the workers is measured too: unlike a rate, it does not depend on what else is running.
+time of the workers is measured too: unlike a rate, it does not depend on what else is running. A
+worker that seems half idle is not: it waits for a processor that others have.
+
+The delay of an event is counted from the moment its write is sent. As many writes are under way as
+there are connections, so it cannot be less than their number divided by the rate of the writes.
 """
 
 import json
