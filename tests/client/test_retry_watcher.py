@@ -222,6 +222,24 @@ async def test_an_error_event_without_a_status_is_tried_again(clock: FakeClock) 
     assert streams.opened[:2] == ["1", "1"]
 
 
+async def test_each_stream_is_closed_before_the_next(clock: FakeClock) -> None:
+    """Also one that told of an error and did not end, and the last one with the block."""
+    streams: list[StreamWatcher[v1.Gadget]] = []
+
+    async def open_watch(version: str) -> StreamWatcher[v1.Gadget]:
+        assert all(stream.stopped for stream in streams)
+        streams.append(
+            StreamWatcher(ScriptedDecoder([error(500), added("a", "5")][len(streams) :]))
+        )
+        return streams[-1]
+
+    async with RetryWatcher("1", open_watch, clock=clock) as watcher:
+        await anext(watcher)
+        assert [stream.stopped for stream in streams] == [True, False]
+
+    assert [stream.stopped for stream in streams] == [True, True]
+
+
 async def test_a_wait_that_the_server_asked_for_holds_the_second_in_it(clock: FakeClock) -> None:
     """Restarts are a second apart, also when the server asks for less or for nothing."""
     streams = Streams([error(500, retryAfterSeconds=7)], [error(504)], [added("a", "5")])

@@ -117,6 +117,32 @@ async def test_a_server_that_pages_any_state_is_paged_ever_after(
     assert len(setup.store) == 501
 
 
+async def test_a_server_that_pages_only_the_newest_state_is_not_paged_for_others(
+    server: Server, clock: FakeClock, background: Background
+) -> None:
+    """Pages of the newest state say nothing about whether the server has a cache."""
+    for number in range(501):
+        server.put(f"g{number}")
+    setup = Setup(server, clock)
+    background(setup.reflector.run())
+    await settle()
+    server.list_errors.extend([Expired("too old"), InternalError.of("broken")])
+    server.expire_streams()
+    await clock.advance(3)
+    server.expire_streams()
+    await clock.advance(4)
+
+    asked = [(o.resource_version, o.limit, bool(o.continue_)) for o in server.lists]
+    newest = [("", 500, False), ("", 500, True)]
+    assert asked == [
+        ("0", 500, False),
+        ("601", 0, False),
+        ("", 0, False),
+        *newest,
+        ("601", 0, False),
+    ]
+
+
 async def test_an_explicit_page_size_wins(
     server: Server, clock: FakeClock, background: Background
 ) -> None:
