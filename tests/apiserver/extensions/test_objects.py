@@ -384,9 +384,12 @@ async def test_fields_can_be_selected_by_if_the_definition_says_so(
 
     found = await client.get(f"{WIDGETS}?fieldSelector=spec.color=red")
     unknown = await client.get(f"{WIDGETS}?fieldSelector=spec.size=1")
+    document = (await client.get("/openapi/v3/apis/example.io/v1")).json
 
     assert [item["metadata"]["name"] for item in found.json["items"]] == ["red"]
     assert (unknown.code, unknown.json["message"]) == (400, "field label not supported: spec.size")
+    published = document["components"]["schemas"]["io.example.v1.Widget"]
+    assert published["x-kubernetes-selectable-fields"] == [{"fieldPath": "spec.color"}]
 
 
 async def test_a_watch_sees_objects_in_its_version(client: Driver, defined: Defined) -> None:
