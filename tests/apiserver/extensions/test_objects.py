@@ -547,6 +547,17 @@ async def test_a_change_of_the_schema_ends_watches_and_one_of_the_status_does_no
     assert ended is None
 
 
+async def test_groups_have_an_order_that_does_not_depend_on_time(
+    client: Driver, defined: Defined
+) -> None:
+    for group in ("z.io", "a.io", "m.io"):
+        await defined(group=group)
+
+    listed = (await client.get("/apis")).json["groups"]
+
+    assert [found["name"] for found in listed][-3:] == ["a.io", "m.io", "z.io"]
+
+
 async def test_the_group_goes_with_its_last_definition(
     client: Driver, defined: Defined, app: App
 ) -> None:
