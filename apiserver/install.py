@@ -43,6 +43,10 @@ class Installed:
         self.assemblers: dict[str, Callable[[Foundation], Assembled]] = {}
         self.versions: dict[str, dict[str, Endpoint]] = {name: {} for name in group.versions}
 
+    @property
+    def order(self) -> str:
+        return self.group.name if self.assembled else ""
+
     def add_assembled(self, resource: Resource, assembled: Assembled) -> None:
         """Serve a resource that is defined at run time, in the versions it has."""
         assert resource.assemble is not None
@@ -95,7 +99,11 @@ class Groups:
         self._admission = admission(self) if admission else NO_ADMISSION
 
     def __iter__(self) -> Iterator[Installed]:
-        return iter(self._installed.values())
+        """All groups: as they were installed, and those defined at run time by name.
+
+        So every worker shows them in the same order, whenever it came to know them.
+        """
+        return iter(sorted(self._installed.values(), key=lambda found: found.order))
 
     def install(self, group: Group) -> None:
         """Serve a group from now on; raises InstallError if its name is taken."""

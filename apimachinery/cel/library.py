@@ -6,13 +6,14 @@ equal ones are equal. A function that is given something else raises, and the ru
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from cel_expr_python import cel
 
+from apimachinery import names
 from apimachinery.quantity import InvalidQuantity, Quantity, parse_quantity
-from apimachinery.structural.formats import FORMATS, format_check
+from apimachinery.structural.formats import format_check
 from apimachinery.structural.patterns import find_all
 
 _T: Final = cel.Type
@@ -37,7 +38,7 @@ def extension() -> Any:
 
 def _by_name() -> dict[str, list[Signature]]:
     found: dict[str, list[Signature]] = {}
-    for library in (_lists, _sets, _texts, _urls, _addresses, _networks, _quantities):
+    for library in (*(_lists, _sets, _texts, _formats, _urls, _addresses, _networks, _quantities),):
         for name, signature in library():
             found.setdefault(name, []).append(signature)
     return found
@@ -87,14 +88,35 @@ def _texts() -> Iterator[tuple[str, Signature]]:
     yield "find", (True, _T.STRING, two, find)
     yield "findAll", (True, _STRINGS, two, lambda text, pattern: find_all(pattern, text))
     yield "findAll", (True, _STRINGS, [*two, _T.INT], find_some)
-    for name in sorted(FORMATS):
-        if "-" not in name:
-            yield f"format.{name}", (False, _T.STRING, [], lambda name=name: name)
-    yield "validate", (True, _STRINGS, two, _format_problems)
+
+
+_NAMED: Final[Mapping[str, Callable[[str], list[str]]]] = {
+    "dns1035Label": names.is_dns1035_label,
+    "dns1035LabelPrefix": lambda text: names.is_dns1035_label(names.mask_trailing_dash(text)),
+    "dns1123Label": names.is_dns1123_label,
+    "dns1123LabelPrefix": lambda text: names.is_dns1123_label(names.mask_trailing_dash(text)),
+    "dns1123Subdomain": names.is_dns1123_subdomain,
+    "dns1123SubdomainPrefix": lambda text: names.is_dns1123_subdomain(
+        names.mask_trailing_dash(text)
+    ),
+    "labelValue": names.is_label_value,
+    "qualifiedName": names.is_qualified_name,
+}
+_CHECKED: Final = ("byte", "date", "datetime", "uri", "uuid")
+
+
+def _formats() -> Iterator[tuple[str, Signature]]:
+    for name in (*_NAMED, *_CHECKED):
+        yield f"format.{name}", (False, _T.STRING, [], lambda name=name: name)
+    yield "validate", (True, _STRINGS, [_T.STRING, _T.STRING], _format_problems)
+    # What is wrong is an optional list there, and here one that may be empty.
+    yield "hasValue", (True, _T.BOOL, [_STRINGS], bool)
+    yield "value", (True, _STRINGS, [_STRINGS], list)
 
 
 def _format_problems(name: str, text: str) -> list[str]:
-    """Nothing if the text has the format, as an empty list."""
+    if name in _NAMED:
+        return _NAMED[name](text)
     check = format_check(name)
     if check is None:
         raise ValueError(f"unknown format: {name}")

@@ -203,6 +203,8 @@ class Definitions:
             meta = {field.wire: self._property(node, field) for field in _fields(node)}
             schema["properties"] = dict(sorted({**own, **meta}.items()))
         schema["x-kubernetes-group-version-kind"] = self._kinds_of(node)
+        if selectable := getattr(node.cls, "__selectable__", ()):
+            schema["x-kubernetes-selectable-fields"] = [{"fieldPath": path} for path in selectable]
         return schema
 
     def _members(self, node: _Node) -> Schema:

@@ -57,7 +57,10 @@ class CustomKind:
     @cached_property
     def classes(self) -> Mapping[str, type[CustomResource]]:
         """Version -> class."""
-        return {name: _class(self.kind, schema) for name, schema in self.schemas.items()}
+        return {
+            name: _class(self.kind, schema, self.selectable.get(name, ()))
+            for name, schema in self.schemas.items()
+        }
 
     def version(self, name: str) -> GroupVersion:
         return GroupVersion(self.group, name)
@@ -80,11 +83,12 @@ class CustomKind:
         return content
 
 
-def _class(kind: str, schema: Schema) -> type[CustomResource]:
+def _class(kind: str, schema: Schema, selectable: tuple[str, ...]) -> type[CustomResource]:
     made = new_class(kind, (CustomResource,), {"kind": kind}, lambda body: body.update(_BODY))
     # Whoever asks for the shape or the schema of a class finds those of the schema.
     type.__setattr__(made, "__shape_cache__", schema.shape(kind))
     type.__setattr__(made, "__structural__", schema)
+    type.__setattr__(made, "__selectable__", selectable)
     return cast(type[CustomResource], made)
 
 

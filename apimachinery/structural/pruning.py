@@ -7,6 +7,8 @@ walked once and a subtree in which everything is kept is not walked at all.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from apimachinery.meta.fields import fields_of
+from apimachinery.meta.types import ObjectMeta
 from apimachinery.structural.node import META_FIELDS, Node
 
 Prune = Callable[[Any, str, list[str]], None]
@@ -19,7 +21,9 @@ def compile_prune(node: Node, *, root: bool = False) -> Prune | None:
     *root* is the place of a whole resource, whose metadata is not the schema's business.
     """
     members = {name: compile_prune(part) for name, part in node.properties.items()}
-    kept = META_FIELDS if root or node.embedded else frozenset[str]()
+    kept = META_FIELDS if root else _TYPE if node.embedded else frozenset[str]()
+    if node.embedded and not root:
+        members["metadata"] = _prune_metadata
     others = compile_prune(node.additional) if node.additional else _drop_all
     items = _compile_items(node)
     if node.preserves_unknown:
@@ -30,6 +34,7 @@ def compile_prune(node: Node, *, root: bool = False) -> Prune | None:
     return _pruning(node, members, kept, others, items)
 
 
+_TYPE = META_FIELDS - {"metadata"}
 _SCALARS = frozenset(("string", "integer", "number", "boolean"))
 
 
@@ -93,6 +98,15 @@ def _compile_items(node: Node) -> Prune | None:
     if node.items is not None:
         return compile_prune(node.items)
     return None if node.preserves_unknown else _drop_all
+
+
+def _prune_metadata(value: Any, path: str, dropped: list[str]) -> None:
+    """Metadata is the same in every resource."""
+    if isinstance(value, dict):
+        known = {field.wire for field in fields_of(ObjectMeta)}
+        for name in value.keys() - known:
+            dropped.append(_join(path, name))
+            del value[name]
 
 
 def _drop_all(value: Any, path: str, dropped: list[str]) -> None:

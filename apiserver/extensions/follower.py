@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 FILL_SECONDS: Final = 30.0
 """How long a start waits until the objects of all custom resources are listed."""
+REFRESH_SECONDS: Final = 1.0
+"""How long a request waits for the newest definitions before it is answered by those known."""
 _RETRY_SECONDS: Final = 1.0
 _AS_CACHED: Final = ListOptions(resource_version="0")
 
@@ -47,7 +49,7 @@ class Extensions:
 
     async def start(self) -> None:
         """Serve what is defined already."""
-        await self.refresh()
+        self.sync((await self._store.list(Selection())).entries)
         self._groups.refresh = self.refresh
         await self._groups.filled(seconds=FILL_SECONDS)
 
@@ -65,8 +67,12 @@ class Extensions:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def refresh(self) -> None:
-        """Serve what is defined in the newest state."""
-        self.sync((await self._store.list(Selection())).entries)
+        """Serve what is defined in the newest state, as far as the store can tell it soon."""
+        try:
+            async with asyncio.timeout(REFRESH_SECONDS):
+                self.sync((await self._store.list(Selection())).entries)
+        except (APIError, TimeoutError) as error:
+            log.debug("the newest definitions are not known: %s", error)
 
     def sync(self, entries: Iterable[Entry]) -> None:
         """Serve what these definitions define, and nothing else."""

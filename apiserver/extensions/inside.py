@@ -34,11 +34,13 @@ class Definitions:
         except NotFound:
             return None
 
-    async def list(self) -> Sequence[Any]:
-        """The newest state of every definition."""
+    async def of_group(self, group: str) -> Sequence[Any]:
+        """The newest state of every definition of a group."""
         store = self._store
         page = await store.list(Selection())
-        return [store.decode(entry) for entry in page.entries]
+        # They are called after their groups, and large: those of others are not decoded.
+        own = [entry for entry in page.entries if entry.record.key.endswith(f".{group}")]
+        return [store.decode(entry) for entry in own]
 
     async def update_status(self, definition: Object) -> Any:
         return await self._write(definition, "status")

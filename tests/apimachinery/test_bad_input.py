@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.apimachinery.bad_input import Table, documents, requests, values
+from tests.apimachinery.bad_input import Table, documents, requests, schemas, values
 
-TABLES = (*documents.TABLES, *values.TABLES, *requests.TABLES)
+TABLES = (*documents.TABLES, *values.TABLES, *requests.TABLES, *schemas.TABLES)
 ROWS = [
     pytest.param(table, *row, id=f"{table.name} {position}")
     for table in TABLES

@@ -14,7 +14,7 @@ from apimachinery.errors import APIError, Conflict, NotFound
 from apimachinery.meta.time import now as present
 from apimachinery.schema import GroupResource
 from apis.apiextensions.conditions import ESTABLISHED, TERMINATING, is_true, set_condition
-from apis.apiextensions.controllers.naming import settle_names
+from apis.apiextensions.controllers.naming import is_settled, settle_names
 from apis.apiextensions.v1 import CustomResourceDefinition, CustomResourceDefinitionCondition
 from apis.apiextensions.v1.definition import FINALIZER
 from apis.core.controllers.revisits import FIRST_DELAY, LAST_DELAY, Revisits
@@ -26,8 +26,8 @@ class Definitions(Protocol):
     async def get(self, name: str) -> CustomResourceDefinition | None:
         """The newest state of a definition."""
 
-    async def list(self) -> Sequence[CustomResourceDefinition]:
-        """The newest state of every definition."""
+    async def of_group(self, group: str) -> Sequence[CustomResourceDefinition]:
+        """The newest state of every definition of a group."""
 
     async def update_status(
         self, definition: CustomResourceDefinition
@@ -96,21 +96,22 @@ class DefinitionController:
             return True
         if definition.metadata.deletion_timestamp is not None:
             return await self._finalize(definition)
-        changed = definition.deep_copy()
-        if settle_names(changed, await self._definitions.list(), self._now()):
-            await self._definitions.update_status(changed)
+        if not is_settled(definition):
+            changed = definition.deep_copy()
+            others = await self._definitions.of_group(definition.spec.group)
+            if settle_names(changed, others, self._now()):
+                await self._definitions.update_status(changed)
         return True
 
     async def _revisit_rivals(self, gone: str) -> None:
         """Give the names that a definition has left behind to those that wait for them."""
         group = gone.partition(".")[2]
-        everything = await self._definitions.list()
-        for other in everything:
-            deleted = other.metadata.deletion_timestamp is not None
-            if other.spec.group != group or deleted:
+        left = await self._definitions.of_group(group)
+        for other in left:
+            if other.metadata.deletion_timestamp is not None or is_settled(other):
                 continue
             changed = other.deep_copy()
-            if settle_names(changed, everything, self._now()):
+            if settle_names(changed, left, self._now()):
                 await self._definitions.update_status(changed)
 
     async def _finalize(self, definition: CustomResourceDefinition) -> bool:

@@ -22,6 +22,16 @@ from apis.apiextensions.validation.definition import APPROVED, is_protected
 _ACCEPTED: Final = "the initial names have been accepted"
 
 
+def is_settled(definition: CustomResourceDefinition) -> bool:
+    """Whether a definition has all it wants, so that the others need not be looked at."""
+    return (
+        is_true(definition, NAMES_ACCEPTED)
+        and is_true(definition, ESTABLISHED)
+        and definition.status.accepted_names == definition.spec.names
+        and not is_protected(definition.spec.group)
+    )
+
+
 def settle_names(
     definition: CustomResourceDefinition,
     others: Iterable[CustomResourceDefinition],

@@ -49,9 +49,9 @@ def told(schema: Schema, value: Any, old: Any = ABSENT) -> list[str]:
         ),
         (
             {"type": "object", "x-kubernetes-embedded-resource": True, "properties": {}},
-            {"apiVersion": "v1", "kind": "A", "metadata": {"name": "b"}, "spec": {}},
+            {"apiVersion": "v1", "kind": "A", "metadata": {"name": "b", "odd": 1}, "spec": {}},
             {"apiVersion": "v1", "kind": "A", "metadata": {"name": "b"}},
-            ["x.spec"],
+            ["x.metadata.odd", "x.spec"],
         ),
         ({"type": "string"}, {"a": 1}, {"a": 1}, []),
     ],

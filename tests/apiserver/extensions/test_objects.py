@@ -384,9 +384,12 @@ async def test_fields_can_be_selected_by_if_the_definition_says_so(
 
     found = await client.get(f"{WIDGETS}?fieldSelector=spec.color=red")
     unknown = await client.get(f"{WIDGETS}?fieldSelector=spec.size=1")
+    document = (await client.get("/openapi/v3/apis/example.io/v1")).json
 
     assert [item["metadata"]["name"] for item in found.json["items"]] == ["red"]
     assert (unknown.code, unknown.json["message"]) == (400, "field label not supported: spec.size")
+    published = document["components"]["schemas"]["io.example.v1.Widget"]
+    assert published["x-kubernetes-selectable-fields"] == [{"fieldPath": "spec.color"}]
 
 
 async def test_a_watch_sees_objects_in_its_version(client: Driver, defined: Defined) -> None:
@@ -542,6 +545,17 @@ async def test_a_change_of_the_schema_ends_watches_and_one_of_the_status_does_no
 
     assert seen["type"] == "ADDED"
     assert ended is None
+
+
+async def test_groups_have_an_order_that_does_not_depend_on_time(
+    client: Driver, defined: Defined
+) -> None:
+    for group in ("z.io", "a.io", "m.io"):
+        await defined(group=group)
+
+    listed = (await client.get("/apis")).json["groups"]
+
+    assert [found["name"] for found in listed][-3:] == ["a.io", "m.io", "z.io"]
 
 
 async def test_the_group_goes_with_its_last_definition(
