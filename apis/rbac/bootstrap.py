@@ -34,6 +34,10 @@ READ_WRITE: Final = tuple(sorted((*READ, *WRITE)))
 _PUBLIC: Final = ("/healthz", "/livez", "/readyz", "/version", "/version/")
 _DISCOVERY: Final = ("/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*")
 _HEALTH: Final = ("/healthz", "/healthz/*", "/livez", "/livez/*", "/readyz", "/readyz/*")
+_ISSUER: Final = (
+    *("/.well-known/openid-configuration", "/.well-known/openid-configuration/"),
+    *("/openid/v1/jwks", "/openid/v1/jwks/"),
+)
 _METRICS: Final = ("/metrics", "/metrics/slis")
 _AUTHENTICATED, _UNAUTHENTICATED = "system:authenticated", "system:unauthenticated"
 
@@ -70,6 +74,7 @@ def bootstrap_bindings() -> list[ClusterRoleBinding]:
         _binding("system:discovery", _AUTHENTICATED),
         _binding("system:monitoring", "system:monitoring"),
         _binding("system:public-info-viewer", _AUTHENTICATED, _UNAUTHENTICATED),
+        _binding("system:service-account-issuer-discovery", "system:serviceaccounts"),
     ]
 
 
@@ -89,6 +94,7 @@ def _general_roles() -> Iterator[ClusterRole]:
     yield _role("system:discovery", _at(*_DISCOVERY, *_PUBLIC))
     yield _role("system:monitoring", _at(*_METRICS, *_HEALTH))
     yield _role("system:public-info-viewer", _at(*_PUBLIC))
+    yield _role("system:service-account-issuer-discovery", _at(*_ISSUER))
 
 
 def _aggregate_to() -> Iterator[ClusterRole]:

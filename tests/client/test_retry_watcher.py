@@ -464,8 +464,8 @@ async def test_waiting_ends_with_its_time(server: FakeServer, client: AsyncClien
     release = asyncio.Event()
     server.on("GET", GADGETS, answer(gadget_list(gadget("a"), version="10")), stream(hold=release))
 
-    with pytest.raises(WaitTimeout, match=r"timed out after 0\.05s") as caught:
-        await client.of(v1.Gadget).wait("a", lambda g: False, timeout=0.05)
+    with pytest.raises(WaitTimeout, match=r"timed out after 0\.5s") as caught:
+        await client.of(v1.Gadget).wait("a", lambda g: False, timeout=0.5)
 
     release.set()
     assert caught.value.object is not None

@@ -190,12 +190,15 @@ async def test_a_bad_request_is_told_where(admin: Driver) -> None:
 
 
 async def test_whoever_checks_tokens_finds_the_keys(admin: Driver, config: Config) -> None:
+    """Every service account may look for them."""
     await account(admin)
-    head = (await token(admin)).split(".")[0]
+    bearer = await token(admin)
+    head = bearer.split(".")[0]
     kid = orjson.loads(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)))["kid"]
+    builder = Driver(admin.app, authorization=f"Bearer {bearer}")
 
-    discovery = await admin.send("GET", "/.well-known/openid-configuration")
-    keys = await admin.send("GET", "/openid/v1/jwks")
+    discovery = await builder.send("GET", "/.well-known/openid-configuration")
+    keys = await builder.send("GET", "/openid/v1/jwks")
 
     assert discovery.header("content-type") == "application/json"
     assert discovery.json == {
