@@ -93,7 +93,9 @@ class Served:
     def _rules(self, version: DefinedVersion, foundation: Foundation) -> Rules[Any]:
         definition, kind = self.definition, self._kind
         own = kind.version(version.name).with_kind(definition.kind)
-        group = custom_group(definition.group, [self])
+        # Who owns a field may have come to own it in a version that is no longer served.
+        names = sort_versions(each.name for each in definition.versions)
+        group = Group(definition.group, tuple(names), (), _no_kinds)
         ownership = foundation.ownership
         return Rules[Any](
             resource=GroupResource(definition.group, definition.plural),

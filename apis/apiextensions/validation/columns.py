@@ -13,7 +13,7 @@ from apis.apiextensions.v1 import (
 from apis.apiextensions.v1.definition import COLUMN_TYPES
 from apis.apiextensions.validation.subresources import validate_simple_path
 
-_FORMATS: Final = (*("byte", "date", "date-time", "double", "float", "int32", "int64", "password"),)
+_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 MAX_SELECTABLE: Final = 8
 
 
