@@ -5,6 +5,7 @@ engine would differ in details and could be made to take forever.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import re2
@@ -25,6 +26,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
     return lambda text: search(text) is not None
 
 
+@lru_cache(maxsize=1024)  # schemas repeat themselves, and are compiled in every version
 def _compiled(pattern: str) -> Any:
     options = re2.Options()
     options.log_errors = False

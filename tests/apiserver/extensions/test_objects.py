@@ -568,3 +568,24 @@ async def test_the_group_goes_with_its_last_definition(
 
     assert (await client.get("/apis/example.io")).code == 404
     assert "example.io" not in [found.group.name for found in app.groups]
+
+
+async def test_a_watch_can_be_of_rows_and_of_metadata(client: Driver, defined: Defined) -> None:
+    await defined()
+    await client.post(WIDGETS, widget(spec={"color": "red"}))
+    partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+    url = f"{WIDGETS}?watch=1&sendInitialEvents=true&allowWatchBookmarks=true"
+    url += "&resourceVersionMatch=NotOlderThan"
+
+    async with client.stream(url, headers={"accept": TABLE}) as stream:
+        row, end = await stream.events(2)
+    async with client.stream(url, headers={"accept": partial}) as stream:
+        metadata = await stream.event()
+    async with client.stream(url) as stream:
+        _, bookmark = await stream.events(2)
+
+    assert row["object"]["rows"][0]["cells"][0] == "lamp"
+    assert end["type"] == "BOOKMARK"
+    assert metadata["object"]["kind"] == "PartialObjectMetadata"
+    assert metadata["object"]["metadata"]["name"] == "lamp"
+    assert (bookmark["type"], bookmark["object"]["kind"]) == ("BOOKMARK", "Widget")
