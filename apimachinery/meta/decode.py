@@ -188,11 +188,11 @@ def _unknown(value: Any, kind: TypeInfo, path: str) -> Iterator[str]:
                 yield here
     elif kind.item is not None and kind.item.model is not None:
         yield from _unknown_in_collection(value, kind.item, path)
-    elif isinstance(value, dict) and (model := _model_arm(kind)) is not None:
+    elif isinstance(value, dict) and (model := model_arm(kind)) is not None:
         yield from _unknown(value, model, path)
 
 
-def _model_arm(kind: TypeInfo) -> TypeInfo | None:
+def model_arm(kind: TypeInfo) -> TypeInfo | None:
     """The Model among the alternatives of a union, which is what an object there must be."""
     if kind.category != "scalar":
         return None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-from apimachinery.meta.decode import MAX_DEPTH, load_json
+from apimachinery.meta.decode import MAX_DEPTH, load_json, model_arm
 from apimachinery.meta.fields import TypeInfo, fields_of, type_info
 
 MAX_PROBLEMS: Final = 100
@@ -58,7 +58,8 @@ def _of_members(members: _Members, kind: TypeInfo, path: str, depth: int) -> Ite
 
 def _known(kind: TypeInfo) -> tuple[dict[str, TypeInfo], bool]:
     """The fields of a type, and whether there are no others."""
-    if kind.category != "model":
+    model = kind if kind.category == "model" else model_arm(kind)
+    if model is None:
         return {}, False
-    fields = {found.wire: found.type for found in fields_of(kind.python)}
-    return fields, kind.python.model_config.get("extra") != "allow"
+    fields = {found.wire: found.type for found in fields_of(model.python)}
+    return fields, model.python.model_config.get("extra") != "allow"

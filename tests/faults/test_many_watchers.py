@@ -38,7 +38,7 @@ class Watcher:
     def __init__(self, wire: Wire, namespace: str) -> None:
         self.heard: dict[str, float] = {}
         self._wire = wire
-        self._path = f"/api/v1/namespaces/{namespace}/configmaps?watch=1"
+        self._path = f"/api/v1/namespaces/{namespace}/secrets?watch=1"
 
     async def begin(self) -> None:
         await self._wire.send("GET", self._path)
@@ -88,7 +88,7 @@ async def write(address: Address) -> dict[str, float]:
     async with connected(address) as wire:
         for number in range(EVENTS):
             body = {"metadata": {"name": f"map-{number}"}}
-            answer = await wire.request("POST", "/api/v1/namespaces/busy/configmaps", body)
+            answer = await wire.request("POST", "/api/v1/namespaces/busy/secrets", body)
             assert answer.code == 201
             written[f"map-{number}"] = time.monotonic()
     return written

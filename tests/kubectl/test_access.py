@@ -63,8 +63,8 @@ def test_create_describe_and_ask(kubectl: Kubectl) -> None:
         (exit 1)
         $ kubectl auth can-i get gadgets --subresource=status --as=system:serviceaccount:x:sa
         yes
-        $ kubectl get configmaps --as=ann
-        No resources found in NAMESPACE namespace.
+        $ kubectl get configmaps --as=ann -o name
+        configmap/kube-root-ca.crt
         $ kubectl get configmaps --as=ann -n default
         Error from server (Forbidden): configmaps is forbidden: User "ann" cannot list resource "configmaps" in API group "" in the namespace "default"
         (exit 1)

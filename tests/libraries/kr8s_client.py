@@ -57,6 +57,8 @@ async def definitions(namespace: str) -> None:
     lamp = await widget({"metadata": {"name": "lamp", "namespace": namespace}})
 
     await defined.create()
+    while not defined.raw["status"]["conditions"]:  # null at first, which `wait` cannot read
+        await defined.refresh()
     await defined.wait("condition=Established", timeout=20)
     await lamp.create()
     await lamp.patch({"spec": {"size": 2}})
