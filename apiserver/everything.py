@@ -6,7 +6,7 @@ nothing and stay: those are told by a look at their bytes and cost no decoding.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import orjson
@@ -23,8 +23,6 @@ from apiserver.registry.view import Form
 from apiserver.storage.entry import Selection
 from apiserver.storage.fanout import EntryEvent
 
-RESOURCES_EVERY: Final = 5.0
-"""Seconds between two looks for resources that have come or gone."""
 QUEUE: Final = 1024
 """Objects that wait to be looked at; the watches wait when it is full."""
 
@@ -143,8 +141,7 @@ class Everything:
                     if store not in running:
                         following = self._follow(store, resource, queue)
                         running[store] = tasks.create_task(following)
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(changed.wait(), RESOURCES_EVERY)
+                await changed.wait()
 
     async def _follow(
         self, store: Store[Any], resource: GroupVersionResource, queue: asyncio.Queue[Any]

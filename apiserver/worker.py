@@ -118,7 +118,8 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             code: int = Arbiter.WORKER_BOOT_ERROR
             return code
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), RETRY)
+            async with asyncio.timeout(RETRY):
+                await self._stopping.wait()
         return 1
 
     async def _listen(self) -> None:

@@ -133,3 +133,9 @@ def test_type_half_of_a_group_does_not_know_the_server() -> None:
 
 def test_every_package_is_typed() -> None:
     assert [p for p in PACKAGES if not (ROOT / p / "py.typed").exists()] == []
+
+
+@pytest.mark.parametrize(("module", "path"), list(modules()))
+def test_nothing_waits_in_a_way_that_may_forget_to_be_cancelled(module: str, path: Path) -> None:
+    """In Python 3.11 `asyncio.wait_for` does, if what it waits for happens at that moment."""
+    assert "asyncio.wait_for(" not in path.read_text(), "use `async with asyncio.timeout(…)`"

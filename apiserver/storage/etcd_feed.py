@@ -110,7 +110,8 @@ class EtcdFeed:
         except Unavailable:
             pass  # The next attempt will find out whether that is still so.
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._closing.wait(), self._pauses.next())
+            async with asyncio.timeout(self._pauses.next()):
+                await self._closing.wait()
 
     async def _drop_stream(self) -> None:
         self._fragments = []

@@ -70,7 +70,8 @@ class Revisits:
                 if done and not changed.is_set():
                     return
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(changed.wait(), delay)
+                    async with asyncio.timeout(delay):
+                        await changed.wait()
                 delay = min(delay * 2, self.last_delay)
         finally:
             del self._working[name]
