@@ -85,6 +85,10 @@ class Instances:
         """How many objects there are in the newest state."""
         return len((await self._store(resource).list(Selection())).entries)
 
+    def is_built_in(self, group: str) -> bool:
+        """Whether the server has the group itself: what is in it was not defined."""
+        return any(found.group.name == group and not found.assembled for found in self._groups)
+
     def is_served(self, resource: GroupResource) -> bool:
         """Whether this process knows the resource already."""
         try:

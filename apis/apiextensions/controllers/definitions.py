@@ -42,6 +42,9 @@ class Definitions(Protocol):
 class Instances(Protocol):
     """What the controller does to the objects of a custom resource."""
 
+    def is_built_in(self, group: str) -> bool:
+        """Whether definitions cannot add to the group, and its objects are not theirs."""
+
     def is_served(self, resource: GroupResource) -> bool:
         """Whether the objects can be reached already."""
 
@@ -119,7 +122,7 @@ class DefinitionController:
             return True
         names = definition.status.accepted_names
         resource = GroupResource(definition.spec.group, names.plural)
-        if is_true(definition, ESTABLISHED):
+        if is_true(definition, ESTABLISHED) and not self._instances.is_built_in(resource.group):
             if not self._instances.is_served(resource):
                 return False
             definition = await self._say(

@@ -100,8 +100,10 @@ class Defined:
                     found: dict[str, Any] = event["object"]
                     return found
 
-    async def until_gone(self, name: str) -> None:
-        url = f"{DEFINITIONS}?watch=1&fieldSelector=metadata.name={name}"
+    async def until_gone(self, name: str, *, since: str = "") -> None:
+        """Until the definition is gone; it may be by now if a version *since* when is given."""
+        selected = f"fieldSelector=metadata.name={name}&resourceVersion={since}"
+        url = f"{DEFINITIONS}?watch=1&{selected}"
         async with self.client.stream(url) as stream:
             while (await stream.event())["type"] != "DELETED":
                 pass

@@ -408,3 +408,22 @@ def made_schema(found: CustomResourceDefinition) -> JSONSchemaProps:
     assert validation is not None
     assert validation.open_apiv3_schema is not None
     return validation.open_apiv3_schema
+
+
+@pytest.mark.parametrize("plural", ["leases", "widgets"])
+async def test_the_end_of_a_definition_in_a_built_in_group_touches_nothing_of_the_group(
+    client: Driver, defined: Defined, plural: str
+) -> None:
+    """Nothing of the group is its own, neither what has its name nor what nobody serves."""
+    leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+    await client.post(leases, {"metadata": {"name": "precious"}})
+    body = definition(plural=plural, group="coordination.k8s.io")
+    body["metadata"]["annotations"] = {"api-approved.kubernetes.io": "https://example.io"}
+    assert (await client.post(DEFINITIONS, body)).code == 201
+    await defined.until(body["metadata"]["name"], "Established")
+
+    deleted = await client.delete(f"{DEFINITIONS}/{body['metadata']['name']}")
+    since = deleted.json["metadata"]["resourceVersion"]
+    await defined.until_gone(body["metadata"]["name"], since=since)
+
+    assert (await client.get(f"{leases}/precious")).code == 200
