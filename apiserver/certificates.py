@@ -165,6 +165,15 @@ def needs_renewal(
     return not authority.has_issued(parsed) or any(_alternative(n) not in known for n in names)
 
 
+def without_expired(bundle: bytes, *, now: datetime) -> bytes:
+    """Those certificates of a PEM document that are not over; what is no such document as it is."""
+    try:
+        found = x509.load_pem_x509_certificates(bundle)
+    except ValueError:
+        return bundle
+    return b"".join(_pem(each) for each in found if now <= each.not_valid_after_utc)
+
+
 def _builder(
     subject: x509.Name,
     issuer: x509.Name,

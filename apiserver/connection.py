@@ -153,12 +153,21 @@ def tls_extension(ssl_object: ssl.SSLObject | None) -> dict[str, Any] | None:
     certificate = ssl_object.getpeercert(binary_form=True)
     return {
         "server_cert": None,
-        "client_cert_chain": [ssl.DER_cert_to_PEM_cert(certificate)] if certificate else [],
+        "client_cert_chain": _verified_chain(ssl_object, certificate) if certificate else [],
         "client_cert_name": _subject(certificate),
         "client_cert_error": None,
         "tls_version": _TLS_VERSIONS.get(ssl_object.version() or ""),
         "cipher_suite": None,
     }
+
+
+def _verified_chain(ssl_object: ssl.SSLObject, certificate: bytes) -> list[str]:
+    """The client's certificate and those that vouch for it, up to the authority, as PEM."""
+    # The public method of the same name is there since Python 3.13.
+    found = ssl_object._sslobj.get_verified_chain()  # type: ignore[attr-defined]
+    if not found:  # a resumed session
+        return [ssl.DER_cert_to_PEM_cert(certificate)]
+    return [each.public_bytes() for each in found]
 
 
 def _subject(certificate: bytes | None) -> str | None:

@@ -22,7 +22,13 @@ from pathlib import Path
 from typing import Final
 
 from apiserver.auth.signing import TokenKeys, new_signing_key, read_token_keys
-from apiserver.certificates import Authority, CertificateError, KeyPair, needs_renewal
+from apiserver.certificates import (
+    Authority,
+    CertificateError,
+    KeyPair,
+    needs_renewal,
+    without_expired,
+)
 from apiserver.config import Config
 from apiserver.kubeconfig import make_kubeconfig
 
@@ -88,7 +94,7 @@ def prepare(config: Config, *, now: datetime) -> DataDir:
         folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _locked(folder.path / "lock"):
             authority = _authority(folder, now)
-            _client_authorities(folder, config)
+            _client_authorities(folder, config, now)
             if config.tls_cert_file is None:
                 _serving(folder, authority, serving_names(config), now)
             if config.service_account_signing_key_file is None:
@@ -209,10 +215,12 @@ def _authority(folder: DataDir, now: datetime) -> Authority:
     return authority
 
 
-def _client_authorities(folder: DataDir, config: Config) -> None:
+def _client_authorities(folder: DataDir, config: Config, now: datetime) -> None:
     bundle = folder.ca_certificate.read_bytes()
     if config.client_ca_file is not None:
-        bundle += config.client_ca_file.read_bytes()
+        # TLS does not look at dates, and would take a certificate that is over for the one of the
+        # same authority that has replaced it.
+        bundle += without_expired(config.client_ca_file.read_bytes(), now=now)
     _write_if_new(folder.client_authorities, bundle)
 
 

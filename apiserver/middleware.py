@@ -7,6 +7,7 @@ who may ask for it.
 import binascii
 import logging
 from base64 import urlsafe_b64decode
+from dataclasses import replace
 from typing import Any, Final
 
 import falcon
@@ -82,7 +83,7 @@ def _websocket_credentials(req: Request, ws: WebSocket) -> Credentials:
         decoded = urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode()
     except (binascii.Error, UnicodeDecodeError):
         raise BadRequest("the bearer token of the subprotocol is not base64url") from None
-    return Credentials(f"Bearer {decoded}", given.certificate)
+    return replace(given, authorization=f"Bearer {decoded}")
 
 
 async def on_error(

@@ -141,6 +141,9 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             self._tls_stamp = self._certificate_stamp()
             context: ssl.SSLContext = sock.ssl_context(self.cfg)
             context.verify_flags |= _NO_CHECK_TIME
+            # A resumed session does not know who vouched for its client. Those of TLS 1.2 cannot
+            # be turned off; they end after two hours.
+            context.num_tickets = 0
         except (OSError, ssl.SSLError) as error:
             self.log.error("%s, %s: %s", self.cfg.certfile, self.cfg.keyfile, error)
             raise SystemExit(Arbiter.WORKER_BOOT_ERROR) from error

@@ -29,6 +29,8 @@ class Credentials:
     """The Authorization header."""
     certificate: str = ""
     """The client's own TLS certificate as PEM; the TLS layer has verified its chain."""
+    authorities: tuple[str, ...] = ()
+    """The rest of that chain, up to one of our authorities."""
 
 
 class Authenticator(Protocol):
@@ -71,7 +73,9 @@ def credentials_of(scope: dict[str, Any]) -> Credentials:
     extensions = scope.get("extensions")
     tls = extensions.get("tls") if extensions else None
     chain = tls.get("client_cert_chain") if tls else None
-    return Credentials(authorization, chain[0] if chain else "")
+    if not chain:
+        return Credentials(authorization)
+    return Credentials(authorization, chain[0], tuple(chain[1:]))
 
 
 def _authenticated(user: User) -> User:

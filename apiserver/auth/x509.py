@@ -1,8 +1,8 @@
 """Client certificates: the common name is the user, the organizations are the groups.
 
 The TLS layer accepts only certificates that one of our authorities has signed for clients, so what
-arrives here is genuine. A connection may live longer than its certificate; the dates are therefore
-looked at for every request.
+arrives here is genuine. It does not look at dates: a connection may live longer than its
+certificate and those that vouch for it, so theirs are looked at here for every request.
 """
 
 import hashlib
@@ -32,13 +32,19 @@ class CertificateAuthenticator:
         self._clock = clock
         # One connection sends the same certificate with each of its requests.
         self._holder = lru_cache(maxsize=1024)(_holder)
+        self._validity = lru_cache(maxsize=1024)(_validity)
 
     async def authenticate(self, credentials: Credentials) -> User | None:
         if not credentials.certificate:
             return None
         holder = self._holder(credentials.certificate)
-        if not holder.not_before <= self._clock() <= holder.not_after:
+        now = self._clock()
+        if not holder.not_before <= now <= holder.not_after:
             raise InvalidCredentials("the client certificate has expired or is not yet valid")
+        for authority in credentials.authorities:
+            not_before, not_after = self._validity(authority)
+            if not not_before <= now <= not_after:
+                raise InvalidCredentials("its authority has expired or is not yet valid")
         return holder.user
 
 
@@ -67,6 +73,11 @@ def _holder(pem: str) -> _Holder:
         extra={CREDENTIAL_ID: (f"X509SHA256={fingerprint}",)},
     ) if names and names[-1] else None  # fmt: skip
     return _Holder(user, certificate.not_valid_before_utc, certificate.not_valid_after_utc)
+
+
+def _validity(pem: str) -> tuple[datetime, datetime]:
+    certificate = x509.load_pem_x509_certificate(pem.encode("ascii"))
+    return certificate.not_valid_before_utc, certificate.not_valid_after_utc
 
 
 def _values(name: x509.Name, kind: x509.ObjectIdentifier) -> list[str]:

@@ -204,6 +204,16 @@ async def test_a_certificate_ends_during_a_connection() -> None:
         await certificates(NOW + timedelta(hours=2)).authenticate(credentials)
 
 
+@pytest.mark.parametrize("days", [-1, 3651])
+async def test_a_certificate_is_worth_nothing_without_its_authority(days: int) -> None:
+    """The certificate may be good for longer than what vouches for it."""
+    authority = Authority.create(now=NOW - timedelta(days)).pair.certificate.decode()
+    credentials = Credentials(certificate=certificate("ann"), authorities=(authority,))
+
+    with pytest.raises(InvalidCredentials, match="its authority has expired or is not yet valid"):
+        await certificates(NOW).authenticate(credentials)
+
+
 async def test_a_serving_certificate_is_nobody() -> None:
     serving = AUTHORITY.issue_serving(["localhost"], now=NOW).certificate.decode()
 

@@ -172,6 +172,16 @@ def test_further_client_authorities_stand_beside_our_own(config: Config, tmp_pat
     assert folder.client_authorities.read_bytes() == folder.ca_certificate.read_bytes() + other
 
 
+def test_a_client_authority_that_has_expired_is_left_out(config: Config, tmp_path: Path) -> None:
+    old, new = (Authority.create(now=NOW - timedelta(days)).pair for days in (3651, 0))
+    (tmp_path / "others.crt").write_bytes(old.certificate + new.certificate)
+
+    folder = prepare(replace(config, client_ca_file=tmp_path / "others.crt"), now=NOW)
+
+    own = folder.ca_certificate.read_bytes()
+    assert folder.client_authorities.read_bytes() == own + new.certificate
+
+
 def test_a_user_gets_a_certificate_of_the_folders_authority(config: Config) -> None:
     folder = prepare(config, now=NOW)
 

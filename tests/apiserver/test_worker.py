@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -135,8 +136,27 @@ def test_the_certificate_of_a_client_is_in_the_scope(tls_server: Running) -> Non
 
     tls = tls_server.ask(client=pair)["tls"]
 
-    assert tls["client_cert_chain"] == [pair.certificate.decode()]
+    authority = tls_server.folder.ca_certificate.read_text()
+    assert tls["client_cert_chain"] == [pair.certificate.decode(), authority]
     assert tls["client_cert_name"] == "CN=ann,O=a"
+
+
+def test_a_session_is_not_resumed(tls_server: Running) -> None:
+    """In a resumed one it is not known who vouched for the client."""
+    address = tls_server.config.bind
+    context = ssl.create_default_context(cafile=tls_server.folder.ca_certificate)
+    session = None
+
+    for _ in range(2):
+        with (
+            socket.create_connection((address.host, address.port), timeout=20) as raw,
+            context.wrap_socket(raw, server_hostname=address.host, session=session) as wrapped,
+        ):
+            wrapped.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert wrapped.recv(4096)
+            session, reused = wrapped.session, wrapped.session_reused
+
+    assert not reused
 
 
 def test_the_certificate_of_a_stranger_is_refused(tls_server: Running) -> None:
