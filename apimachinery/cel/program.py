@@ -55,7 +55,10 @@ class Program:
             data = {"self": value, _OLD: old, _HAS_OLD: has_old}
         elif self.uses_old:
             data = {"self": value, "oldSelf": old}
-        found = self._expression.eval(data=data)
+        try:
+            found = self._expression.eval(data=data)
+        except RuntimeError as error:  # it would take more than 10,000 steps through lists
+            raise EvaluationError(str(error).removesuffix(" [INTERNAL]")) from None
         kind = found.type()
         if kind == cel.Type.ERROR:
             raise EvaluationError(str(found.value()))

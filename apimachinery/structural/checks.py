@@ -4,6 +4,7 @@ Each keyword of a schema becomes one function of a value. Messages are those of 
 """
 
 from collections.abc import Callable, Iterator
+from math import isinf
 from typing import Any, Final
 
 import orjson
@@ -164,6 +165,8 @@ def _is_multiple(number: float, factor: float) -> bool:
     if isinstance(number, int) and float(factor).is_integer():
         return number % int(factor) == 0 if factor else False
     ratio = number / factor if factor else 0.5
+    if isinf(ratio):
+        return False
     return abs(ratio - round(ratio)) < 1e-9 * max(1.0, abs(ratio))
 
 

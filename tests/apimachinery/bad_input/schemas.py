@@ -15,6 +15,7 @@ CODEC = CustomCodec(KIND)
 STORED = CustomStorageCodec(KIND, CODEC, "v1")
 WIDGET = GroupVersion("example.io", "v1").with_kind("Widget")
 HEAD = b'{"apiVersion":"example.io/v1","kind":"Widget"'
+MANY = list(range(200))
 
 
 def strict(data: bytes) -> object:
@@ -96,6 +97,7 @@ TABLES = (
             ("nothing(self)", InvalidExpression, "undeclared reference"),
             ("(" * 10_000, InvalidExpression, "compilation failed"),
             ("self.a[5] == 1", EvaluationError, "index"),
+            (f"{MANY}.all(x, {MANY}.all(y, true))", EvaluationError, "budget exceeded"),
         ],
     ),
 )

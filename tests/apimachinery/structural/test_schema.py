@@ -189,6 +189,11 @@ def test_a_default_is_never_shared() -> None:
             "Invalid value: 4: x in body should be a multiple of 3",
         ),
         ({"type": "number", "multipleOf": 0.1}, 0.3, None),
+        (
+            {"type": "number", "multipleOf": 1e-300},
+            1e300,
+            "Invalid value: 1e+300: x in body should be a multiple of 1e-300",
+        ),
         ({"type": "string", "maxLength": 1}, "éa", "Too long: may not be more than 1 byte"),
         ({"type": "string", "maxLength": 1}, "é", None),
         (
