@@ -87,6 +87,14 @@ def remove_owner(obj: Object, owner: Object) -> bool:
     return len(kept) < len(references)
 
 
+def owner_group(reference: OwnerReference) -> str | None:
+    """The group of an owner's kind; None if the reference names no version that can be."""
+    try:
+        return GroupVersion.parse(reference.api_version).group
+    except InvalidGroupVersion:
+        return None
+
+
 def check_owner(owner: Object, obj: Object) -> None:
     """Raise InvalidOwner if *owner* lives where it cannot own *obj*."""
     theirs, ours = owner.metadata.namespace, obj.metadata.namespace
@@ -115,8 +123,9 @@ def _upsert(obj: Object, reference: OwnerReference) -> None:
 
 def _same_object(one: OwnerReference, other: OwnerReference) -> bool:
     """Versions of one kind are the same object; a malformed version is no object at all."""
-    try:
-        groups = {GroupVersion.parse(found.api_version).group for found in (one, other)}
-    except InvalidGroupVersion:
-        return False
-    return len(groups) == 1 and (one.kind, one.name) == (other.kind, other.name)
+    group = owner_group(one)
+    return group is not None and (group, one.kind, one.name) == (
+        owner_group(other),
+        other.kind,
+        other.name,
+    )

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from apimachinery.errors import Conflict, NotFound
 from apimachinery.meta.conditions import condition
+from apimachinery.meta.owners import set_controller
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.schema import GroupVersionKind
@@ -19,7 +20,6 @@ from client.controller import finalizers
 from client.controller.caches import Caches
 from client.controller.conditions import set_condition
 from client.controller.events import EventRecorder
-from client.controller.owners import set_controller
 from client.controller.reconciler import NamespacedName
 from client.interface import Labels, ResourceClient
 from client.objects import Document
@@ -148,7 +148,7 @@ class Context(Generic[T]):
             annotations=dict(fields.pop("annotations", {})),
         )
         made = cls(metadata=metadata, **fields)
-        set_controller(self._root, self.kind, made)
+        set_controller(self._root, made, self.kind)
         return made
 
     async def apply(self, obj: OtherT, *, force: bool = True) -> OtherT:

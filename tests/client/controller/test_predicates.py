@@ -10,14 +10,7 @@ from apimachinery.schema import GroupKind, GroupVersion
 from client.controller import predicates
 from client.controller.changes import Change, Created, Deleted, External, Updated
 from client.controller.handlers import ForObject, Mapped
-from client.controller.owners import (
-    AlreadyOwned,
-    InvalidOwner,
-    OwnerMap,
-    controller_of,
-    set_controller,
-    set_owner,
-)
+from client.controller.owners import OwnerMap
 from client.controller.priority_queue import LOW_PRIORITY, PriorityQueue
 from client.controller.reconciler import NamespacedName
 from client.testing.clock import FakeClock
@@ -186,44 +179,3 @@ def test_owners_are_found_by_group_and_kind_in_any_version() -> None:
     every = OwnerMap(kind, only_controller=False)
     assert [name.name for name in every(child)] == ["a", "b"]
     assert [*OwnerMap(kind, namespaced=False)(child)] == [NamespacedName("", "a")]
-
-
-def test_an_object_has_one_controller() -> None:
-    child, owner, other = obj("child"), obj("a", uid="u1"), obj("b", uid="u2")
-    set_controller(owner, GADGET, child)
-    set_controller(owner, GADGET, child)
-    set_owner(other, GADGET, child)
-
-    assert [r.name for r in child.metadata.owner_references] == ["a", "b"]
-    found = controller_of(child)
-    assert found is not None
-    assert (found.uid, found.block_owner_deletion) == ("u1", True)
-    with pytest.raises(
-        AlreadyOwned,
-        match="Object default/child is already owned by another Gadget controller a",
-    ):
-        set_controller(other, GADGET, child)
-
-
-def test_an_owner_that_was_made_anew_takes_its_own_place() -> None:
-    child = obj("child")
-    set_controller(obj("a", uid="old"), GADGET, child)
-    set_controller(obj("a", uid="new"), GADGET, child)
-
-    assert [r.uid for r in child.metadata.owner_references] == ["new"]
-
-
-@pytest.mark.parametrize(
-    ("namespace", "rule"),
-    [("", "cluster-scoped resource must not have"), ("other", "cross-namespace owner references")],
-)
-def test_an_owner_is_in_the_namespace_of_what_it_owns(namespace: str, rule: str) -> None:
-    with pytest.raises(InvalidOwner, match=rule):
-        set_controller(obj("a", uid="u"), GADGET, obj("child", namespace=namespace))
-
-
-def test_an_owner_without_a_namespace_may_own_anything() -> None:
-    child = obj("child")
-    set_controller(obj("a", uid="u", namespace=""), GADGET, child)
-
-    assert controller_of(child)
