@@ -9,12 +9,12 @@ from typing import Any
 
 from apimachinery.codec import dump_json
 from apimachinery.errors import BadRequest, Conflict, InternalError, Invalid
-from apimachinery.fieldpath import FieldErrors, Path, invalid
+from apimachinery.fieldpath import Path
 from apimachinery.meta.decode import DecodeError, decode_json
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import Int32
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.meta.validation import validate_nonnegative
+from apimachinery.scale import Scale
 from apimachinery.schema import GroupKind, GroupResource, GroupVersion, GroupVersionKind
 from apimachinery.scheme import Scheme
 from apimachinery.selectors import labels
@@ -22,22 +22,6 @@ from apiserver.group import Subresource
 
 GROUP_VERSION = GroupVersion("autoscaling", "v1")
 KIND = GroupVersionKind("autoscaling", "v1", "Scale")
-
-
-class ScaleSpec(Model):
-    replicas: Int32 = field(0, proto=1, doc="How many there should be.")
-
-
-class ScaleStatus(Model):
-    replicas: Int32 = field(0, proto=1, omit_empty=False, doc="How many there are.")
-    selector: str = field("", proto=2, doc="Which objects are counted.")
-
-
-class Scale(Object):
-    """The size of something that has one."""
-
-    spec: ScaleSpec = field(default_factory=ScaleSpec, proto=2, omit_empty=False)
-    status: ScaleStatus = field(default_factory=ScaleStatus, proto=3, omit_empty=False)
 
 
 def scale_scheme() -> Scheme:
@@ -117,14 +101,8 @@ def _set_nested(obj: Unstructured, path: str, value: int) -> None:
 
 
 def _check(name: str, scale: Scale) -> None:
-    if found := list(_errors(scale)):
+    if found := list(validate_nonnegative(scale.spec.replicas, Path("spec", "replicas"))):
         raise Invalid.of(GroupKind(KIND.group, KIND.kind), name, found)
-
-
-def _errors(scale: Scale) -> FieldErrors:
-    if scale.spec.replicas < 0:
-        path = Path("spec", "replicas")
-        yield invalid(path, scale.spec.replicas, "must be greater than or equal to 0")
 
 
 def _value(obj: Any, path: str) -> Any:

@@ -25,8 +25,9 @@ from apimachinery.patch.apply import (
 from apimachinery.patch.apply.conflicts import Manager
 from apimachinery.patch.apply.managers import Managers, Owned
 from apimachinery.patch.apply.paths import Path
+from apimachinery.scale import Scale
 from apiserver.group import Subresource
-from apiserver.scale import KIND, Scale, scale_of
+from apiserver.scale import KIND, scale_of
 
 Document = dict[str, Any]
 

@@ -30,6 +30,7 @@ from apimachinery.errors import (
     Unauthorized,
 )
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.scale import Scale
 from apimachinery.watch import Event, EventType
 from client.asgi_transport import ASGITransport
 from client.client import AsyncClient
@@ -42,7 +43,6 @@ from client.request import ALL_NAMESPACES, InvalidRequest, PatchType, Request
 from client.rest import RESTClient
 from client.retry import retry_on_conflict
 from client.retry_watcher import RetryWatcher
-from client.scale import Scale
 from client.sync import Client
 from client.sync import ResourceClient as SyncResourceClient
 from client.warnings import ServerWarning

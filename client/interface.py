@@ -13,13 +13,13 @@ from apimachinery.meta.status import Status
 from apimachinery.meta.table import Table
 from apimachinery.meta.types import LabelSelector, Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.scale import Scale
 from apimachinery.selectors import fields as field_selectors
 from apimachinery.selectors import labels as label_selectors
 from apimachinery.watch import Event
 from client.objects import Document
 from client.paging import Listing, Page
 from client.request import PatchType
-from client.scale import Scale
 from client.watch import ListWatch
 
 ObjectT = TypeVar("ObjectT", bound=Object)

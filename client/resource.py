@@ -11,6 +11,7 @@ from apimachinery.meta.status import Status
 from apimachinery.meta.table import Table
 from apimachinery.meta.types import Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.scale import Scale
 from client.editing import edited, modified
 from client.held import HeldWatch
 from client.interface import (
@@ -26,7 +27,6 @@ from client.objects import Document, next_token
 from client.paging import PAGE_SIZE, Listing, Page, Received
 from client.request import ALL_NAMESPACES, InvalidRequest, PatchType, accept, query_of, segment
 from client.rest import RESTClient
-from client.scale import Scale
 from client.selecting import create_query, delete_body, list_options
 from client.subresource import Subresource, Verbs
 from client.watch import EmptyDecoder, FrameDecoder, ListWatch, StatusReporter, StreamWatcher

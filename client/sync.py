@@ -16,6 +16,7 @@ from apimachinery.meta.table import Table
 from apimachinery.meta.types import Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.resources import ServedResource
+from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
 from apimachinery.watch import Event
@@ -31,7 +32,6 @@ from client.paging import Listing as AsyncListing
 from client.portal import Portal
 from client.rate import RateLimiter
 from client.request import PatchType, Request
-from client.scale import Scale
 from client.sender import Reply
 from client.warnings import WarningHandler
 

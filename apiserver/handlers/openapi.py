@@ -21,6 +21,7 @@ from apimachinery.openapi.documents import document_v2, document_v3, owners_of
 from apimachinery.openapi.gnostic import GnosticEncoder
 from apimachinery.openapi.gnostic_v3 import V3
 from apimachinery.openapi.paths import ResourceDescription, SubresourceDescription
+from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.serializer import JSON
 from apiserver.endpoint import Endpoint
@@ -30,7 +31,7 @@ from apiserver.install import Groups
 from apiserver.negotiation import accepts_gzip
 from apiserver.response import LARGE, TEXT, exchange_of, write_stream, write_text
 from apiserver.routes import NOWHERE, Methods, Perhaps
-from apiserver.scale import KIND, Scale
+from apiserver.scale import KIND
 
 TITLE: Final = "Kubernetes"
 _V2_ASKED: Final = (

@@ -18,6 +18,7 @@ from apimachinery.meta.options import CreateOptions, DeleteOptions, PatchOptions
 from apimachinery.meta.time import format_time, now
 from apimachinery.meta.types import Object
 from apimachinery.patch.apply import ApplyError
+from apimachinery.scale import Scale
 from apimachinery.scheme import NotRegistered
 from apimachinery.serializer import PROTOBUF
 from apiserver.admission.chain import Attributes, Operation
@@ -42,7 +43,7 @@ from apiserver.negotiation import ALL_TYPES, Offer, body_media_type
 from apiserver.registry.strategy import Strategy
 from apiserver.registry.update import replacement
 from apiserver.response import exchange_of, write
-from apiserver.scale import KIND, Scale, require_replicas, rescaled, scale_of, scale_scheme
+from apiserver.scale import KIND, require_replicas, rescaled, scale_of, scale_scheme
 from apiserver.scale_ownership import ScaleOwnership
 
 ATTEMPTS: Final = 8

@@ -11,6 +11,7 @@ from apimachinery.meta.status import Status
 from apimachinery.meta.table import Table
 from apimachinery.meta.types import Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.scale import Scale
 from client.interface import (
     DeleteArguments,
     Patch,
@@ -24,7 +25,6 @@ from client.interface import (
 from client.objects import Document
 from client.paging import Listing, Page
 from client.request import PatchType
-from client.scale import Scale
 from client.watch import ListWatch
 
 T = TypeVar("T", bound=Object)

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from apimachinery.scale import Scale
+from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme
 from apis.apiextensions.install import APIEXTENSIONS
 from apis.authentication.install import authentication_group
 from apis.authorization.authorizer import Attributes, Authorizer, Decision, Rules, Subject
 from apis.authorization.install import authorization_group
-from apis.autoscaling.register import add_to_scheme as add_autoscaling
 from apis.coordination.install import COORDINATION
 from apis.core.install import CORE
 from apis.events.install import EVENTS
@@ -66,5 +67,5 @@ def full_scheme() -> Scheme:
     scheme = Scheme("tests")
     for group in GROUPS:
         group.add_to_scheme(scheme)
-    add_autoscaling(scheme)
+    scheme.add(GroupVersion("autoscaling", "v1"), Scale, internal=True)
     return scheme

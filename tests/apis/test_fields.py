@@ -8,13 +8,13 @@ from types import ModuleType
 
 import pytest
 
+from apimachinery import scale
 from apimachinery.meta.fields import fields_of
 from apimachinery.meta.model import Model
 from apimachinery.meta.types import TypeMeta
 from apis.apiextensions import v1 as apiextensions
 from apis.authentication import v1 as authentication
 from apis.authorization import v1 as authorization
-from apis.autoscaling import v1 as autoscaling
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core
 from apis.events import v1 as events
@@ -170,7 +170,7 @@ EVENTS = {
 GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (core, CORE),
     (coordination, COORDINATION),
-    (autoscaling, AUTOSCALING),
+    (scale, AUTOSCALING),
     (apiextensions, APIEXTENSIONS),
     (authorization, AUTHORIZATION),
     (authentication, AUTHENTICATION),

@@ -12,10 +12,10 @@ from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.scheme import Scheme
 from apimachinery.serializer import JSON, PROTOBUF
 from apimachinery.testing import Strategies, assert_roundtrip, objects
-from apis.autoscaling.register import add_to_scheme as add_autoscaling
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core
 from apiserver.group import Group
+from apiserver.scale import scale_scheme
 from tests.apis.filled import filled
 from tests.apis.groups import GROUPS, full_scheme
 
@@ -51,7 +51,7 @@ def test_events_of_both_groups_are_the_same() -> None:
 
 
 def test_scales_lose_nothing() -> None:
-    assert_roundtrip(add_autoscaling, examples=10)
+    assert_roundtrip(scale_scheme(), examples=10)
 
 
 def test_every_kind_of_kubernetes_has_a_protobuf_form() -> None:

@@ -26,7 +26,7 @@ async def main(client: AsyncClient) -> None:
         reveal_type(event.object)                                    # apis.gadgets.v1.types.Gadget
     async with gadgets.edit("a") as g:
         reveal_type(g)                                               # apis.gadgets.v1.types.Gadget
-    reveal_type(await gadgets.scale.get("a"))                        # client.scale.Scale
+    reveal_type(await gadgets.scale.get("a"))                        # apimachinery.scale.Scale
     reveal_type(await gadgets.status.get("a"))                       # apis.gadgets.v1.types.Gadget
     partial = await gadgets.metadata.get("a")
     reveal_type(partial)  # apimachinery.meta.types.PartialObjectMetadata

@@ -255,6 +255,7 @@ async def test_scale_shows_and_changes_the_number(client: Driver, lamp: Any) -> 
 
     assert (shown.json["kind"], shown.json["apiVersion"]) == ("Scale", "autoscaling/v1")
     assert shown.json["spec"] == {"replicas": 1}
+    assert shown.json["status"] == {"replicas": 0}
     assert patched.json["spec"] == {"replicas": 7}
     assert put.json["spec"] == {"replicas": 8}
     assert (await client.get(LAMP)).json["spec"]["replicas"] == 8

@@ -1,3 +1,0 @@
-from apis.autoscaling.v1.types import Scale, ScaleSpec, ScaleStatus
-
-__all__ = ["Scale", "ScaleSpec", "ScaleStatus"]
