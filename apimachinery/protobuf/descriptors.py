@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from google.protobuf import descriptor_pb2
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     FieldDescriptorProto,
@@ -22,7 +22,7 @@ from google.protobuf.message_factory import GetMessageClass
 from apimachinery.meta.model import Model
 from apimachinery.protobuf.errors import NoProtobufForm
 from apimachinery.protobuf.forms import BOOL, MESSAGE, MESSAGES, PACKAGE, STRING
-from apimachinery.protobuf.layout import Element, Layout, Slot
+from apimachinery.protobuf.layout import Element, Layout
 
 _OPTIONAL = FieldDescriptorProto.LABEL_OPTIONAL
 _REPEATED = FieldDescriptorProto.LABEL_REPEATED
@@ -69,17 +69,6 @@ class Descriptors:
 def descriptor_of(message: type[Message]) -> Descriptor:
     # The stubs allow for either of the library's two implementations.
     return cast(Descriptor, message.DESCRIPTOR)
-
-
-def fields_at(message: type[Message], slot: Slot) -> tuple[FieldDescriptor, ...]:
-    """The field of *slot* in *message*, after the fields of the messages it is inlined from."""
-    found: list[FieldDescriptor] = []
-    holder: Descriptor | None = descriptor_of(message)
-    for name in (*map(inlined_name, slot.path[:-1]), slot.field.name):
-        assert holder is not None, "only the last field of a path is not a message"
-        found.append(holder.fields_by_name[name])
-        holder = found[-1].message_type
-    return tuple(found)
 
 
 def inlined_name(number: int) -> str:

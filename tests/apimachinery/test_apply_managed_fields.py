@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from apimachinery.fieldpath import Path
 from apimachinery.patch.apply.conflicts import ApplyConflict, Conflict, Manager, manager_text
 from apimachinery.patch.apply.errors import InvalidManagedFields
 from apimachinery.patch.apply.managed_fields import (
@@ -12,8 +11,6 @@ from apimachinery.patch.apply.managed_fields import (
     decode,
     encode,
     is_reset,
-    validate_entries,
-    validate_manager_name,
 )
 from apimachinery.patch.apply.managers import Owned
 from tests.apimachinery.apply_shapes import fields, path, shown
@@ -187,30 +184,6 @@ def test_appliers_do_not_count() -> None:
     appliers = {Manager(f"a{n}", "Apply"): Owned(fields(path("x")), "v1") for n in range(20)}
 
     assert cap(appliers) == appliers
-
-
-def test_entries_are_validated_field_by_field() -> None:
-    errors = validate_entries(
-        [
-            entry(),
-            entry(operation="", fieldsType="V2", manager="a\tb" + "x" * 130, subresource="s" * 257),
-        ],
-        Path("metadata", "managedFields"),
-    )
-
-    assert [str(error) for error in errors] == [
-        'metadata.managedFields[1].operation: Invalid value: "": must be `Apply` or `Update`',
-        'metadata.managedFields[1].fieldsType: Invalid value: "V2": must be `FieldsV1`',
-        "metadata.managedFields[1].manager: Too long: may not be more than 128 bytes",
-        'metadata.managedFields[1].manager: Invalid value: "a\\tb' + "x" * 130 + '": '
-        "invalid character U+0009 (at position 1)",
-        "metadata.managedFields[1].subresource: Too long: may not be more than 256 bytes",
-    ]
-
-
-@pytest.mark.parametrize("name", ["", "kubectl", "ü" * 64, "a b"])
-def test_names_managers_may_have(name: str) -> None:
-    assert validate_manager_name(name, Path("fieldManager")) == []
 
 
 @pytest.mark.parametrize(

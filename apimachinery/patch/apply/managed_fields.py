@@ -3,11 +3,10 @@
 Reading and writing the entries, the order they stand in, and the limit on how many there are.
 """
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from apimachinery.fieldpath import FieldError, Path, invalid, quote, too_long
+from apimachinery.fieldpath import quote
 from apimachinery.meta.time import InvalidTime, format_time, parse_time
 from apimachinery.patch.apply.conflicts import Manager, Operation
 from apimachinery.patch.apply.errors import InvalidFieldSet, InvalidManagedFields
@@ -16,8 +15,6 @@ from apimachinery.patch.apply.managers import Managers, Owned
 
 MAX_UPDATE_MANAGERS: Final = 10
 ANCIENT_CHANGES: Final = "ancient-changes"
-_MAX_MANAGER_BYTES: Final = 128
-_MAX_SUBRESOURCE_BYTES: Final = 256
 
 Entry = dict[str, Any]
 
@@ -80,28 +77,6 @@ def cap(managers: Managers, limit: int = MAX_UPDATE_MANAGERS) -> dict[Manager, O
         _merge_into_bucket(capped, first[version], manager)
         excess -= 1
     return capped
-
-
-def validate_entries(entries: Iterable[Mapping[str, Any]], path: Path) -> list[FieldError]:
-    """The rules each entry of an object's managed fields must keep."""
-    errors = []
-    for position, entry in enumerate(entries):
-        errors.extend(_validate_entry(entry, path.index(position)))
-    return errors
-
-
-def validate_manager_name(name: str, path: Path) -> list[FieldError]:
-    """A field manager has at most 128 bytes, and all of them can be printed."""
-    errors = []
-    if len(name.encode("utf-8", "surrogatepass")) > _MAX_MANAGER_BYTES:
-        errors.append(too_long(path, _MAX_MANAGER_BYTES))
-    position = 0
-    for character in name:
-        if not character.isprintable():
-            shown = f"U+{ord(character):04X} (at position {position})"
-            errors.append(invalid(path, name, f"invalid character {shown}"))
-        position += len(character.encode("utf-8", "surrogatepass"))
-    return errors
 
 
 def _decode_entry(entry: Any, position: int) -> tuple[Manager, Owned]:
@@ -191,21 +166,6 @@ def _merge_into_bucket(managers: dict[Manager, Owned], first: Manager, manager: 
     if merged == first:
         managers.pop(manager)
     managers[bucket] = Owned(fields, newest.version, newest.time)
-
-
-def _validate_entry(entry: Mapping[str, Any], path: Path) -> list[FieldError]:
-    errors = []
-    operation = entry.get("operation", "")
-    if operation not in ("Apply", "Update"):
-        errors.append(invalid(path.child("operation"), operation, "must be `Apply` or `Update`"))
-    fields_type = entry.get("fieldsType", "")
-    if fields_type and fields_type != "FieldsV1":
-        errors.append(invalid(path.child("fieldsType"), fields_type, "must be `FieldsV1`"))
-    errors.extend(validate_manager_name(str(entry.get("manager", "")), path.child("manager")))
-    subresource = str(entry.get("subresource", ""))
-    if len(subresource.encode("utf-8", "surrogatepass")) > _MAX_SUBRESOURCE_BYTES:
-        errors.append(too_long(path.child("subresource"), _MAX_SUBRESOURCE_BYTES))
-    return errors
 
 
 def _kind(value: Any) -> str:

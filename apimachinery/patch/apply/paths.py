@@ -111,14 +111,6 @@ def path_text(path: Iterable[Element]) -> str:
     return "".join(map(element_text, path))
 
 
-def key_values(element: Element) -> dict[str, Any]:
-    """The keys an element of kind `k:` holds; none for the other kinds."""
-    if not element.startswith("k:"):
-        return {}
-    keys: dict[str, Any] = orjson.loads(element[2:])
-    return keys
-
-
 def _parse(text: str) -> Element | None:
     if len(text) < 2:
         raise InvalidFieldSet(f"{quote(text)}: key must be 2 characters long")
