@@ -5,9 +5,13 @@ It knows nothing of HTTP, so the same steps serve calls that never came over a w
 """
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from apimachinery.schema import GroupVersionResource
-from apiserver.auth.user import User
+from apiserver.auth.user import MASTERS, User
+
+SERVER: Final = User("system:apiserver", groups=(MASTERS,))
+"""Who the server is when it writes something itself."""
 
 
 @dataclass(slots=True)
@@ -32,3 +36,23 @@ class Context:
     def warn(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)
+
+
+def context_for(
+    verb: str,
+    resource: GroupVersionResource,
+    *,
+    subresource: str = "",
+    namespace: str = "",
+    name: str = "",
+) -> Context:
+    """The context of something that the server does by itself."""
+    return Context(
+        SERVER,
+        verb,
+        resource,
+        subresource=subresource,
+        namespace=namespace,
+        name=name,
+        field_manager="apiserver",
+    )

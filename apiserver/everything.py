@@ -16,7 +16,8 @@ from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import Object, ObjectMeta, OwnerReference, Preconditions
 from apimachinery.schema import GroupVersion, GroupVersionResource
 from apimachinery.watch import EventType
-from apiserver.inside import context_for
+from apiserver.context import context_for
+from apiserver.inside import store_of
 from apiserver.install import Groups
 from apiserver.registry.store import Store
 from apiserver.registry.view import Form
@@ -123,10 +124,7 @@ class Everything:
         raise LookupError(f"{reference.api_version} {reference.kind} is not served")
 
     def _store(self, resource: GroupVersionResource) -> Store[Any]:
-        try:
-            return self._groups.store(resource.group_resource)
-        except KeyError:
-            raise NotFound.of(resource.group_resource, "") from None
+        return store_of(self._groups, resource.group_resource)
 
     async def _follow_all(self, queue: asyncio.Queue[Any]) -> None:
         """Keep one watch for each resource that is served."""

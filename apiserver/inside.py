@@ -5,7 +5,7 @@ shapes and know neither the controllers nor the group.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final
 
 from apimachinery.errors import NotFound
@@ -13,9 +13,9 @@ from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import Object, ObjectMeta, Preconditions
 from apimachinery.schema import GroupResource, GroupVersion, GroupVersionResource
 from apimachinery.watch import EventType
-from apiserver.context import Context
+from apiserver.context import context_for
 from apiserver.following import Following
-from apiserver.install import SERVER, Groups
+from apiserver.install import Groups
 from apiserver.registry.store import Store
 from apiserver.registry.strategy import Strategy
 from apiserver.registry.update import replacement
@@ -27,43 +27,58 @@ from apiserver.storage.revision import Freshness
 _NAMESPACES: Final = GroupVersion("", "v1").with_resource("namespaces")
 
 
-class Namespaces:
-    """Reads and writes namespaces; *finalizing* is the strategy of their finalize subresource."""
+class Named:
+    """Reads the objects of a resource without namespaces in their newest state, and replaces them.
 
-    def __init__(self, groups: Groups, finalizing: Strategy[Any]) -> None:
+    Writes raise Conflict and NotFound.
+    """
+
+    def __init__(self, groups: Groups, resource: GroupVersionResource) -> None:
         self._groups = groups
-        self._finalizing = finalizing
+        self._resource = resource
 
     async def get(self, name: str) -> Any:
-        """The newest state of a namespace, None if there is none."""
+        """The newest state of an object, None if there is none."""
         try:
             return await self._store.read(name)
         except NotFound:
             return None
 
-    async def update_status(self, namespace: Object) -> Any:
-        return await self._write(self._store, namespace, "status")
+    async def update(self, obj: Object) -> Any:
+        return await self._replace(self._store, obj)
+
+    async def update_status(self, obj: Object) -> Any:
+        return await self._replace(self._store, obj, "status")
+
+    @property
+    def _store(self) -> Store[Any]:
+        return self._groups.store(self._resource.group_resource)
+
+    async def _replace(self, store: Store[Any], obj: Object, subresource: str = "") -> Any:
+        name = obj.metadata.name
+        context = context_for("update", self._resource, subresource=subresource, name=name)
+        written, _ = await store.update(name, replacement(obj), context)
+        return written
+
+    def _watch(self) -> AbstractAsyncContextManager[Watcher]:
+        return self._store.watch(Selection(), Form(self._resource.group_version))
+
+
+class Namespaces(Named):
+    """Reads and writes namespaces; *finalizing* is the strategy of their finalize subresource."""
+
+    def __init__(self, groups: Groups, finalizing: Strategy[Any]) -> None:
+        super().__init__(groups, _NAMESPACES)
+        self._finalizing = finalizing
 
     async def finalize(self, namespace: Object) -> Any:
-        return await self._write(self._store.using(self._finalizing), namespace, "finalize")
+        return await self._replace(self._store.using(self._finalizing), namespace, "finalize")
 
     @asynccontextmanager
     async def watch(self) -> AsyncIterator[AsyncIterator[Any]]:
         """Every namespace there is, then every one that changes."""
-        store = self._store
-        form = Form(_NAMESPACES.group_version)
-        async with store.watch(Selection(), form) as watcher:
-            yield _seen(store, watcher)
-
-    @property
-    def _store(self) -> Store[Any]:
-        return self._groups.store(_NAMESPACES.group_resource)
-
-    async def _write(self, store: Store[Any], namespace: Object, subresource: str) -> Any:
-        name = namespace.metadata.name
-        context = context_for("update", _NAMESPACES, subresource=subresource, name=name)
-        written, _ = await store.update(name, replacement(namespace), context)
-        return written
+        async with self._watch() as watcher:
+            yield _seen(self._store, watcher)
 
 
 class Contents:
@@ -84,24 +99,16 @@ class Contents:
         """Begin to delete every object; dependents are not orphaned."""
         options = DeleteOptions(propagation_policy="Background")
         context = context_for("deletecollection", resource, namespace=namespace)
-        await self._store(resource).delete_collection(
-            Selection(namespace=namespace), options, context
-        )
+        store = store_of(self._groups, resource.group_resource)
+        await store.delete_collection(Selection(namespace=namespace), options, context)
 
     async def remaining(
         self, resource: GroupVersionResource, namespace: str
     ) -> Sequence[ObjectMeta]:
         """The metadata of what is there in the newest state."""
-        store = self._store(resource)
+        store = store_of(self._groups, resource.group_resource)
         page = await store.list(Selection(namespace=namespace))
         return [store.decode(entry).metadata for entry in page.entries]
-
-    def _store(self, resource: GroupVersionResource) -> Store[Any]:
-        try:
-            return self._groups.store(resource.group_resource)
-        except KeyError:
-            # The group was removed a moment ago.
-            raise NotFound.of(GroupResource(resource.group, resource.resource), "") from None
 
 
 class ClusterObjects:
@@ -193,12 +200,18 @@ class Objects:
         self, resource: GroupResource, *, name: str = ""
     ) -> AsyncIterator[AsyncIterator[ObjectMeta]]:
         """Metadata of every object (of that name) there is, then of each that changes or goes."""
-        store, form = (
-            self._groups.store(resource),
-            Form(self._groups.versioned(resource).group_version),
-        )
+        store = self._groups.store(resource)
+        form = Form(self._groups.versioned(resource).group_version)
         async with store.watch(Selection(name=name or None), form) as watcher:
             yield _metadata(store, watcher)
+
+
+def store_of(groups: Groups, resource: GroupResource) -> Store[Any]:
+    """The store of a resource; raises NotFound if it was removed, perhaps a moment ago."""
+    try:
+        return groups.store(resource)
+    except KeyError:
+        raise NotFound.of(resource, "") from None
 
 
 async def _metadata(store: Store[Any], watcher: Watcher) -> AsyncIterator[ObjectMeta]:
@@ -213,23 +226,3 @@ async def _seen(store: Store[Any], watcher: Watcher) -> AsyncIterator[Any]:
         for event in batch:
             if event.entry is not None and event.type is not EventType.DELETED:
                 yield store.decode(event.entry)
-
-
-def context_for(
-    verb: str,
-    resource: GroupVersionResource,
-    *,
-    subresource: str = "",
-    namespace: str = "",
-    name: str = "",
-) -> Context:
-    """The context of something that the server does by itself."""
-    return Context(
-        SERVER,
-        verb,
-        resource,
-        subresource=subresource,
-        namespace=namespace,
-        name=name,
-        field_manager="apiserver",
-    )

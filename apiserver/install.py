@@ -6,15 +6,14 @@ OpenAPI) asks for `revision` to know whether it has to be made again.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from apimachinery.codec import Codec
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupResource, GroupVersion, GroupVersionResource
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import NO_ADMISSION, Chain
-from apiserver.auth.user import MASTERS, User
-from apiserver.context import Context
+from apiserver.context import context_for
 from apiserver.endpoint import Endpoint
 from apiserver.group import Assembled, Foundation, Group, Resource
 from apiserver.registry.assembly import assemble_store
@@ -22,9 +21,6 @@ from apiserver.registry.ownership import Ownership
 from apiserver.registry.store import Store
 from apiserver.storage.cache import WatchCache
 from apiserver.storage.interface import Backend
-
-SERVER: Final = User("system:apiserver", groups=(MASTERS,))
-"""Who the server is when it writes something itself."""
 
 MakeOwnership = Callable[[Codec, Group, Any], Ownership]
 
@@ -194,13 +190,8 @@ class Groups:
     async def create(self, resource: GroupResource, obj: Object) -> Object:
         """Create an internal object as the server itself."""
         meta = obj.metadata
-        context = Context(
-            SERVER,
-            "create",
-            self.versioned(resource),
-            namespace=meta.namespace,
-            name=meta.name,
-            field_manager="apiserver",
+        context = context_for(
+            "create", self.versioned(resource), namespace=meta.namespace, name=meta.name
         )
         created: Object = await self.store(resource).create(obj, context)
         return created

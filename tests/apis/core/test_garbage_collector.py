@@ -15,8 +15,8 @@ from apis.core.controllers.garbage import GarbageCollector, Identity, Seen
 from apis.core.install import CORE
 from apis.core.v1 import ConfigMap, Namespace
 from apiserver.app import App
+from apiserver.context import context_for
 from apiserver.everything import Everything
-from apiserver.inside import context_for
 from apiserver.registry.view import Form
 from apiserver.storage.entry import Selection
 from tests.apiserver.http.conftest import make_app
