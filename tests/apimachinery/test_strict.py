@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apimachinery.meta.decode import DecodeError
+from apimachinery.meta.decode import DecodeError, unknown_fields
 from apimachinery.meta.model import Model, field
 from apimachinery.meta.strict import MAX_PROBLEMS, problems_of
 
@@ -15,6 +15,12 @@ scalars = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max
 documents = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=15,
+)
+names = st.sampled_from(["leaf", "leaves", "byName", "notes", "either", "color", "hue"])
+trees = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner),
     max_leaves=15,
 )
 
@@ -28,6 +34,7 @@ class Tree(Model):
     leaves: list[Leaf] = field(default_factory=list)
     by_name: dict[str, Leaf] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
+    either: Leaf | bool | None = None
 
 
 @pytest.mark.parametrize(
@@ -58,6 +65,11 @@ class Tree(Model):
         ),
         ('{"x":1,"x":2,"x":{"y":1,"y":2}}', ('unknown field "x"',)),
         ('{"leaf":"nonsense","leaves":{"a":1,"a":2}}', ('duplicate field "leaves.a"',)),
+        (
+            '{"either":{"hue":1,"color":"a","color":"b"}}',
+            ('unknown field "either.hue"', 'duplicate field "either.color"'),
+        ),
+        ('{"either":true}', ()),
         ("[1]", ()),
     ],
 )
@@ -70,9 +82,17 @@ def test_what_has_no_name_twice_has_no_problem_of_its_own(document: Any) -> None
     assert problems_of(orjson.dumps(document)) == ()
 
 
-@given(document=documents)
-def test_any_document_has_problems_or_none(document: Any) -> None:
-    assert len(problems_of(orjson.dumps(document), Tree)) <= MAX_PROBLEMS
+@given(document=trees)
+def test_what_the_decoder_does_not_know_is_told(document: Any) -> None:
+    unknown = {f'unknown field "{path}"' for path in unknown_fields(document, Tree)}
+
+    assert set(problems_of(orjson.dumps(document), Tree)) == unknown
+
+
+def test_only_so_many_are_told() -> None:
+    document = {f"x{number}": 1 for number in range(MAX_PROBLEMS + 1)}
+
+    assert len(problems_of(orjson.dumps(document), Tree)) == MAX_PROBLEMS
 
 
 @pytest.mark.parametrize("document", [b"", b"{", b"[" * 100_000, b'{"a":' * 100_000, b"nope"])
