@@ -25,8 +25,8 @@ class Definitions(Named):
         store = self._store
         page = await store.list(Selection())
         # They are called after their groups, and large: those of others are not decoded.
-        own = [entry for entry in page.entries if entry.record.key.endswith(f".{group}")]
-        return [store.decode(entry) for entry in own]
+        names = ((entry, entry.record.key.rpartition("/")[2]) for entry in page.entries)
+        return [store.decode(entry) for entry, name in names if name.partition(".")[2] == group]
 
     @asynccontextmanager
     async def watch(self) -> AsyncIterator[AsyncIterator[str]]:

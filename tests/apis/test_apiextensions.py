@@ -1,6 +1,9 @@
 """Definitions: the rules of schemas that the wire does not show one by one, and their names."""
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,8 +11,10 @@ import pytest
 
 from apimachinery.fieldpath import Path
 from apimachinery.protobuf import ProtobufCodec
+from apimachinery.schema import GroupResource
 from apimachinery.structural.rules import validate_structural
 from apis.apiextensions.conditions import find, is_true
+from apis.apiextensions.controllers.definitions import DefinitionController
 from apis.apiextensions.controllers.naming import settle_names
 from apis.apiextensions.v1 import CustomResourceDefinition, JSONSchemaProps
 from apis.apiextensions.validation.cost import excess, nesting
@@ -290,6 +295,65 @@ def test_approval_is_a_condition_in_the_groups_of_kubernetes() -> None:
     condition = find(definition, "KubernetesAPIApprovalPolicyConformant")
     assert condition is not None
     assert (condition.status, condition.message) == ("True", "approved in https://example.io/yes")
+
+
+class Stored:
+    """Definitions in memory; every call lets others run."""
+
+    def __init__(self, *definitions: CustomResourceDefinition) -> None:
+        self.known = {found.metadata.name: found for found in definitions}
+
+    async def get(self, name: str) -> CustomResourceDefinition | None:
+        await asyncio.sleep(0)
+        return self.known.get(name)
+
+    async def of_group(self, group: str) -> list[CustomResourceDefinition]:
+        await asyncio.sleep(0)
+        return [*self.known.values()]
+
+    async def update_status(self, definition: CustomResourceDefinition) -> CustomResourceDefinition:
+        await asyncio.sleep(0)
+        self.known[definition.metadata.name] = definition
+        return definition
+
+    async def update(self, definition: CustomResourceDefinition) -> CustomResourceDefinition:
+        raise NotImplementedError
+
+    def watch(self) -> AbstractAsyncContextManager[AsyncIterator[str]]:
+        raise NotImplementedError
+
+
+class NoInstances:
+    def is_served(self, resource: GroupResource) -> bool:
+        return False
+
+    async def delete_all(self, resource: GroupResource) -> None: ...
+
+    async def remaining(self, resource: GroupResource) -> int:
+        return 0
+
+
+def having_kind(stored: Stored, kind: str) -> list[str]:
+    accepted = {name: found.status.accepted_names for name, found in stored.known.items()}
+    return [name for name, names in accepted.items() if names.kind == kind]
+
+
+async def test_of_two_that_come_together_one_gets_the_name() -> None:
+    stored = Stored(crd("wheels", kind="Round"), crd("coins", kind="Round"))
+    controller = DefinitionController(stored, NoInstances(), now=lambda: NOW)
+
+    await asyncio.gather(*map(controller.sync, stored.known))
+
+    assert len(having_kind(stored, "Round")) == 1
+
+
+async def test_of_two_that_wait_for_a_name_one_gets_it() -> None:
+    stored = Stored(crd("wheels", kind="Round"), crd("coins", kind="Round"))
+    controller = DefinitionController(stored, NoInstances(), now=lambda: NOW)
+
+    await controller.sync("balls.example.io")  # which had the name, and is gone
+
+    assert having_kind(stored, "Round") == ["wheels.example.io"]
 
 
 # Protobuf

@@ -70,6 +70,7 @@ class DefinitionController:
         self._definitions = definitions
         self._instances = instances
         self._now = now
+        self._settling = asyncio.Lock()
         self._revisits = Revisits(
             "definition", self.sync, first_delay=first_delay, last_delay=last_delay
         )
@@ -100,21 +101,22 @@ class DefinitionController:
         if definition.metadata.deletion_timestamp is not None:
             return await self._finalize(definition)
         if not is_settled(definition):
-            changed = definition.deep_copy()
-            others = await self._definitions.of_group(definition.spec.group)
-            if settle_names(changed, others, self._now()):
-                await self._definitions.update_status(changed)
+            await self._settle(definition)
         return True
 
     async def _revisit_rivals(self, gone: str) -> None:
         """Give the names that a definition has left behind to those that wait for them."""
         group = gone.partition(".")[2]
-        left = await self._definitions.of_group(group)
-        for other in left:
-            if other.metadata.deletion_timestamp is not None or is_settled(other):
-                continue
-            changed = other.deep_copy()
-            if settle_names(changed, left, self._now()):
+        for other in await self._definitions.of_group(group):
+            if other.metadata.deletion_timestamp is None and not is_settled(other):
+                await self._settle(other)
+
+    async def _settle(self, definition: CustomResourceDefinition) -> None:
+        # One after the other: of two that want one name, the second must see that it is taken.
+        async with self._settling:
+            changed = definition.deep_copy()
+            others = await self._definitions.of_group(definition.spec.group)
+            if settle_names(changed, others, self._now()):
                 await self._definitions.update_status(changed)
 
     async def _finalize(self, definition: CustomResourceDefinition) -> bool:
