@@ -64,17 +64,11 @@ def rescaled(
     if uid and uid != obj.metadata.uid:
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
         raise Conflict.of(resource, name, why + obj.metadata.uid)
-    changed = obj.deep_copy()
+    changed = with_replicas(obj, subresource, scale.spec.replicas)
     if isinstance(changed, Unstructured):
         changed.metadata.resource_version = version or obj.metadata.resource_version
-        _set_nested(changed, subresource.spec_replicas, scale.spec.replicas)
         return changed
     changed.metadata.resource_version = version
-    *steps, last = subresource.spec_replicas.split(".")
-    holder: Any = changed
-    for step in steps:
-        holder = getattr(holder, step)
-    setattr(holder, last, scale.spec.replicas)
     try:
         # The bounds of a field are checked where it is decoded, and this one was not.
         decode_json(type(changed), dump_json(changed), find_unknown=False)
@@ -90,14 +84,24 @@ def require_replicas(obj: Object, subresource: Subresource) -> None:
         raise InternalError.of(f'the spec replicas field ".{path}" does not exist')
 
 
-def _set_nested(obj: Unstructured, path: str, value: int) -> None:
+def with_replicas(obj: Object, subresource: Subresource, count: int) -> Object:
+    """A copy of an internal object that wants *count* replicas."""
+    changed = obj.deep_copy()
+    path = subresource.spec_replicas
     *steps, last = path.split(".")
-    holder: Any = obj.content
-    for step in steps:
-        holder = holder.setdefault(step, {})
-        if not isinstance(holder, dict):
-            raise BadRequest(f'the spec replicas field ".{path}" is not in an object')
-    holder[last] = value
+    if isinstance(changed, Unstructured):
+        content: Any = changed.content
+        for step in steps:
+            content = content.setdefault(step, {})
+            if not isinstance(content, dict):
+                raise BadRequest(f'the spec replicas field ".{path}" is not in an object')
+        content[last] = count
+    else:
+        holder: Any = changed
+        for step in steps:
+            holder = getattr(holder, step)
+        setattr(holder, last, count)
+    return changed
 
 
 def _check(name: str, scale: Scale) -> None:

@@ -27,7 +27,7 @@ from apimachinery.patch.apply.managers import Managers, Owned
 from apimachinery.patch.apply.paths import Path
 from apimachinery.scale import Scale
 from apiserver.group import Subresource
-from apiserver.scale import KIND, scale_of
+from apiserver.scale import KIND, scale_of, with_replicas
 
 Document = dict[str, Any]
 
@@ -96,19 +96,11 @@ class ScaleOwnership:
     def _places(self, obj: Object) -> Mapping[str, Path]:
         """The path of the replicas in each version."""
         if not self._replicas:
-            one, two = (self._documents(self._with_replicas(obj, count)) for count in (1, 2))
+            changed = (with_replicas(obj, self._subresource, count) for count in (1, 2))
+            one, two = map(self._documents, changed)
             found = {version: _difference(one[version], two[version]) for version in one}
             self._replicas = {version: path for version, path in found.items() if path}
         return self._replicas
-
-    def _with_replicas(self, obj: Object, count: int) -> Object:
-        copy: Any = obj.deep_copy()
-        *steps, last = self._subresource.spec_replicas.split(".")
-        holder = copy
-        for step in steps:
-            holder = getattr(holder, step)
-        setattr(holder, last, count)
-        return copy  # type: ignore[no-any-return]
 
 
 def _identity(manager: Manager) -> tuple[str, Any, str]:

@@ -320,6 +320,27 @@ async def test_scale(client: Driver, defined: Defined) -> None:
     )
 
 
+async def test_a_scale_can_be_applied(client: Driver, defined: Defined) -> None:
+    await defined(version(subresources={"status": {}, "scale": SCALE}))
+    await client.post(WIDGETS, widget(spec={"replicas": 1}))
+    wanted = {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": 3}}
+    url = f"{LAMP}/scale?fieldManager=scaler"
+
+    refused = await client.patch(url, wanted, "apply-patch+yaml")
+    forced = await client.patch(f"{url}&force=true", wanted, "apply-patch+yaml")
+
+    assert (refused.code, refused.json["details"]["causes"][0]["field"]) == (409, ".spec.replicas")
+    assert (forced.code, forced.json["spec"]) == (200, {"replicas": 3})
+    found = (await client.get(LAMP)).json
+    assert found["spec"]["replicas"] == 3
+    owners = {
+        entry["manager"]: entry["fieldsV1"]["f:spec"]
+        for entry in found["metadata"]["managedFields"]
+    }
+    assert owners["scaler"] == {"f:replicas": {}}
+    assert "f:replicas" not in owners["unknown"]
+
+
 async def test_namespaces_take_custom_resources_with_them(client: Driver, defined: Defined) -> None:
     await defined()
     await client.post("/api/v1/namespaces", {"metadata": {"name": "short"}})
