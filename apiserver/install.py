@@ -36,7 +36,6 @@ class Installed:
         self.group = group
         self.stores: dict[str, Store[Any]] = {}
         self.assembled: dict[str, Assembled] = {}
-        self.assemblers: dict[str, Callable[[Foundation], Assembled]] = {}
         self.versions: dict[str, dict[str, Endpoint]] = {name: {} for name in group.versions}
 
     @property
@@ -45,9 +44,7 @@ class Installed:
 
     def add_assembled(self, resource: Resource, assembled: Assembled) -> None:
         """Serve a resource that is defined at run time, in the versions it has."""
-        assert resource.assemble is not None
         self.assembled[resource.name] = assembled
-        self.assemblers[resource.name] = resource.assemble
         self.stores[resource.name] = assembled.store
         for version, found in (resource.in_versions or {}).items():
             self.versions[version][resource.name] = Endpoint(
@@ -118,9 +115,12 @@ class Groups:
         before = self._installed.get(group.name)
         kept: dict[str, Assembled] = {}
         if before is not None:
-            same = {found.name: found.assemble for found in group.resources}
+            was, becomes = (
+                {found.name: found.assemble for found in each.resources}
+                for each in (before.group, group)
+            )
             for name, assembled in before.assembled.items():
-                if same.get(name) == before.assemblers[name]:
+                if becomes.get(name) == was[name]:
                     kept[name] = assembled
                 else:
                     self._cache.unregister(assembled.store.cached)

@@ -73,6 +73,7 @@ class FieldTracking:
                 self._shapes[kind.api_version] = shape_of(cls)
                 self._by_object = self._by_object and has_only_fields(cls)
         self._managers.clear()
+        self._owners.clear()
 
     def track(self, context: Context, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""

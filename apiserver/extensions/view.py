@@ -33,9 +33,14 @@ class CustomView(ResourceView):
         columns: tuple[Column, ...],
     ) -> None:
         super().__init__(
-            cls, group=group, codec=codec, storage=storage, fields=fields, columns=columns
+            cls,
+            group=group,
+            codec=codec,
+            storage=storage,
+            fields=fields,
+            columns=columns,
+            list_kind=list_kind,
         )
-        self.list_kind = list_kind
         self._stored = storage
 
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:

@@ -80,10 +80,11 @@ class ResourceView:
         storage: StorageCodec,
         fields: Mapping[str, str] | None = None,
         columns: Iterable[Column] = (),
+        list_kind: str = "",
         now: Callable[[], datetime] = now,
     ) -> None:
         self.kind = cls.__kind__
-        self.list_kind = f"{self.kind}List"
+        self.list_kind = list_kind or f"{self.kind}List"
         self._cls = cls
         self._codec = codec
         self._storage = storage
