@@ -12,11 +12,14 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from decimal import Decimal
 from enum import Enum, StrEnum
 from typing import Any, Final, TypeAlias
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from apimachinery.duration import format_duration
 
 IMMUTABLE: Final = "field is immutable"
 
@@ -346,11 +349,13 @@ def _json(value: Any) -> str:
 
 
 def _ordered(value: Any) -> Any:
-    """Order maps and write whole floats as Go's encoder does; models keep their field order."""
+    """Order maps, write floats and durations as Go's encoder does; models keep their order."""
     if isinstance(value, Mapping):
         return {str(key): _ordered(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, list | tuple):
         return [_ordered(item) for item in value]
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
         return int(value)
+    if isinstance(value, timedelta):
+        return format_duration(value)
     return value

@@ -35,6 +35,7 @@ examples:
   apiserver kubeconfig --user bot --token --server https://api.example.io --output bot.kubeconfig
   apiserver kubeconfig --user jane --namespace shop --merge --output ~/.kube/config
 """
+LIFETIME = "24h"
 SETTINGS = ("data_dir", "bind", "insecure_http", "tls_cert_file", "tls_private_key_file")
 
 
@@ -53,8 +54,8 @@ def add_parser(commands: Any) -> None:
         help="a group of the user; can be repeated; system:masters may do everything",
     )  # fmt: skip
     parser.add_argument(
-        "--expires", metavar="DURATION", default="24h",
-        help="how long the user is let in, such as 30m or 24h (default 24h)",
+        "--expires", metavar="DURATION", default="",
+        help="how long the user is let in, such as 30m or 8h (default 24h)",
     )  # fmt: skip
     parser.add_argument(
         "--token", action="store_true",
@@ -115,11 +116,13 @@ def _credentials(args: argparse.Namespace, config: Config) -> tuple[str, KeyPair
     """A token, or a certificate with its key."""
     secret = read_admin_token(DataDir(config.data_dir))
     if not args.user:
-        for flag, given in (("--group", args.user_groups), ("--token", args.token)):
+        of_users = {"--group": args.user_groups, "--token": args.token, "--expires": args.expires}
+        for flag, given in of_users.items():
             if given:
                 raise ConfigError(f"{flag}: has a meaning only with --user")
         return secret, None
-    now, lifetime, groups = datetime.now(UTC), _lifetime(args.expires), tuple(args.user_groups)
+    now, groups = datetime.now(UTC), tuple(args.user_groups)
+    lifetime = _lifetime(args.expires or LIFETIME)
     if args.token:
         return issue_token(signing_key(secret), args.user, groups, expires=now + lifetime), None
     if config.insecure_http:

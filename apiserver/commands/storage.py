@@ -24,6 +24,14 @@ first start to etcd:
 Objects get new resource versions, so clients must list again; stop the server before, so that no
 write is missed. What was to expire by itself (events) stays.
 """
+COMPACT: Final = """\
+Forget all but the newest state of every object, at once:
+
+  apiserver storage compact sqlite:///.apiserver/store.sqlite
+
+A server does this by itself and keeps the history of some minutes. Watches that would resume from
+what is forgotten are told 410, and clients list again.
+"""
 
 
 def add_parser(commands: Any) -> None:
@@ -42,7 +50,12 @@ def add_parser(commands: Any) -> None:
         "--overwrite", action="store_true", help="replace objects that the target has already"
     )
     copy.set_defaults(run=lambda args: asyncio.run(_copy(args)))
-    compact = actions.add_parser("compact", help="forget the history of a store")
+    compact = actions.add_parser(
+        "compact",
+        help="forget the history of a store",
+        description=COMPACT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     compact.add_argument("source", metavar="URL", help="the URL of the store")
     compact.set_defaults(run=lambda args: asyncio.run(_compact(args)))
 
@@ -51,6 +64,9 @@ async def copy_records(
     source: Backend, target: Backend, *, overwrite: bool, progress: "Progress"
 ) -> int:
     """Copy everything below the registry's root and return how many records there were."""
+    # A mistyped path is a new, empty store.
+    if not (await source.range(ROOT, limit=1)).records:
+        raise StorageError("the source holds no objects; is its URL right?")
     if not overwrite and (await target.range(ROOT, limit=1)).records:
         raise StorageError("the target holds objects already; --overwrite replaces them")
     revision: int | None = None

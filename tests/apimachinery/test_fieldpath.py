@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -115,6 +116,9 @@ def test_errors_print_as_kubernetes_prints_them(error: FieldError, text: str) ->
         ("", '""'),
         ('say "hi"\n', r'"say \"hi\"\n"'),
         (Colour.RED, '"red"'),
+        (timedelta(seconds=90), '"1m30s"'),
+        ({"wait": timedelta()}, '{"wait":"0s"}'),
+        (timedelta.max, "<timedelta>"),
         ({"b": 1, "a": {"d": None, "c": "<"}}, '{"a":{"c":"\\u003c","d":null},"b":1}'),
         ([1, "a", 2.0], '[1,"a",2]'),
         (Port(containerPort=80), '{"containerPort":80}'),

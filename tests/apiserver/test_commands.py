@@ -292,6 +292,7 @@ def test_a_kubeconfig_needs_a_server_that_has_started(
         (["--user", "a" * 65], "1 to 64 bytes"),
         (["--group", "g"], "--group: has a meaning only with --user"),
         (["--token"], "--token: has a meaning only with --user"),
+        (["--expires", "1h"], "--expires: has a meaning only with --user"),
         (["--merge"], "--merge: needs the file to merge into"),
         (["--user", "ann", "--insecure-http"], "turns off; --token does not"),
         (["--merge", "--output", "notes.yaml"], "cannot be merged into: it is not a kubeconfig"),
@@ -419,6 +420,12 @@ def test_a_copy_does_not_write_over_objects_unless_told(
 
     assert main([*copy, "--overwrite"]) == 0
     assert list(stored("sqlite:///to.db").values()) == [b"new", b"new"]
+
+
+def test_a_copy_of_nothing_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    error = told(capsys, "storage", "copy", "sqlite:///mistyped.db", "sqlite:///to.db")
+
+    assert error == "apiserver: the source holds no objects; is its URL right?\n"
 
 
 def test_a_store_is_compacted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
