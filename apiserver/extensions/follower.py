@@ -110,13 +110,12 @@ class Extensions:
             before.definition = definition
             return {definition.group} if changed else set()
         self._served[name] = Served(definition)
-        log.info("serving %s", name)
+        if not self._is_built_in(definition.group):
+            log.info("serving %s", name)
         return {definition.group}
 
     def _serve(self, group: str) -> None:
-        if group not in self._installed and any(
-            found.group.name == group for found in self._groups
-        ):
+        if self._is_built_in(group):
             log.warning("group %s is built in: no custom resources can be added to it", group)
             return
         served = [self._served[name] for name in sorted(self._served)]
@@ -127,3 +126,9 @@ class Extensions:
         elif group in self._installed:
             self._groups.remove(group)
             self._installed.discard(group)
+
+    def _is_built_in(self, group: str) -> bool:
+        """Whether others serve a group; what is defined in it is left alone."""
+        return group not in self._installed and any(
+            found.group.name == group for found in self._groups
+        )

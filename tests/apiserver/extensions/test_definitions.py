@@ -372,6 +372,26 @@ async def test_a_definition_goes_after_its_last_object(client: Driver, defined: 
     assert (await client.get(WIDGETS)).json["items"] == []
 
 
+@pytest.mark.parametrize("plural", ["leases", "robots"])
+async def test_a_definition_in_a_group_of_the_server_leaves_its_objects_alone(
+    client: Driver, defined: Defined, plural: str
+) -> None:
+    leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+    await client.post(leases, {"metadata": {"name": "mine"}})
+    body = definition(plural=plural, group="coordination.k8s.io")
+    body["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test"}
+    name = body["metadata"]["name"]
+    await client.post(DEFINITIONS, body)
+    await defined.until(name, "Established")
+
+    async with client.stream(f"{DEFINITIONS}?watch=1&fieldSelector=metadata.name={name}") as stream:
+        await client.delete(f"{DEFINITIONS}/{name}")
+        while (await stream.event())["type"] != "DELETED":
+            pass
+
+    assert (await client.get(f"{leases}/mine")).code == 200
+
+
 async def test_unknown_fields_of_a_schema_are_told(client: Driver) -> None:
     body = with_spec(a={"type": "object", "additionalProperties": {"type": "string", "odd": 1}})
 
