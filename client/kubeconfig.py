@@ -169,7 +169,9 @@ class Kubeconfig:
         wanted = name or self.current_context
         if not wanted:
             if self.empty:
-                raise invalid_configuration(["no configuration has been provided"])
+                raise invalid_configuration(
+                    ["no configuration has been provided, try setting KUBECONFIG to a file"]
+                )
             known = ", ".join(sorted(self.contexts)) or "none"
             raise invalid_configuration([f"current-context is not set; contexts: {known}"])
         if wanted not in self.contexts:
