@@ -165,7 +165,9 @@ def test_outside_of_a_pod_there_is_no_cluster_to_be_in(tmp_path: Path) -> None:
 
 
 def test_nothing_anywhere_is_said_to_be_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no configuration has been provided, try setting KUBECONFIG"):
+    with pytest.raises(
+        ConfigError, match="no configuration has been provided, try setting KUBECONFIG"
+    ):
         Config.from_env(environ={"HOME": str(tmp_path)}, service_account=tmp_path)
 
 
