@@ -324,6 +324,9 @@ class Stored:
 
 
 class NoInstances:
+    def is_built_in(self, group: str) -> bool:
+        return False
+
     def is_served(self, resource: GroupResource) -> bool:
         return False
 
