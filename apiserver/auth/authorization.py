@@ -5,14 +5,14 @@ authorizer allows, denies for good, or has no opinion; the first that has one de
 none has, the answer is no.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from apimachinery.errors import Forbidden
 from apimachinery.fieldpath import quote
 from apimachinery.schema import GroupResource
-from apiserver.auth.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED, User
+from apiserver.auth.user import User
 from apiserver.request import RequestInfo
 
 
@@ -85,19 +85,6 @@ class Union:
         return Rules(tuple(rule for rules in found for rule in rules.found), "\n".join(errors))
 
 
-class PrivilegedGroups:
-    """Members of these groups may do everything."""
-
-    def __init__(self, *groups: str) -> None:
-        self._groups = frozenset(groups or (MASTERS,))
-
-    async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
-        return NO_OPINION if self._groups.isdisjoint(user.groups) else ALLOWED
-
-    async def rules(self, user: User, namespace: str) -> Rules:
-        return Rules() if self._groups.isdisjoint(user.groups) else EVERYTHING
-
-
 class AlwaysAllow:
     """Everybody may do everything."""
 
@@ -106,57 +93,6 @@ class AlwaysAllow:
 
     async def rules(self, user: User, namespace: str) -> Rules:
         return EVERYTHING
-
-
-_PUBLIC_INFO: Final = ("/healthz", "/livez", "/readyz", "/version", "/version/")
-_DISCOVERY: Final = (
-    *_PUBLIC_INFO,
-    *("/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*"),
-)
-_GROUP_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
-    AUTHENTICATED: _DISCOVERY,
-    UNAUTHENTICATED: _PUBLIC_INFO,
-}
-_SELF_REVIEWS: Final = frozenset(
-    (
-        ("authorization.k8s.io", "selfsubjectaccessreviews"),
-        ("authorization.k8s.io", "selfsubjectrulesreviews"),
-        ("authentication.k8s.io", "selfsubjectreviews"),
-    )
-)
-
-
-class BasicAccess:
-    """What every Kubernetes gives to everyone: health and version, and to whoever is known also
-    discovery and questions about themselves. Where there are roles, they give it."""
-
-    async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
-        if attributes.is_resource:
-            asks_about_self = (
-                attributes.verb == "create"
-                and AUTHENTICATED in user.groups
-                and not attributes.subresource
-                and (attributes.group, attributes.resource) in _SELF_REVIEWS
-            )
-            return ALLOWED if asks_about_self else NO_OPINION
-        if attributes.verb != "get":
-            return NO_OPINION
-        readable = any(_fits(attributes.path, path) for path in _paths(user))
-        return ALLOWED if readable else NO_OPINION
-
-    async def rules(self, user: User, namespace: str) -> Rules:
-        rules = [Rule(("get",), paths=tuple(paths))] if (paths := _paths(user)) else []
-        if AUTHENTICATED in user.groups:
-            rules += [
-                Rule(("create",), groups=(group,), resources=(resource,))
-                for group, resource in sorted(_SELF_REVIEWS)
-            ]
-        return Rules(tuple(rules))
-
-
-def default_authorizer() -> Authorizer:
-    """Who may do what on a server that has no roles."""
-    return Union((PrivilegedGroups(MASTERS), BasicAccess()))
 
 
 async def require(authorizer: Authorizer, user: User, attributes: RequestInfo) -> None:
@@ -186,14 +122,6 @@ def forbidden_message(user: User, attributes: RequestInfo) -> str:
         where = f"in the namespace {quote(attributes.namespace)}"
     what = f"resource {quote(resource)} in API group {quote(attributes.group)}"
     return _escaped(f"{who} cannot {verb} {what} {where}")
-
-
-def _paths(user: User) -> list[str]:
-    return [path for group in user.groups for path in _GROUP_PATHS.get(group, ())]
-
-
-def _fits(path: str, pattern: str) -> bool:
-    return path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
 
 
 def _escaped(text: str) -> str:

@@ -16,12 +16,12 @@ import uvloop
 from apis.core.install import CORE
 from apiserver.app import App, create_app
 from apiserver.auth.authentication import Authentication
-from apiserver.auth.authorization import default_authorizer
 from apiserver.auth.tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.install import MakeOwnership
 from apiserver.storage.sqlite import open_sqlite
 from apiserver.tracking import FieldTracking
+from tests.roles import standard_authorizer
 
 OBJECTS: Final = 200
 TOGETHER: Final = 32
@@ -131,7 +131,7 @@ def _app(ownership: MakeOwnership | None) -> App:
         (CORE,),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([TokenAuthenticator({"root": User("root", "", (MASTERS,))})]),
-        authorizer=default_authorizer(),
+        authorizer=standard_authorizer(),
         ownership=ownership,
     )
 

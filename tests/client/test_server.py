@@ -12,13 +12,13 @@ from apis.gadgets import v1, v1beta1
 from apis.gadgets.install import GADGETS
 from apiserver.app import App, create_app
 from apiserver.auth.authentication import Authentication
-from apiserver.auth.authorization import default_authorizer
 from apiserver.auth.tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.storage.backends import open_backend
 from client import ASGITransport, AsyncClient, Client, Config, ResourceClient, ServerWarning
 from client.auth import Auth
 from client.informer.versions import compare
+from tests.roles import standard_authorizer
 
 ADMIN = Config("https://apiserver", auth=Auth(token="admin"), user_agent="tests/1", timeout=10)
 
@@ -30,7 +30,7 @@ def app() -> App:
         authentication=Authentication(
             (TokenAuthenticator({"admin": User("admin", groups=(MASTERS,))}),)
         ),
-        authorizer=default_authorizer(),
+        authorizer=standard_authorizer(),
     )
 
 

@@ -14,13 +14,13 @@ import yaml
 from apis.core.bootstrap import create_bootstrap_objects
 from apiserver.app import App, create_app
 from apiserver.auth.authentication import Authentication
-from apiserver.auth.authorization import default_authorizer
 from apiserver.auth.tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.storage.limits import CacheLimits
 from apiserver.storage.sqlite import open_sqlite
 from tests.apis.groups import GROUPS
 from tests.faults.hostile import PROTOBUF, Request, good, routes, spoilt
+from tests.roles import standard_authorizer
 
 TOKEN = "root"
 OTHERS = (
@@ -53,7 +53,7 @@ async def app() -> AsyncIterator[App]:
         authentication=Authentication(
             [TokenAuthenticator({TOKEN: User(TOKEN, groups=(MASTERS,))})]
         ),
-        authorizer=default_authorizer(),
+        authorizer=standard_authorizer(),
         cache_limits=CacheLimits(wait=0.005),
     )
     await made.start()

@@ -22,8 +22,6 @@ from apis.rbac.policy import Policy
 from apis.rbac.reconciliation import reconcile, reconciled_binding, reconciled_role
 from apis.rbac.strategy import ClusterRoleBindingStrategy, ClusterRoleStrategy
 from apis.rbac.v1 import AggregationRule, ClusterRole, ClusterRoleBinding
-from apiserver.auth.authorization import BasicAccess
-from apiserver.auth.user import ANONYMOUS, AUTHENTICATED, User
 from apiserver.rbac import offers
 from tests.apis.rbac.making import (
     Person,
@@ -102,28 +100,6 @@ def test_what_the_roles_for_people_allow(
     made = standard(binding("b", f"ClusterRole {role}", "User ann"))
 
     assert bool(made.allowed_by(Person("ann"), asks(verb, resource, group=group))) is allowed
-
-
-@pytest.mark.parametrize(
-    "user", [ANONYMOUS, User("ann", groups=(AUTHENTICATED,))], ids=["anonymous", "ann"]
-)
-async def test_everybody_gets_what_they_get_where_there_are_no_roles(user: User) -> None:
-    basic = BasicAccess()
-    made = standard()
-
-    for path in ("/healthz", "/livez", "/version/", "/api", "/apis/x", "/openapi/v3", "/metrics"):
-        asked = asks_path("get", path)
-        assert bool(made.allowed_by(user, asked)) is (await basic.authorize(user, asked)).allowed
-    for group, resource in (
-        ("authorization.k8s.io", "selfsubjectaccessreviews"),
-        ("authorization.k8s.io", "selfsubjectrulesreviews"),
-        ("authorization.k8s.io", "subjectaccessreviews"),
-        ("authentication.k8s.io", "selfsubjectreviews"),
-        ("", "configmaps"),
-    ):
-        question = asks("create", resource, group=group, namespace="")
-        expected = (await basic.authorize(user, question)).allowed
-        assert bool(made.allowed_by(user, question)) is expected
 
 
 def test_monitoring_may_see_health_and_metrics() -> None:

@@ -8,7 +8,6 @@ from apis.core.install import CORE
 from apis.gadgets.install import GADGETS
 from apiserver.app import App, create_app
 from apiserver.auth.authentication import Authentication
-from apiserver.auth.authorization import default_authorizer
 from apiserver.auth.tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.group import Group
@@ -16,6 +15,7 @@ from apiserver.limits import Limits
 from apiserver.storage.limits import CacheLimits
 from apiserver.storage.sqlite import open_sqlite
 from tests.apiserver.http.driver import Driver
+from tests.roles import standard_authorizer
 
 USERS = {"root": User("root", groups=(MASTERS,)), "alice": User("alice")}
 
@@ -25,7 +25,7 @@ def make_app(*groups: Group, limits: Limits | None = None, wait: float = 0.3) ->
         groups or (CORE, GADGETS),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([TokenAuthenticator(USERS)]),
-        authorizer=default_authorizer(),
+        authorizer=standard_authorizer(),
         cache_limits=CacheLimits(wait=wait),
         limits=limits,
     )
