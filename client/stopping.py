@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
+from client.racing import won
+
 T = TypeVar("T")
 
 
@@ -25,13 +27,5 @@ class Stopping:
 
     async def unless(self, work: Awaitable[T]) -> T | None:
         """What *work* brings; None, and it is cancelled, when this is stopped before."""
-        working = asyncio.ensure_future(work)
-        stopping = asyncio.ensure_future(self._raised.wait())
-        try:
-            await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
-            return working.result() if working.done() else None
-        finally:
-            unfinished = [each for each in (working, stopping) if not each.done()]
-            for each in unfinished:
-                each.cancel()
-            await asyncio.gather(*unfinished, return_exceptions=True)
+        done = await won(work, self._raised.wait())
+        return None if done is None else done.result()

@@ -25,6 +25,7 @@ from client.controller.reconciler import NamespacedName, Reconcile, Result, Term
 from client.controller.sources import Source
 from client.controller.workqueue import QueueShutDown
 from client.informer.alongside import is_order, within
+from client.racing import won
 
 T = TypeVar("T", bound=Object)
 
@@ -173,13 +174,7 @@ class Controller(Generic[T]):
 
     async def _all_synced(self) -> None:
         for ready in self._synced.values():
-            stopping = asyncio.ensure_future(self._stopping.wait())
-            waiting = asyncio.ensure_future(ready.wait())
-            try:
-                await asyncio.wait((stopping, waiting), return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                stopping.cancel()
-                waiting.cancel()
+            await won(ready.wait(), self._stopping.wait())
 
     # Its work
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from client.clock import Clock
+from client.racing import won
 
 log = logging.getLogger("apimachinery.controller.manager")
 
@@ -99,14 +100,7 @@ class RunnableGroup:
                 await asyncio.wait(tasks)
 
     async def _ended_within(self, tasks: "list[asyncio.Task[None]]", grace: float) -> None:
-        timer = asyncio.ensure_future(self._clock.sleep(grace))
-        ended = asyncio.ensure_future(asyncio.wait(tasks))
-        try:
-            await asyncio.wait((timer, ended), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            timer.cancel()
-            ended.cancel()
-            await asyncio.gather(timer, ended, return_exceptions=True)
+        await won(asyncio.wait(tasks), self._clock.sleep(grace))
         late = [self._tasks[task].name for task in tasks if task in self._tasks]
         if late:
             log.error("not stopped within %gs, cancelled: %s", grace, ", ".join(late))

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from client.clock import Clock
+from client.racing import won
 
 T = TypeVar("T")
 
@@ -37,31 +38,15 @@ async def within(clock: Clock, seconds: float | None, waiting: Awaitable[T]) -> 
     """Wait for something, but raise TimeoutError after *seconds* of *clock*."""
     if seconds is None:
         return await waiting
-    waiter = asyncio.ensure_future(waiting)
-    timer = asyncio.ensure_future(clock.sleep(seconds))
-    try:
-        await asyncio.wait((waiter, timer), return_when=asyncio.FIRST_COMPLETED)
-        if waiter.done():
-            return waiter.result()
+    done = await won(waiting, clock.sleep(seconds))
+    if done is None:
         raise TimeoutError(f"not within {seconds:g}s")
-    finally:
-        unfinished = [each for each in (waiter, timer) if not each.done()]
-        for each in unfinished:
-            each.cancel()
-        await asyncio.gather(*unfinished, return_exceptions=True)
+    return done.result()
 
 
 async def done_before(work: Coroutine[Any, Any, None], event: asyncio.Event) -> bool:
     """Whether *work* came to its end before *event*; else it is cancelled."""
-    doing = asyncio.ensure_future(work)
-    waiting = asyncio.ensure_future(event.wait())
-    both = (doing, waiting)
-    try:
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        if doing.done():
-            doing.result()
-        return doing.done()
-    finally:
-        for each in both:
-            each.cancel()
-        await asyncio.gather(*both, return_exceptions=True)
+    done = await won(work, event.wait())
+    if done is not None:
+        done.result()
+    return done is not None
