@@ -56,7 +56,12 @@ class DefinedVersion:
 
 @dataclass(frozen=True)
 class Definition:
-    """One custom resource; *names* are those that were accepted."""
+    """One custom resource.
+
+    Plural and kind are those of the specification, where they cannot change once it is
+    established, so that nothing a status says leads to the objects of another definition.
+    The other names are those that were accepted.
+    """
 
     group: str
     plural: str
@@ -103,14 +108,14 @@ class Definition:
 def parse_definition(document: Mapping[str, Any]) -> Definition:
     """The definition in the document of a CustomResourceDefinition."""
     spec, status = document["spec"], document.get("status") or {}
-    names = status.get("acceptedNames") or {}
+    names, kind = status.get("acceptedNames") or {}, spec["names"]["kind"]
     true = {found["type"] for found in status.get("conditions") or () if found["status"] == "True"}
     return Definition(
         group=spec["group"],
-        plural=names.get("plural", ""),
+        plural=spec["names"]["plural"],
         singular=names.get("singular", ""),
-        kind=names.get("kind", ""),
-        list_kind=names.get("listKind", ""),
+        kind=kind,
+        list_kind=names.get("listKind") or f"{kind}List",
         namespaced=spec["scope"] == "Namespaced",
         versions=tuple(_version(spec, version) for version in spec["versions"]),
         short_names=tuple(names.get("shortNames") or ()),

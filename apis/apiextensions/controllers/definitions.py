@@ -122,8 +122,7 @@ class DefinitionController:
     async def _finalize(self, definition: CustomResourceDefinition) -> bool:
         if FINALIZER not in definition.metadata.finalizers:
             return True
-        names = definition.status.accepted_names
-        resource = GroupResource(definition.spec.group, names.plural)
+        resource = GroupResource(definition.spec.group, definition.spec.names.plural)
         if is_true(definition, ESTABLISHED) and not self._instances.is_built_in(resource.group):
             if not self._instances.is_served(resource):
                 return False

@@ -9,6 +9,7 @@ from apimachinery.schema import GroupVersion
 from apimachinery.serializer import PROTOBUF
 from apis.apiextensions.v1 import CustomResourceDefinition, JSONSchemaProps
 from apiserver.app import App
+from apiserver.extensions.definition import parse_definition
 from tests.apiserver.extensions.definitions import (
     DEFINITIONS,
     WIDGETS,
@@ -447,3 +448,31 @@ async def test_the_end_of_a_definition_in_a_built_in_group_touches_nothing_of_th
     await defined.until_gone(body["metadata"]["name"], since=since)
 
     assert (await client.get(f"{leases}/precious")).code == 200
+
+
+async def test_a_definition_on_its_way_out_does_not_take_the_objects_of_another_with_it(
+    client: Driver, defined: Defined
+) -> None:
+    """Not even if its status calls it by the name of the other."""
+    await defined()
+    await defined(plural="gears")
+    gears = WIDGETS.replace("widgets", "gears")
+    await client.post(WIDGETS, widget(metadata={"finalizers": ["example.io/held"]}))
+    made = await client.post(gears, {**widget("cog"), "kind": "Gear"})
+    await client.delete(WIDGET)
+    names = {"plural": "gears", "kind": "Gear"}
+
+    changed = await client.patch(f"{WIDGET}/status", {"status": {"acceptedNames": names}})
+    await client.patch(f"{WIDGETS}/lamp", {"metadata": {"finalizers": None}})
+    since = changed.json["metadata"]["resourceVersion"]
+    await defined.until_gone("widgets.example.io", since=since)
+
+    assert (await client.get(f"{gears}/cog")).json == made.json
+
+
+def test_what_is_served_does_not_depend_on_the_names_that_a_status_says() -> None:
+    status = {"acceptedNames": {"plural": "", "kind": ""}}
+
+    found = parse_definition({**definition(), "status": status})
+
+    assert (found.plural, found.kind, found.list_kind) == ("widgets", "Widget", "WidgetList")
