@@ -69,6 +69,7 @@ class Revisits:
                 done = await self._attempted(name)
                 if done and not changed.is_set():
                     return
+                # Not wait_for, which loses a cancellation that comes together with the change.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(delay):
                         await changed.wait()

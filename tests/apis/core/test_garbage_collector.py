@@ -12,8 +12,10 @@ from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import ObjectMeta, OwnerReference
 from apimachinery.schema import GroupVersion
 from apis.core.controllers.garbage import GarbageCollector, Identity, Seen
+from apis.core.controllers.revisits import Revisits
 from apis.core.install import CORE
 from apis.core.v1 import ConfigMap, Namespace
+from apis.gadgets.install import GADGETS
 from apiserver.app import App
 from apiserver.context import context_for
 from apiserver.everything import Everything
@@ -220,3 +222,36 @@ async def _owners(world: World, name: str) -> list[str]:
     metadata = await world.metadata(name)
     assert metadata is not None
     return [owner.uid for owner in metadata.owner_references]
+
+
+@pytest.mark.parametrize("ticks", range(4))
+async def test_a_stop_is_not_lost_when_a_group_comes_at_the_same_time(app: App, ticks: int) -> None:
+    objects = Everything(app.groups, identify=Identity, see=Seen)
+
+    async with asyncio.timeout(5), objects.watch():
+        for _ in range(20):
+            await asyncio.sleep(0)
+        app.groups.install(GADGETS)
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("ticks", range(4))
+async def test_a_stop_is_not_lost_when_something_changes_at_the_same_time(ticks: int) -> None:
+    async def never_done(name: str) -> bool:
+        return False
+
+    revisits = Revisits("testing", never_done, first_delay=60)
+
+    async with asyncio.timeout(5):
+        async with asyncio.TaskGroup() as tasks:
+            revisits.wake("it", tasks)
+            for _ in range(20):
+                await asyncio.sleep(0)
+            (working,) = asyncio.all_tasks() - {asyncio.current_task()}
+            revisits.wake("it", tasks)
+            for _ in range(ticks):
+                await asyncio.sleep(0)
+            working.cancel()
+
+    assert working.cancelled()
