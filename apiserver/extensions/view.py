@@ -56,6 +56,8 @@ class CustomView(ResourceView):
 
     def item(self, encoded: bytes, form: Form) -> bytes:
         """What stands in a list: items of custom kinds say what they are."""
+        if form.media == "protobuf":
+            return super().item(encoded, form)
         return self.finished(encoded, form)
 
     def _document(self, record: Record, form: Form) -> bytes:
@@ -70,6 +72,8 @@ class CustomView(ResourceView):
         return None  # the stored bytes may lack what the schema of today fills in
 
     def _partial(self, record: Record, form: Form) -> bytes:
+        if form.media == "protobuf":
+            return self.encode_object(self._decode(record), form)
         metadata = self._loaded(record)["metadata"]
         return self._metadata_document(self._metadata(metadata, record), form)
 

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from apimachinery.meta.types import PartialObjectMetadata, PartialObjectMetadataList
 from apiserver.app import App
+from apiserver.response import protobuf_codec
 from tests.apiserver.extensions.definitions import (
     DEFINITIONS,
     SCALE,
@@ -19,6 +21,7 @@ from tests.apiserver.http.driver import Answer, Driver
 
 LAMP = f"{WIDGETS}/lamp"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+METADATA = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
 
 
 def causes(answer: Answer) -> list[str]:
@@ -610,3 +613,25 @@ async def test_a_watch_can_be_of_rows_and_of_metadata(client: Driver, defined: D
     assert metadata["object"]["kind"] == "PartialObjectMetadata"
     assert metadata["object"]["metadata"]["name"] == "lamp"
     assert (bookmark["type"], bookmark["object"]["kind"]) == ("BOOKMARK", "Widget")
+
+
+async def test_metadata_of_custom_resources_comes_as_protobuf_too(
+    client: Driver, defined: Defined
+) -> None:
+    """As clients ask for it that follow the metadata of everything."""
+    await defined()
+    made = await client.post(WIDGETS, widget())
+
+    one = await client.get(LAMP, accept=METADATA.format(""))
+    several = await client.get(WIDGETS, accept=METADATA.format("List"))
+
+    accept = {"accept": METADATA.format("")}
+    async with client.stream(f"{WIDGETS}?watch=1", headers=accept) as stream:
+        frame = await stream.write()
+
+    codec = protobuf_codec()
+    assert frame is not None and one.body in frame
+    found = codec.decode(PartialObjectMetadata, codec.read_envelope(one.body).raw)
+    listed = codec.decode(PartialObjectMetadataList, codec.read_envelope(several.body).raw)
+    uid = made.json["metadata"]["uid"]
+    assert [found.metadata.uid, *(each.metadata.uid for each in listed.items)] == [uid, uid]
