@@ -53,16 +53,25 @@ def compile_type(schema: JSONSchema) -> Check | None:
         accepted = frozenset(("integer", "number") if wanted == "number" else (wanted,))
     if schema.get("nullable"):
         accepted |= {"null"}
-    whole = "integer" in accepted and "number" not in accepted
     make = mistyped(wanted)
 
     def check(value: Any) -> Problem | None:
         found = _TYPES[type(value)]
-        if found in accepted or (whole and found == "number" and value.is_integer()):
-            return None
-        return Problem(make, found)
+        return None if found in accepted else Problem(make, found)
 
-    return check
+    def check_whole(value: Any) -> Problem | None:
+        if _TYPES[type(value)] not in _NUMBER:
+            return check(value)
+        return None if _is_whole(value) else Problem(make, "number")
+
+    return check_whole if "integer" in accepted and "number" not in accepted else check
+
+
+def _is_whole(value: float) -> bool:
+    """Whether a number is an integer to those who read one beyond 64 bits as a fraction."""
+    if isinstance(value, int):
+        return INT64_MIN <= value <= INT64_MAX
+    return value.is_integer() and abs(value) <= _MAX_EXACT
 
 
 def scalar_checks(schema: JSONSchema) -> Iterator[tuple[frozenset[str], Check]]:
@@ -71,6 +80,8 @@ def scalar_checks(schema: JSONSchema) -> Iterator[tuple[frozenset[str], Check]]:
     yield from ((_NUMBER, check) for check in _number_checks(schema))
 
 
+_MAX_EXACT: Final = 2**53 - 1
+"""Up to here every integer can be written as a fraction and read again."""
 _STRING: Final = frozenset(("string",))
 _NUMBER: Final = frozenset(("integer", "number"))
 
@@ -88,7 +99,7 @@ def compile_enum(schema: JSONSchema) -> Check | None:
 
 def canonical(value: Any) -> bytes:
     """Bytes that are equal for equal JSON values: 1 and 1.0 are, 1 and true are not."""
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:
         value = int(value)
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 

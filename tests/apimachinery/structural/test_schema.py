@@ -189,6 +189,19 @@ def test_a_default_is_never_shared() -> None:
             "Invalid value: 4: x in body should be a multiple of 3",
         ),
         ({"type": "number", "multipleOf": 0.1}, 0.3, None),
+        ({"type": "number"}, 1e23, None),
+        ({"type": "number", "enum": [1e23]}, 1e23, None),
+        ({"type": "integer"}, 2.0**53 - 1, None),
+        (
+            {"type": "integer"},
+            2.0**53,
+            'Invalid value: "number": x in body must be of type integer: "number"',
+        ),
+        (
+            {"type": "integer"},
+            2**63,
+            'Invalid value: "number": x in body must be of type integer: "number"',
+        ),
         (
             {"type": "number", "multipleOf": 1e-300},
             1e300,
