@@ -6,7 +6,7 @@ model, a list, a map, a scalar or anything at all.
 """
 
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -111,7 +111,7 @@ def type_info(annotation: Any, metadata: tuple[Any, ...] = ()) -> TypeInfo:
     if origin is list or annotation is list:
         (item,) = get_args(annotation) or (Any,)
         return TypeInfo("list", list, type_info(item), metadata=metadata)
-    if origin is dict or annotation is dict:
+    if origin in (dict, Mapping) or annotation is dict:
         _, value = get_args(annotation) or (str, Any)
         return TypeInfo("map", dict, type_info(value), metadata=metadata)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

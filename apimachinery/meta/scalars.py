@@ -6,8 +6,9 @@ the markers tell protobuf, OpenAPI and the fuzzer what the wire calls them.
 
 import base64
 import binascii
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -29,13 +30,12 @@ FIELDS_V1 = WireType("fields-v1")
 
 
 class _AsItIs:
-    """Writes a map in the order that it has."""
+    """A map that is written in the order that it has."""
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        written = core_schema.filter_dict_schema()
-        return cast(CoreSchema, {**handler(source), "serialization": written})
+    def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.dict_schema(
+            core_schema.str_schema(), serialization=core_schema.filter_dict_schema()
+        )
 
 
 class _Base64:
@@ -75,8 +75,10 @@ Bytes = Annotated[bytes, BASE64]
 RawExtension = Annotated[dict[str, Any], RAW]
 """A whole document of some other type, kept as it came."""
 
-FieldsV1 = Annotated[dict[str, Any], FIELDS_V1, _AsItIs()]
+FieldsV1 = Annotated[Mapping[str, Any], FIELDS_V1, _AsItIs()]
 """A set of field paths in its wire form; `apimachinery.patch.apply` reads and writes it.
+
+It is a plain dict to read, and never changed in place: copies of an object share it.
 
 Whoever tracks fields writes every set in its one order. To sort it again would cost a write more
 than all the rest of its encoding."""

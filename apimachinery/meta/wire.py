@@ -5,7 +5,7 @@ pydantic when it is defined.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
@@ -72,7 +72,7 @@ def _depth(annotation: Any) -> int:
         return FLAT if inner == 0 else MODEL_LIST if (origin, inner) == (list, MODEL) else DEEP
     if origin in (Union, UnionType):
         return DEEP if any(_depth(arm) for arm in arguments) else 0
-    if origin is Literal:
+    if origin in (Literal, Mapping):  # a Mapping is what nobody changes in place
         return 0
     return _depth_of_class(annotation)
 

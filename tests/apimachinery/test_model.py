@@ -17,7 +17,14 @@ from apimachinery.meta.model import Model, deep_copy, field
 from apimachinery.meta.scalars import Bytes, Int32, RawExtension
 from apimachinery.meta.shape import ListShape, MapShape, Scalar, StructShape
 from apimachinery.meta.time import MicroTime, Time
-from apimachinery.meta.types import LabelSelector, Object, ObjectList, ObjectMeta, OwnerReference
+from apimachinery.meta.types import (
+    LabelSelector,
+    ManagedFieldsEntry,
+    Object,
+    ObjectList,
+    ObjectMeta,
+    OwnerReference,
+)
 from apimachinery.meta.wire import wire_name
 from apimachinery.testing import objects
 from apis.gadgets import v1
@@ -230,6 +237,16 @@ def test_a_deep_copy_shares_nothing_that_can_change() -> None:
         anything=[{}],
         self_again=minimal(),
     )
+
+
+def test_copies_share_the_sets_of_owned_fields() -> None:
+    entry = ManagedFieldsEntry(manager="m", fields_v1={"f:spec": {"f:size": {}}})
+
+    copy = entry.deep_copy()
+    copy.fields_v1 = {"f:spec": {}}
+
+    assert entry.deep_copy().fields_v1 is entry.fields_v1
+    assert entry.fields_v1 == {"f:spec": {"f:size": {}}}
 
 
 def test_pydantic_copies_the_same_way() -> None:
