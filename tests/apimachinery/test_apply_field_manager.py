@@ -113,6 +113,16 @@ def test_a_create_starts_from_the_empty_object() -> None:
     assert entries(found) == [("m", "Update", T1, data_fields("a"))]
 
 
+def test_fields_that_a_manager_sets_again_are_not_encoded_again(manager: FieldManager) -> None:
+    live = manager.update(None, obj({"a": "1"}), manager="m", time=T1)
+
+    found = manager.update(live, obj({"a": "2"}), manager="m", time=T2)
+
+    (before,), (after,) = entries(live), entries(found)
+    assert after[2] == T2
+    assert after[3] is before[3]
+
+
 def test_inputs_are_not_changed(manager: FieldManager) -> None:
     live = manager.update(None, obj({"a": "1"}), manager="m", time=T1)
     new, applied = obj({"a": "2"}), obj({"b": "2"})

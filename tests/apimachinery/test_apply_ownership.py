@@ -667,6 +667,20 @@ def test_owners_of_parts_own_what_has_become_atomic() -> None:
     assert state.owners() == {"two": {".struct"}}
 
 
+def test_a_set_that_has_fitted_a_shape_is_fitted_to_the_next() -> None:
+    shapes: dict[str, Shape] = {"v1": GRANULAR}
+    rules = Ownership(shapes, rename)
+    one, two = Manager("one", "Update", "v1"), Manager("two", "Update", "v1")
+    live = Versioned({"struct": {"numeric": 1}}, "v1")
+    managers = rules.update(Versioned({}, "v1"), live, {}, one)
+    assert rules.update(live, live, managers, two) == managers
+
+    shapes["v1"] = ATOMIC
+    found = rules.update(live, live, managers, two)
+
+    assert shown(found[one].fields) == {".struct"}
+
+
 def test_owners_of_what_has_become_granular_own_its_parts_when_they_apply_again() -> None:
     state = State({"v1": ATOMIC})
     state.apply("one", {"struct": {"numeric": 1, "string": "a"}})

@@ -42,6 +42,11 @@ class Comparison:
     removed: FieldSet = EMPTY
 
     @property
+    def changed(self) -> FieldSet:
+        """All of them."""
+        return self.added | self.modified | self.removed
+
+    @property
     def is_same(self) -> bool:
         return not (self.added or self.modified or self.removed)
 

@@ -240,9 +240,17 @@ def owners_after(
     change = found.pop(_CURRENT_OPERATION, None)
     fields = change.fields - _OWNERLESS if change else None
     if fields:
-        before = found.get(manager)
-        found[manager] = Owned(fields | before.fields if before else fields, new.version, time)
+        left = found.get(manager)
+        mine = Owned(fields | left.fields if left else fields, new.version, time)
+        found[manager] = _as_encoded(mine, managers.get(manager))
     return found
+
+
+def _as_encoded(owned: Owned, before: Owned | None) -> Owned:
+    """Let fields that somebody owned already, and sets again, not be encoded again."""
+    if before is None or before.fields != owned.fields:
+        return owned
+    return Owned(before.fields, owned.version, owned.time, before.encoded)
 
 
 def _with_own_entry(

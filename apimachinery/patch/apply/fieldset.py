@@ -22,7 +22,7 @@ MAX_DEPTH: Final = 128
 FieldsV1 = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class FieldSet:
     """A set of paths. No child of it is empty, so that equal sets are equal trees.
 
@@ -118,37 +118,34 @@ class FieldSet:
 
     def difference(self, other: "FieldSet") -> "FieldSet":
         """What is in this set and not in the other; fields below a removed one stay."""
-        if not other or not self:
-            return self
-        children = dict(self.children)
+        changed = {}
         for element in self.children.keys() & other.children.keys():
-            if left := children[element] - other.children[element]:
-                children[element] = left
-            else:
-                del children[element]
-        return self._with(self.members - other.members, children)
+            child = self.children[element]
+            if (left := child - other.children[element]) is not child:
+                changed[element] = left
+        return self._less(other.members, changed)
 
     def recursive_difference(self, other: "FieldSet") -> "FieldSet":
         """Like difference, but what is removed goes with everything below it."""
-        if not other or not self:
-            return self
-        children = dict(self.children)
-        for element in self.children.keys() & (other.members | other.children.keys()):
-            left = EMPTY
-            if element not in other.members:
-                left = children[element].recursive_difference(other.children[element])
-            if left:
-                children[element] = left
-            else:
-                del children[element]
-        return self._with(self.members - other.members, children)
+        changed = dict.fromkeys(self.children.keys() & other.members, EMPTY)
+        for element in self.children.keys() & other.children.keys() - other.members:
+            child = self.children[element]
+            left = child.recursive_difference(other.children[element])
+            if left is not child:
+                changed[element] = left
+        return self._less(other.members, changed)
 
-    def _with(self, members: frozenset[Element], children: dict[Element, "FieldSet"]) -> "FieldSet":
-        """A set with these parts; this one itself if they are its own."""
-        same = len(members) == len(self.members) and len(children) == len(self.children)
-        if same and all(children[element] is child for element, child in self.children.items()):
+    def _less(
+        self, members: frozenset[Element], changed: Mapping[Element, "FieldSet"]
+    ) -> "FieldSet":
+        """The set without these members, and with less in some children; itself if it is equal."""
+        if not changed and self.members.isdisjoint(members):
             return self
-        return FieldSet(members, children)
+        children = {**self.children, **changed}
+        for element, left in changed.items():
+            if not left:
+                del children[element]
+        return FieldSet(self.members - members, children)
 
     def leaves(self) -> "FieldSet":
         """Only the paths that no other path of the set goes through."""

@@ -64,8 +64,10 @@ def cap(managers: Managers, limit: int = MAX_UPDATE_MANAGERS) -> dict[Manager, O
     """
     capped = dict(managers)
     updaters = [manager for manager in managers if manager.operation == "Update"]
-    updaters.sort(key=lambda manager: (managers[manager].time or "", manager.identifier))
     excess = len(updaters) - limit
+    if excess <= 0:
+        return capped
+    updaters.sort(key=lambda manager: (managers[manager].time or "", manager.identifier))
     first: dict[str, Manager] = {}
     for manager in updaters:
         if excess <= 0:

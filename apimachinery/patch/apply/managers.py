@@ -7,6 +7,7 @@ A manager whose version cannot be converted to any more is forgotten.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from apimachinery.meta.shape import Shape
 from apimachinery.patch.apply.compare import Comparison, compare
@@ -64,6 +65,10 @@ class Ownership:
     convert: Convert
     ignored: Mapping[str, FieldSet] = field(default_factory=dict)
     compare: Compare = compare
+    _fitting: WeakValueDictionary[tuple[int, Shape], FieldSet] = field(
+        default_factory=WeakValueDictionary, init=False, compare=False, repr=False
+    )
+    """Sets that are known to fit a shape, by their identity, for as long as they are there."""
 
     def update(
         self, live: Versioned, new: Versioned, managers: Managers, manager: Manager
@@ -76,9 +81,10 @@ class Ownership:
         comparison = self._comparison(live, new, new.version)
         found = self._taken(live, new, found, manager, comparison, force=True)
         before = found.pop(manager, None)
-        fields = before.fields if before else EMPTY
-        fields = fields - comparison.removed | comparison.modified | comparison.added
-        fields = fields.recursive_difference(self.ignored.get(new.version, EMPTY))
+        fields = comparison.modified | comparison.added
+        if before:
+            kept = before.fields - comparison.removed
+            fields |= kept.recursive_difference(self.ignored.get(new.version, EMPTY))
         if fields:
             found[manager] = Owned(fields, new.version, before.time if before else None)
         return found
@@ -130,9 +136,18 @@ class Ownership:
         for manager, owned in managers.items():
             if owned.version not in served:
                 continue
-            fields = reconcile(owned.fields, self.shapes[owned.version])
-            found[manager] = owned.with_fields(fields)
+            found[manager] = owned.with_fields(self._fit(owned.fields, self.shapes[owned.version]))
         return found
+
+    def _fit(self, fields: FieldSet, shape: Shape) -> FieldSet:
+        """The set as it fits the shape. Sets are interned, and most have been seen before."""
+        key = id(fields), shape
+        if self._fitting.get(key) is fields:
+            return fields
+        fitting = reconcile(fields, shape)
+        if fitting is fields:
+            self._fitting[key] = fields
+        return fitting
 
     def _converts(self, live: Versioned, version: str) -> bool:
         try:
@@ -167,11 +182,10 @@ class Ownership:
             seen = comparisons.get(owned.version)
             if seen is None:
                 seen = comparisons[owned.version] = self._comparison(live, new, owned.version)
-            taken = owned.fields & (seen.modified | seen.added)
             if not force:
+                taken = owned.fields & (seen.modified | seen.added)
                 conflicts.extend(Conflict(other, path, owned.time) for path in taken)
-            fields = owned.fields - taken - seen.removed
-            left[other] = owned.with_fields(fields)
+            left[other] = owned.with_fields(owned.fields - seen.changed)
         if conflicts:
             raise ApplyConflict(sorted(conflicts, key=lambda found: found.manager.identifier))
         return {other: owned for other, owned in left.items() if owned.fields}
