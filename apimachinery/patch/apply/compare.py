@@ -124,13 +124,17 @@ class _Comparer:
     ) -> None:
         for name in old | new:
             before, after = old.get(name, ABSENT), new.get(name, ABSENT)
-            if isinstance(before, str) and isinstance(after, str) and before == after:
+            texts = isinstance(before, str) and isinstance(after, str)
+            if texts and before == after:
                 continue
             self.path.append(paths.field(name))
             found = field_shape(shape, name)
             if found is None:
                 raise InvalidValue(Problem("", "field not declared in schema"))
-            self.visit(before, after, found)
+            if texts and isinstance(found, Scalar):
+                self.modified.insert(self.path)
+            else:
+                self.visit(before, after, found)
             self.path.pop()
 
     def _visit_items(self, old: list[JSON], new: list[JSON], shape: ListShape) -> None:

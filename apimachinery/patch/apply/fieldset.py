@@ -118,6 +118,8 @@ class FieldSet:
 
     def difference(self, other: "FieldSet") -> "FieldSet":
         """What is in this set and not in the other; fields below a removed one stay."""
+        if not other or not self:
+            return self
         changed = {}
         for element in self.children.keys() & other.children.keys():
             child = self.children[element]
@@ -127,6 +129,8 @@ class FieldSet:
 
     def recursive_difference(self, other: "FieldSet") -> "FieldSet":
         """Like difference, but what is removed goes with everything below it."""
+        if not other or not self:
+            return self
         changed = dict.fromkeys(self.children.keys() & other.members, EMPTY)
         for element in self.children.keys() & other.children.keys() - other.members:
             child = self.children[element]
@@ -221,7 +225,8 @@ class SetBuilder:
             return EMPTY
         children = dict(self.grafts)
         for element, child in self.children.items():
-            children[element] = children.get(element, EMPTY) | child.build()
+            built = child.build()
+            children[element] = children[element] | built if element in children else built
         return FieldSet(frozenset(self.members), children)
 
     def _parent(self, path: Sequence[Element]) -> "SetBuilder":
