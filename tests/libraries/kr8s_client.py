@@ -64,7 +64,7 @@ async def definitions(namespace: str) -> None:
     await lamp.patch({"spec": {"size": 2}})
     await lamp.refresh()
     await defined.delete()
-    await lamp.wait("delete", timeout=20)
+    await defined.wait("delete", timeout=20)
 
     assert lamp.spec.size == 2
 
