@@ -3,6 +3,7 @@
 The work is done by CEL's own implementation (`cel_expr_python`, in C++).
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
@@ -61,12 +62,19 @@ class Program:
             raise EvaluationError(str(error).removesuffix(" [INTERNAL]")) from None
         kind = found.type()
         if kind == cel.Type.ERROR:
-            raise EvaluationError(str(found.value()))
+            raise EvaluationError(_told(str(found.value())))
         if kind != self._result:
             raise EvaluationError(f"the value is of type {kind.name()}")
         return found.value()
 
 
+def _told(error: str) -> str:
+    """An error as Kubernetes tells it, where its evaluator has other words than ours."""
+    missing = _NO_KEY.fullmatch(error)
+    return f"no such key: {missing['key']}" if missing else error
+
+
+_NO_KEY: Final = re.compile(r'NOT_FOUND: Key not found in map : "?(?P<key>.*?)"?')
 _RESULTS: Final = {"bool": cel.Type.BOOL, "string": cel.Type.STRING}
 
 

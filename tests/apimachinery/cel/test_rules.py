@@ -53,8 +53,7 @@ def test_a_rule_that_cannot_be_evaluated_is_broken() -> None:
     place = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     (found,) = told(ruled("self.none == 1", place), {"x": {}})
 
-    assert found.startswith("x: Invalid value: ")
-    assert found.endswith("evaluating rule: self.none == 1")
+    assert found == "x: Invalid value: no such key: none evaluating rule: self.none == 1"
 
 
 def test_rules_about_a_change_are_asked_only_of_changes() -> None:
