@@ -29,18 +29,16 @@ class Collector:
     @contextmanager
     def paused(self, size: int) -> Iterator[None]:
         """Make objects of *size* bytes without the collector; nothing may be awaited meanwhile."""
-        if size < LARGE or not gc.isenabled():
+        if not self.expect(size):
             yield
             return
-        self._collect_before(size)
-        gc.disable()
-        try:
+        with resting():
             yield
-        finally:
-            _let_young_be_old()
-            gc.enable()
 
-    def _collect_before(self, size: int) -> None:
+    def expect(self, size: int) -> bool:
+        """Whether *size* bytes are so many that the collector should rest; makes it ready to."""
+        if size < LARGE or not gc.isenabled():
+            return False
         self._made += size
         if self._made > self._much:
             self._made = 0
@@ -48,10 +46,25 @@ class Collector:
         else:
             # The young garbage of others would pass for old together with what is made here.
             gc.collect(1)
+        return True
 
 
 COLLECTOR: Final = Collector()
 """There is one in a process, so there is one here."""
+
+
+@contextmanager
+def resting() -> Iterator[None]:
+    """Without the collector, if it runs; what was made counts as old afterwards."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        _let_young_be_old()
+        gc.enable()
 
 
 def _let_young_be_old() -> None:

@@ -18,6 +18,7 @@ from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
 from apimachinery.serializer import LineFrames
 from apimachinery.watch import Event, EventType
+from client.collector import COLLECTOR, resting
 from client.http import Response
 from client.paging import Page
 from client.responses import generic_status
@@ -172,6 +173,7 @@ class FrameDecoder(Generic[T]):
         self._read = read or _read
         self._frames = frames or LineFrames()
         self._ready: list[bytes] = []
+        self._many = False
 
     async def decode(self) -> Event[T | Status]:
         while not self._ready:
@@ -180,9 +182,15 @@ class FrameDecoder(Generic[T]):
                 raise self._end()
             self._ready = list(self._frames.feed(chunk))
             self._ready.reverse()
+            self._many = COLLECTOR.expect(len(chunk))
         frame = self._ready.pop()
         bookmark = _BOOKMARK in frame[:_BEGINNING]
-        return decode_event(frame, self._decode_bookmark if bookmark else self._decode_object)
+        decode_object = self._decode_bookmark if bookmark else self._decode_object
+        if not self._many:
+            return decode_event(frame, decode_object)
+        # One at a time all the same: who does not keep the object has its memory for the next.
+        with resting():
+            return decode_event(frame, decode_object)
 
     def close(self) -> None:
         self._response.close()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from client.collector import LARGE, Collector
+from client.collector import LARGE, Collector, resting
 
 OLDEST = 2
 
@@ -75,3 +75,18 @@ def test_what_a_program_has_frozen_stays_so() -> None:
         assert gc.get_freeze_count() == frozen
     finally:
         gc.unfreeze()
+
+
+def test_events_that_come_many_at_once_count_as_old_one_by_one() -> None:
+    collector = Collector()
+
+    assert collector.expect(LARGE)
+    with resting():
+        first: list[int] = []
+    assert gc.isenabled()
+    with resting():
+        second: list[int] = []
+
+    old = {id(obj) for obj in gc.get_objects(generation=OLDEST)}
+    assert {id(first), id(second)} <= old
+    assert not collector.expect(LARGE - 1)
