@@ -2,7 +2,7 @@
 
 A tour, in the order a newcomer meets things:
 
-- `Model`, `field` and `Object` define types (`apimachinery.meta.model`);
+- `Model`, `field` and `Object` define types (`apimachinery.model.model`);
 - `Scheme` knows which class is which kind and converts between versions;
 - `Codec` reads and writes documents, JSON, YAML and protobuf;
 - `apimachinery.selectors`, `apimachinery.patch`, `apimachinery.mapper` and `apimachinery.openapi`
@@ -12,12 +12,7 @@ A tour, in the order a newcomer meets things:
 """
 
 from apimachinery.codec import Codec, FieldValidation, StorageCodec
-from apimachinery.duration import Duration
 from apimachinery.errors import APIError
-from apimachinery.intstr import IntOrString
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import Bytes, Int32, RawExtension
-from apimachinery.meta.time import MicroTime, Time
 from apimachinery.meta.types import (
     Condition,
     LabelSelector,
@@ -27,7 +22,12 @@ from apimachinery.meta.types import (
     OwnerReference,
 )
 from apimachinery.meta.unstructured import Unstructured
-from apimachinery.quantity import Quantity
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.duration import Duration
+from apimachinery.scalars.intstr import IntOrString
+from apimachinery.scalars.quantity import Quantity
+from apimachinery.scalars.time import MicroTime, Time
+from apimachinery.scalars.wire_types import Bytes, Int32, RawExtension
 from apimachinery.schema import (
     INTERNAL,
     GroupKind,

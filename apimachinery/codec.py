@@ -12,14 +12,20 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import ValidationError
 
-from apimachinery.meta.decode import DecodedModel, DecodeError, complaint, decode_json
-from apimachinery.meta.model import Model, new_model
-from apimachinery.meta.strict import problems_of
 from apimachinery.meta.types import Object, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
+from apimachinery.model.decoding import DecodedModel, DecodeError, complaint, decode_json
+from apimachinery.model.model import Model, new_model
+from apimachinery.model.strict_decoding import problems_of
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import Scheme
-from apimachinery.serializer import JSON, MAX_BYTES, PROTOBUF, SERIALIZERS, yaml_complaint
+from apimachinery.serialization.serializer import (
+    JSON,
+    MAX_BYTES,
+    PROTOBUF,
+    SERIALIZERS,
+    yaml_complaint,
+)
 
 if TYPE_CHECKING:
     from apimachinery.protobuf import ProtobufCodec

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from apimachinery.duration import format_duration
+from apimachinery.scalars.duration import format_duration
 
 IMMUTABLE: Final = "field is immutable"
 

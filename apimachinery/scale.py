@@ -3,9 +3,9 @@
 Servers and clients both speak it at the `scale` subresource of other kinds; no group stores it.
 """
 
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import Int32
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.wire_types import Int32
 
 __all__ = ["Scale", "ScaleSpec", "ScaleStatus"]
 

@@ -11,18 +11,18 @@ version and as internal is its own hub.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
-from apimachinery.conversion import (
+from apimachinery.conversion.class_conversion import (
     SAME,
     Deriver,
     Difference,
     UnknownConversion,
     function_types,
 )
-from apimachinery.defaults import Defaulter, SetDefaults
+from apimachinery.conversion.defaults import Defaulter, SetDefaults
+from apimachinery.conversion.kept_fields import ConversionError
 from apimachinery.fieldpath import quote
-from apimachinery.kept import ConversionError
-from apimachinery.meta.model import Model, new_model
 from apimachinery.meta.types import Object, ObjectList, TypeMeta
+from apimachinery.model.model import Model, new_model
 from apimachinery.schema import INTERNAL, GroupKind, GroupVersion, GroupVersionKind
 from apimachinery.version import sort_versions
 

@@ -12,10 +12,10 @@ from pydantic_core import to_json
 
 from apimachinery.codec import dump_json
 from apimachinery.errors import APIError, from_status
-from apimachinery.meta.decode import DecodeError, decode_json
-from apimachinery.meta.model import Model
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import WatchEvent
+from apimachinery.model.decoding import DecodeError, decode_json
+from apimachinery.model.model import Model
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from apiserver.auth.tokens import InvalidTokenFile
-from apiserver.certificates import CertificateError
+from apiserver.auth.static_tokens import InvalidTokenFile
 from apiserver.commands import kubeconfig, serve, storage
 from apiserver.config import ConfigError
-from apiserver.datadir import DataDirError
-from apiserver.loading import GroupError
+from apiserver.process.certificates import CertificateError
+from apiserver.process.data_folder import DataDirError
+from apiserver.process.loading import GroupError
 from apiserver.storage.interface import StorageError
 
 MISTAKES = (

@@ -19,26 +19,26 @@ from apimachinery.scheme import Scheme
 from apiserver.admission.chain import Chain
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
-from apiserver.exchange import Receive, Scope
-from apiserver.gate import Gate, Send
 from apiserver.group import Group
-from apiserver.handlers.discovery import Discovery
-from apiserver.handlers.health import Check, Health, Unhealthy, ping
-from apiserver.handlers.metrics import MetricsHandler
-from apiserver.handlers.openapi import OpenAPI
-from apiserver.handlers.version import on_version
+from apiserver.handlers.routes import Router
 from apiserver.handlers.watch import Watches
+from apiserver.http.access import Access, on_error
+from apiserver.http.exchange import Receive, Scope
+from apiserver.http.gate import Gate, Send
+from apiserver.http.request_limits import Limits
+from apiserver.http.response import WideResponse, write
+from apiserver.http.server_metrics import Metrics
 from apiserver.install import Groups, MakeOwnership
-from apiserver.limits import Limits
-from apiserver.metrics import Metrics
-from apiserver.middleware import Access, on_error
-from apiserver.response import WideResponse, write
-from apiserver.routes import Router
-from apiserver.storage.cache import WatchCache
+from apiserver.managed_fields.field_tracking import FieldTracking
+from apiserver.pages.discovery import Discovery
+from apiserver.pages.health import Check, Health, Unhealthy, ping
+from apiserver.pages.metrics import MetricsHandler
+from apiserver.pages.openapi import OpenAPI
+from apiserver.pages.version import on_version
+from apiserver.storage.cache.cache_limits import CacheLimits
+from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.compaction import Compactor
 from apiserver.storage.interface import Backend
-from apiserver.storage.limits import CacheLimits
-from apiserver.tracking import FieldTracking
 
 log = logging.getLogger(__name__)
 

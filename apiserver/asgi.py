@@ -16,15 +16,24 @@ from typing import Final
 from apimachinery.errors import APIError
 from apis.core.controllers.standing import Standing, default_account, root_ca
 from apiserver.app import DRAIN, App
-from apiserver.assembly import assemble
 from apiserver.auth.authentication import Authenticator
-from apiserver.auth.signed import SignedTokenAuthenticator, signing_key
-from apiserver.auth.signing import InvalidSigningKey
-from apiserver.auth.tokens import InvalidTokenFile, TokenAuthenticator, TokenFileAuthenticator
+from apiserver.auth.static_tokens import (
+    InvalidTokenFile,
+    TokenAuthenticator,
+    TokenFileAuthenticator,
+)
+from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.auth.user import MASTERS, User
-from apiserver.certificates import CertificateError
+from apiserver.auth.user_tokens import SignedTokenAuthenticator, signing_key
 from apiserver.config import Config, ConfigError, load_config
-from apiserver.datadir import (
+from apiserver.controlplane.role_access import Access
+from apiserver.controlplane.standard_server import assemble
+from apiserver.http.exchange import Receive, Scope
+from apiserver.http.gate import Send
+from apiserver.install import InstallError
+from apiserver.pages.openid import add_openid_paths
+from apiserver.process.certificates import CertificateError
+from apiserver.process.data_folder import (
     ADMIN,
     DataDir,
     DataDirError,
@@ -33,12 +42,7 @@ from apiserver.datadir import (
     token_keys,
     trusted_by_clients,
 )
-from apiserver.exchange import Receive, Scope
-from apiserver.gate import Send
-from apiserver.handlers.openid import add_openid_paths
-from apiserver.install import InstallError
-from apiserver.loading import GroupError, load_group
-from apiserver.rbac import Access
+from apiserver.process.loading import GroupError, load_group
 from apiserver.storage.backends import open_backend
 from apiserver.storage.interface import StorageError
 

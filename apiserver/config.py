@@ -15,10 +15,9 @@ from urllib.parse import quote, urlsplit
 
 import marshmallow
 
-from apimachinery.meta.decode import DecodeError
-from apimachinery.yaml import load_yaml
-from apiserver.address import Address
-from apiserver.config_rules import (
+from apimachinery.model.decoding import DecodeError
+from apimachinery.serialization.yaml import load_yaml
+from apiserver.config_fields import (
     AddressText,
     Choice,
     File,
@@ -29,6 +28,7 @@ from apiserver.config_rules import (
     Texts,
     WholeNumber,
 )
+from apiserver.process.address import Address
 
 ENVIRONMENT_PREFIX: Final = "APISERVER_"
 CONFIG_VARIABLE: Final = "APISERVER_CONFIG"

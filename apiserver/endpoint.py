@@ -10,21 +10,21 @@ from typing import Any, Final, cast
 import orjson
 
 from apimachinery.codec import Codec, FieldValidation, dump_json
-from apimachinery.meta.fields import shape_of
 from apimachinery.meta.options import CreateOptions, PatchOptions, UpdateOptions
 from apimachinery.meta.options_validation import FIELD_MANAGER_MAX
-from apimachinery.meta.shape import StructShape
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.class_fields import shape_of
+from apimachinery.model.type_shape import StructShape
 from apimachinery.schema import GroupVersion, GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
-from apimachinery.serializer import PROTOBUF
+from apimachinery.serialization.serializer import PROTOBUF
 from apiserver.context import Context
-from apiserver.exchange import Exchange
 from apiserver.group import Group, Resource, Subresource
-from apiserver.negotiation import ALL_TYPES, TABLE, TEXT_TYPES, Accepted, Offer
+from apiserver.http.exchange import Exchange
+from apiserver.http.negotiation import ALL_TYPES, TABLE, TEXT_TYPES, Accepted, Offer
 from apiserver.registry.store import Store
-from apiserver.registry.view import Form, IncludeObject, ResourceView, Transform
+from apiserver.views.resource_view import Form, IncludeObject, ResourceView, Transform
 
 JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"

@@ -14,12 +14,12 @@ from apimachinery.schema import GroupResource, GroupVersionKind
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import Chain, Plugin
 from apiserver.registry.strategy import Strategy
-from apiserver.registry.table import Column
+from apiserver.views.table import Column
 
 if TYPE_CHECKING:
-    from apiserver.registry.ownership import Ownership
+    from apiserver.managed_fields.ownership import Ownership
     from apiserver.registry.store import Store
-    from apiserver.storage.cache import WatchCache
+    from apiserver.storage.cache.watch_cache import WatchCache
     from apiserver.storage.interface import Backend
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")

@@ -2,17 +2,17 @@
 
 gunicorn reads the names of this module, so this is the one module whose import does work: it
 reads the configuration from the environment and prepares the data folder. `apiserver serve` uses
-`gunicorn_settings` of `apiserver.serving` directly and does not come here.
+`gunicorn_settings` of `apiserver.process.serving` directly and does not come here.
 """
 
 import os
 import sys
 from datetime import UTC, datetime
 
-from apiserver.auth.signing import InvalidSigningKey
+from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.config import ConfigError, load_config
-from apiserver.datadir import DataDirError, prepare, token_keys
-from apiserver.serving import gunicorn_settings
+from apiserver.process.data_folder import DataDirError, prepare, token_keys
+from apiserver.process.serving import gunicorn_settings
 
 try:
     _config = load_config(os.environ)

@@ -16,10 +16,10 @@ from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.context import context_for
 from apiserver.endpoint import Endpoint
 from apiserver.group import Assembled, Foundation, Group, Resource
-from apiserver.registry.assembly import assemble_store
-from apiserver.registry.ownership import Ownership
+from apiserver.managed_fields.ownership import Ownership
 from apiserver.registry.store import Store
-from apiserver.storage.cache import WatchCache
+from apiserver.registry.store_builder import assemble_store
+from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.interface import Backend
 
 MakeOwnership = Callable[[Codec, Group, Any], Ownership]

@@ -32,21 +32,21 @@ from apimachinery.errors import (
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.scale import Scale
 from apimachinery.watch import Event, EventType
-from client.asgi_transport import ASGITransport
 from client.client import AsyncClient
 from client.config import Config
 from client.errors import ConfigError, CredentialError, Deleted, WaitTimeout
-from client.http import TransportError
 from client.interface import ResourceClient, SubresourceClient, Watch
 from client.paging import Listing, Page
-from client.request import ALL_NAMESPACES, InvalidRequest, PatchType, Request
-from client.rest import RESTClient
-from client.retry import retry_on_conflict
-from client.retry_watcher import RetryWatcher
+from client.rest_client import RESTClient
 from client.sync import Client
 from client.sync import ResourceClient as SyncResourceClient
-from client.warnings import ServerWarning
-from client.watch import ListWatch, StreamWatcher
+from client.transport.in_process import ASGITransport
+from client.transport.request import ALL_NAMESPACES, InvalidRequest, PatchType, Request
+from client.transport.retry import retry_on_conflict
+from client.transport.transport import TransportError
+from client.transport.warnings import ServerWarning
+from client.watches.retry_watcher import RetryWatcher
+from client.watches.stream_watcher import ListWatch, StreamWatcher
 
 __all__ = [
     "ALL_NAMESPACES",

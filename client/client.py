@@ -11,19 +11,19 @@ from typing import Any, Self, TypeAlias, TypeVar, overload
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.scheme import Scheme
-from client.clock import Clock, SystemClock
 from client.config import Config, default_user_agent
 from client.discovery import Discovery
-from client.dynamic import Finder, Found, Known, kind_of_document, parse_api_version
 from client.errors import ConfigError
-from client.http import Transport
-from client.objects import Document
-from client.rate import RateLimiter, TokenBucket, Unlimited
-from client.request import ALL_NAMESPACES, Location, Pairs, Request
+from client.object_codec import Document
 from client.resource import Resource
-from client.sender import Reply, Sender
+from client.resource_lookup import Finder, Found, Known, kind_of_document, parse_api_version
+from client.runtime.clock import Clock, SystemClock
 from client.subresource import Binding, FindTarget, Target
-from client.warnings import WarningHandler
+from client.transport.request import ALL_NAMESPACES, Location, Pairs, Request
+from client.transport.request_rate import RateLimiter, TokenBucket, Unlimited
+from client.transport.sender import Reply, Sender
+from client.transport.transport import Transport
+from client.transport.warnings import WarningHandler
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
@@ -162,7 +162,7 @@ def scheme_with(kinds: Iterable[AddToScheme], scheme: Scheme | None) -> Scheme:
 
 def _network(config: Config) -> Transport:
     # Imported late: whoever has a transport of their own need not load an HTTP library.
-    from client.transport import NetworkTransport
+    from client.transport.network import NetworkTransport
 
     return NetworkTransport(config)
 

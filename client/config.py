@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from client import kubeconfig_entries as entries
-from client.auth import Auth
-from client.credentials import Impersonation
+from client.auth import kubeconfig_entries as entries
+from client.auth.auth_info import Auth
+from client.auth.credentials import Impersonation
+from client.auth.kubeconfig import Kubeconfig, invalid_configuration
 from client.errors import ConfigError
-from client.kubeconfig import Kubeconfig, invalid_configuration
-from client.proxy import checked_proxy
-from client.tls import TLS
+from client.transport.proxy import checked_proxy
+from client.transport.tls import TLS
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Where every pod finds its token, its namespace and whom to trust."""

@@ -22,10 +22,10 @@ from apimachinery.resources import (
     from_discovery,
 )
 from apimachinery.schema import GroupVersionKind, GroupVersionResource
-from apimachinery.serializer import JSON
-from client.http import Headers
-from client.request import Request
-from client.sender import Sender
+from apimachinery.serialization.serializer import JSON
+from client.transport.request import Request
+from client.transport.sender import Sender
+from client.transport.transport import Headers
 
 T = TypeVar("T")
 

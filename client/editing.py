@@ -14,11 +14,11 @@ import orjson
 
 from apimachinery.codec import dump_json
 from apimachinery.errors import Conflict
-from apimachinery.meta.decode import decode_json
 from apimachinery.meta.types import Object
+from apimachinery.model.decoding import decode_json
 from apimachinery.patch import merge_patch
-from client.clock import Clock
-from client.retry import retry_on_conflict
+from client.runtime.clock import Clock
+from client.transport.retry import retry_on_conflict
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 

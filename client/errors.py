@@ -1,7 +1,8 @@
 """What goes wrong on this side of the wire.
 
 What a server answers is an `apimachinery.errors.APIError`; what a transport meets on the way is a
-`client.http.TransportError`. Here is the rest: configuration, and objects that went away.
+`client.transport.transport.TransportError`. Here is the rest: configuration, and objects that went
+away.
 """
 
 from apimachinery.meta.types import Object

@@ -14,13 +14,13 @@ from apimachinery.meta.table import Table
 from apimachinery.meta.types import LabelSelector, Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.scale import Scale
-from apimachinery.selectors import fields as field_selectors
-from apimachinery.selectors import labels as label_selectors
+from apimachinery.selectors import field_selector as field_selectors
+from apimachinery.selectors import label_selector as label_selectors
 from apimachinery.watch import Event
-from client.objects import Document
+from client.object_codec import Document
 from client.paging import Listing, Page
-from client.request import PatchType
-from client.watch import ListWatch
+from client.transport.request import PatchType
+from client.watches.stream_watcher import ListWatch
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)

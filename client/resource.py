@@ -5,15 +5,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any, Literal, TypeVar, Unpack, overload
 
-from apimachinery.meta.decode import decode_json
 from apimachinery.meta.options import GetOptions, ListOptions, TableOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.table import Table
 from apimachinery.meta.types import Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.decoding import decode_json
 from apimachinery.scale import Scale
 from client.editing import edited, modified
-from client.held import HeldWatch
 from client.interface import (
     DeleteArguments,
     Patch,
@@ -23,14 +22,28 @@ from client.interface import (
     Watch,
     WriteOptions,
 )
-from client.objects import Document, next_token
+from client.list_options import create_query, delete_body, list_options
+from client.object_codec import Document, next_token
 from client.paging import PAGE_SIZE, Listing, Page, Received
-from client.request import ALL_NAMESPACES, InvalidRequest, PatchType, accept, query_of, segment
-from client.rest import RESTClient
-from client.selecting import create_query, delete_body, list_options
+from client.rest_client import RESTClient
 from client.subresource import Subresource, Verbs
-from client.watch import EmptyDecoder, FrameDecoder, ListWatch, StatusReporter, StreamWatcher
-from client.watching import ResumingWatch, wait_for
+from client.transport.request import (
+    ALL_NAMESPACES,
+    InvalidRequest,
+    PatchType,
+    accept,
+    query_of,
+    segment,
+)
+from client.watches.object_watch import ResumingWatch, wait_for
+from client.watches.stream_watcher import (
+    EmptyDecoder,
+    FrameDecoder,
+    ListWatch,
+    StatusReporter,
+    StreamWatcher,
+)
+from client.watches.watch_lifetime import HeldWatch
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)

@@ -7,10 +7,10 @@ from typing import Generic, TypeAlias, TypeVar, Unpack
 
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupVersionKind
-from client.clock import Clock
 from client.editing import Store, edited, modified
 from client.interface import Patch, SubresourceClient, WriteOptions
-from client.objects import (
+from client.list_options import create_query, patch_query, update_query
+from client.object_codec import (
     Document,
     ObjectCodec,
     encode_document,
@@ -18,10 +18,10 @@ from client.objects import (
     namespace_of,
     without_managed_fields,
 )
-from client.request import InvalidRequest, Location, Pairs, PatchType, Request, accept
-from client.rest import RESTClient
-from client.selecting import create_query, patch_query, update_query
-from client.sender import Reply, Sender
+from client.rest_client import RESTClient
+from client.runtime.clock import Clock
+from client.transport.request import InvalidRequest, Location, Pairs, PatchType, Request, accept
+from client.transport.sender import Reply, Sender
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 

@@ -22,18 +22,18 @@ from apimachinery.scheme import Scheme
 from apimachinery.watch import Event
 from client import discovery, interface
 from client.client import AddToScheme, AsyncClient, scheme_with
-from client.clock import Clock
 from client.config import Config
-from client.http import Transport
 from client.interface import DeleteArguments, Patch, ReadOptions, Selection, WriteOptions
-from client.objects import Document
+from client.object_codec import Document
 from client.paging import PAGE_SIZE, Page
 from client.paging import Listing as AsyncListing
-from client.portal import Portal
-from client.rate import RateLimiter
-from client.request import PatchType, Request
-from client.sender import Reply
-from client.warnings import WarningHandler
+from client.runtime.clock import Clock
+from client.runtime.portal import Portal
+from client.transport.request import PatchType, Request
+from client.transport.request_rate import RateLimiter
+from client.transport.sender import Reply
+from client.transport.transport import Transport
+from client.transport.warnings import WarningHandler
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)

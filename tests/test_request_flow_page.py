@@ -5,20 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from apimachinery import serializer, yaml
-from apimachinery.meta import decode
+from apimachinery.apply import managed_fields
+from apimachinery.model import decoding as decode
 from apimachinery.patch import json_patch
-from apimachinery.patch.apply import managed_fields
 from apimachinery.selectors import parser
+from apimachinery.serialization import serializer, yaml
 from apis.rbac import rules
-from apiserver import connection, following, response, serving, worker
-from apiserver.auth import service_accounts
+from apiserver.auth import service_account_tokens as service_accounts
 from apiserver.config import Config
-from apiserver.handlers import health, watch
-from apiserver.limits import Limits
-from apiserver.registry import store
-from apiserver.storage import sqlite
-from apiserver.storage.limits import CacheLimits
+from apiserver.handlers import watch
+from apiserver.http import response
+from apiserver.http.request_limits import Limits
+from apiserver.pages import health
+from apiserver.process import connection, serving, worker
+from apiserver.registry import following, store
+from apiserver.storage.cache.cache_limits import CacheLimits
+from apiserver.storage.sqlite import backend as sqlite
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/request-flow.md").read_text()

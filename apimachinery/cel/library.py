@@ -12,7 +12,7 @@ from typing import Any, Final
 from cel_expr_python import cel
 
 from apimachinery import names
-from apimachinery.quantity import InvalidQuantity, Quantity, parse_quantity
+from apimachinery.scalars.quantity import InvalidQuantity, Quantity, parse_quantity
 from apimachinery.structural.formats import format_check
 from apimachinery.structural.patterns import find_all
 

@@ -4,8 +4,8 @@ The first half is the older form, one document per group and version; the second
 form (`apidiscovery.k8s.io/v2`), everything in one document.
 """
 
-from apimachinery.meta.model import Model, field
 from apimachinery.meta.types import ListMeta, ObjectMeta, TypeMeta
+from apimachinery.model.model import Model, field
 
 
 class ServerAddressByClientCIDR(Model):

@@ -1,16 +1,17 @@
 """What a request can ask for beside the object itself: the options of every verb.
 
 They are kinds like any other, because a DeleteOptions may come as a body and any of them can be
-sent as protobuf; most often they come as a query string, which `apimachinery.meta.parameters`
+sent as protobuf; most often they come as a query string, which `apimachinery.meta.query_parameters`
 reads and writes. What makes them wrong is in `apimachinery.meta.options_validation`.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
-from apimachinery.meta.model import field
 from apimachinery.meta.types import Preconditions, TypeMeta
-from apimachinery.selectors import fields, labels
+from apimachinery.model.model import field
+from apimachinery.selectors import field_selector as fields
+from apimachinery.selectors import label_selector as labels
 
 EXACT: Final = "Exact"
 NOT_OLDER_THAN: Final = "NotOlderThan"

@@ -1,8 +1,8 @@
 """Status: what a server answers when there is no object to answer with, above all for errors."""
 
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import Int32
 from apimachinery.meta.types import ListMeta, TypeMeta
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.wire_types import Int32
 
 
 class StatusCause(Model):

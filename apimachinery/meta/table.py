@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import Int32, RawExtension
 from apimachinery.meta.types import ListMeta, TypeMeta
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.wire_types import Int32, RawExtension
 
 
 class TableColumnDefinition(Model):

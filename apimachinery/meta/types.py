@@ -2,9 +2,9 @@
 
 from typing import Any, ClassVar, Generic, TypeVar
 
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import FieldsV1, RawExtension
-from apimachinery.meta.time import Time
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.time import Time
+from apimachinery.scalars.wire_types import FieldsV1, RawExtension
 
 
 class TypeMeta(Model):

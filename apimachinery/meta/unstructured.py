@@ -11,10 +11,10 @@ import orjson
 from pydantic import ConfigDict
 from pydantic_core import from_json, to_json
 
-from apimachinery.meta.decode import DecodeError
-from apimachinery.meta.model import field
 from apimachinery.meta.types import ListMeta, Object, TypeMeta
-from apimachinery.meta.wire import sorted_deep
+from apimachinery.model.decoding import DecodeError
+from apimachinery.model.model import field
+from apimachinery.model.wire_rules import sorted_deep
 
 
 class Unstructured(Object):

@@ -12,15 +12,15 @@ from typing import Any, Final, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from apimachinery.meta.discovery import APIResourceList
-from apimachinery.meta.fields import ModelField, TypeInfo, fields_of, type_info
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import ObjectList, WatchEvent
+from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of, type_info
+from apimachinery.openapi.definition_names import Owners, is_meta, item_of, schema_name, unique
 from apimachinery.openapi.dialect import Dialect, Schema
-from apimachinery.openapi.errors import UnpublishableType
-from apimachinery.openapi.naming import Owners, is_meta, item_of, schema_name, unique
+from apimachinery.openapi.openapi_errors import UnpublishableType
 from apimachinery.openapi.properties import around, is_required, reflowed
-from apimachinery.openapi.scalars import (
+from apimachinery.openapi.scalar_schemas import (
     ANYTHING,
     PATCH,
     NamedScalar,
@@ -31,7 +31,7 @@ from apimachinery.openapi.scalars import (
 )
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.structural.publishing import published
-from apimachinery.structural.schema import structural_of
+from apimachinery.structural.structural_schema import structural_of
 
 _META_VERSION: Final = GroupVersion("meta.k8s.io", "v1")
 _CORE: Final = GroupVersion("", "v1")

@@ -7,11 +7,10 @@ from apimachinery.meta.discovery import APIResourceList
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import WatchEvent
+from apimachinery.openapi.definition_names import Owners
 from apimachinery.openapi.definitions import Definitions, PublishedKind, kind_marker
 from apimachinery.openapi.dialect import V2, V3, Schema
-from apimachinery.openapi.naming import Owners
-from apimachinery.openapi.parameters import OF_ACTION, Parameter
-from apimachinery.openapi.paths import (
+from apimachinery.openapi.operations import (
     JSON,
     PROTOBUF,
     YAML,
@@ -22,6 +21,7 @@ from apimachinery.openapi.paths import (
     published_kinds,
     tag,
 )
+from apimachinery.openapi.request_parameters import OF_ACTION, Parameter
 from apimachinery.schema import GroupVersion
 
 Document = dict[str, Any]

@@ -13,9 +13,9 @@ from typing import Any, Final
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import EncodeError, Message
 
-from apimachinery.openapi.errors import InvalidDocument
-from apimachinery.openapi.gnostic_messages import V2, Tables, message_class
+from apimachinery.openapi.gnostic_v2 import V2, Tables, message_class
 from apimachinery.openapi.gnostic_v3 import V3
+from apimachinery.openapi.openapi_errors import InvalidDocument
 
 _MAX_DEPTH: Final = 150
 # What JSON may hold as it is and YAML may not, line breaks of its own among them.

@@ -6,7 +6,7 @@ Written as those of v2 are. In v3 nearly everything can be a reference instead o
 
 from typing import Final
 
-from apimachinery.openapi.gnostic_messages import Tables
+from apimachinery.openapi.gnostic_v2 import Tables
 
 _X: Final = " specification_extension:*NamedAny"
 _SHOWN: Final = (

@@ -8,13 +8,13 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from apimachinery.meta.fields import ModelField, TypeInfo
-from apimachinery.meta.model import NO_MARKERS, Markers
 from apimachinery.meta.types import ListMeta, ObjectMeta, TypeMeta
-from apimachinery.meta.wire import never
+from apimachinery.model.class_fields import ModelField, TypeInfo
+from apimachinery.model.model import NO_MARKERS, Markers
+from apimachinery.model.wire_rules import never
 from apimachinery.openapi.dialect import Dialect, Schema
-from apimachinery.openapi.errors import UnpublishableType
-from apimachinery.openapi.scalars import closed_set
+from apimachinery.openapi.openapi_errors import UnpublishableType
+from apimachinery.openapi.scalar_schemas import closed_set
 
 _STANDARD: Final = {
     "api_version": "The group and version that this document is written in, such as apps/v1."

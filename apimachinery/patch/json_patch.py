@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import Final
 
-from apimachinery.patch.errors import MalformedPatch, PatchFailed, PatchTooLarge
-from apimachinery.patch.values import (
+from apimachinery.patch.json_values import (
     Container,
     JSONList,
     JSONObject,
@@ -27,6 +26,7 @@ from apimachinery.patch.values import (
     require_depth,
     rough_size,
 )
+from apimachinery.patch.patch_errors import MalformedPatch, PatchFailed, PatchTooLarge
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024

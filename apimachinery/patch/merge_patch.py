@@ -4,8 +4,8 @@ The format cannot say two things: that an object member becomes null, and how on
 changes (lists are replaced whole). `create` treats a null in its target as "absent".
 """
 
-from apimachinery.patch.errors import MalformedPatch, PatchFailed
-from apimachinery.patch.values import JSONObject, JSONValue, equal, require_depth
+from apimachinery.patch.json_values import JSONObject, JSONValue, equal, require_depth
+from apimachinery.patch.patch_errors import MalformedPatch, PatchFailed
 
 
 def apply(document: JSONValue, patch: JSONValue) -> JSONValue:

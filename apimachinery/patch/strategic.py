@@ -12,8 +12,9 @@ its elements are matched, by a key or as they are, and the patch may hold direct
 The same module creates such patches, as `kubectl apply` does (`strategic_create`).
 """
 
-from apimachinery.meta.shape import Shape, StructShape
-from apimachinery.patch.errors import MalformedPatch, PatchFailed
+from apimachinery.model.type_shape import Shape, StructShape
+from apimachinery.patch.json_values import JSONList, JSONObject, JSONValue, require_depth
+from apimachinery.patch.patch_errors import MalformedPatch, PatchFailed
 from apimachinery.patch.strategic_create import create_three_way, create_two_way
 from apimachinery.patch.strategic_order import arranged, require_order, server_order
 from apimachinery.patch.strategic_schema import (
@@ -39,7 +40,6 @@ from apimachinery.patch.strategic_schema import (
     without_directives,
     wrong_type,
 )
-from apimachinery.patch.values import JSONList, JSONObject, JSONValue, require_depth
 
 __all__ = ["apply", "create_three_way", "create_two_way"]
 

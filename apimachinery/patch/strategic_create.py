@@ -5,8 +5,9 @@ Three-way: set what *modified* has and *current* has not, and remove what *origi
 is the same walk with the original as the current document.
 """
 
-from apimachinery.meta.shape import Shape, StructShape
-from apimachinery.patch.errors import PatchFailed
+from apimachinery.model.type_shape import Shape, StructShape
+from apimachinery.patch.json_values import JSONList, JSONObject, JSONValue, equal, require_depth
+from apimachinery.patch.patch_errors import PatchFailed
 from apimachinery.patch.strategic_schema import (
     DELETE_FROM_LIST,
     PATCH,
@@ -21,7 +22,6 @@ from apimachinery.patch.strategic_schema import (
     list_rule,
     object_rule,
 )
-from apimachinery.patch.values import JSONList, JSONObject, JSONValue, equal, require_depth
 
 
 def create_two_way(original: JSONValue, modified: JSONValue, shape: StructShape) -> JSONObject:

@@ -7,7 +7,8 @@ the element is new, the element of the patch comes first.
 
 from collections.abc import Sequence
 
-from apimachinery.patch.errors import MalformedPatch
+from apimachinery.patch.json_values import JSONList, JSONValue
+from apimachinery.patch.patch_errors import MalformedPatch
 from apimachinery.patch.strategic_schema import (
     PATCH,
     SET_ELEMENT_ORDER,
@@ -16,7 +17,6 @@ from apimachinery.patch.strategic_schema import (
     has_directive,
     identity,
 )
-from apimachinery.patch.values import JSONList, JSONValue
 
 
 def arranged(

@@ -9,9 +9,9 @@ applying and creating need them.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apimachinery.meta.shape import ListShape, MapShape, Scalar, Shape, StructShape, Untyped
-from apimachinery.patch.errors import MalformedPatch, PatchFailed
-from apimachinery.patch.values import JSONList, JSONObject, JSONValue
+from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape, Untyped
+from apimachinery.patch.json_values import JSONList, JSONObject, JSONValue
+from apimachinery.patch.patch_errors import MalformedPatch, PatchFailed
 
 PATCH = "$patch"
 RETAIN_KEYS = "$retainKeys"

@@ -9,9 +9,9 @@ Nothing is generated: a class is laid out (`layout`), described to the protobuf 
 (`descriptors`), and given a reader and a writer (`reading`, `writing`) when it is first used.
 """
 
-from apimachinery.protobuf.codec import MAGIC, MEDIA_TYPE, Envelope, ProtobufCodec
-from apimachinery.protobuf.errors import InvalidProtobuf, NoProtobufForm
 from apimachinery.protobuf.framing import MAX_FRAME, Unframer, frame
+from apimachinery.protobuf.protobuf_codec import MAGIC, MEDIA_TYPE, Envelope, ProtobufCodec
+from apimachinery.protobuf.protobuf_errors import InvalidProtobuf, NoProtobufForm
 
 __all__ = [
     "MAGIC",

@@ -19,10 +19,10 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from apimachinery.meta.model import Model
-from apimachinery.protobuf.errors import NoProtobufForm
-from apimachinery.protobuf.forms import BOOL, MESSAGE, MESSAGES, PACKAGE, STRING
+from apimachinery.model.model import Model
+from apimachinery.protobuf.field_forms import BOOL, MESSAGE, MESSAGES, PACKAGE, STRING
 from apimachinery.protobuf.layout import Element, Layout
+from apimachinery.protobuf.protobuf_errors import NoProtobufForm
 
 _OPTIONAL = FieldDescriptorProto.LABEL_OPTIONAL
 _REPEATED = FieldDescriptorProto.LABEL_REPEATED

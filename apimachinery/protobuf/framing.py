@@ -3,7 +3,7 @@
 A frame is its length in four bytes, most significant first, and that many bytes.
 """
 
-from apimachinery.protobuf.errors import InvalidProtobuf
+from apimachinery.protobuf.protobuf_errors import InvalidProtobuf
 
 MAX_FRAME = 16 * 1024 * 1024
 """The longest frame a reader accepts unless told otherwise; Kubernetes' clients have the same."""

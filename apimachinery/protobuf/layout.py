@@ -11,11 +11,11 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel
 
-from apimachinery.meta.fields import ModelField, TypeInfo, fields_of
-from apimachinery.meta.model import Model
 from apimachinery.meta.types import TypeMeta
-from apimachinery.protobuf.errors import NoProtobufForm
-from apimachinery.protobuf.forms import Form, form_of
+from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of
+from apimachinery.model.model import Model
+from apimachinery.protobuf.field_forms import Form, form_of
+from apimachinery.protobuf.protobuf_errors import NoProtobufForm
 
 Arity = Literal["one", "list", "map"]
 

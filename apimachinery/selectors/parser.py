@@ -6,8 +6,8 @@
 
 `in` and `notin` are words only where an operator can stand, so both can be keys and values.
 Space is free between tokens. An empty VALUE is one, also within a set. What a key or a value may
-consist of is checked by `apimachinery.selectors.labels`, except that a bad key is told before
-anything that follows it.
+consist of is checked in `label_selector`, except that a bad key is told before anything that
+follows it.
 """
 
 import re

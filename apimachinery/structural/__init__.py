@@ -4,6 +4,6 @@ A definition's `openAPIV3Schema` is compiled once (`Schema`), into closures that
 validate plain JSON values, and into the shape by which field ownership sees them.
 """
 
-from apimachinery.structural.schema import Schema
+from apimachinery.structural.structural_schema import Schema
 
 __all__ = ["Schema"]

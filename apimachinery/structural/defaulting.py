@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from apimachinery.meta.model import deep_copy
+from apimachinery.model.model import deep_copy
 from apimachinery.structural.node import Node
 
 Fill = Callable[[Any], None]

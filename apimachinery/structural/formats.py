@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Final
 
-from apimachinery.duration import InvalidDuration, parse_duration
-from apimachinery.meta.time import parse_time
+from apimachinery.scalars.duration import InvalidDuration, parse_duration
+from apimachinery.scalars.time import parse_time
 
 Check = Callable[[str], bool]
 

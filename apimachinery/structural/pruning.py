@@ -7,8 +7,8 @@ walked once and a subtree in which everything is kept is not walked at all.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from apimachinery.meta.fields import fields_of
 from apimachinery.meta.types import ObjectMeta
+from apimachinery.model.class_fields import fields_of
 from apimachinery.structural.node import META_FIELDS, Node
 
 Prune = Callable[[Any, str, list[str]], None]

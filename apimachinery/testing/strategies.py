@@ -15,13 +15,13 @@ from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from apimachinery.intstr import INT_OR_STRING
-from apimachinery.meta.fields import ModelField, TypeInfo, fields_of
-from apimachinery.meta.model import Model, new_model
-from apimachinery.meta.scalars import INT64_MAX, INT64_MIN
-from apimachinery.meta.time import MICRO_TIME, TIME
 from apimachinery.meta.types import ObjectMeta, TypeMeta
-from apimachinery.quantity import Quantity
+from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of
+from apimachinery.model.model import Model, new_model
+from apimachinery.scalars.intstr import INT_OR_STRING
+from apimachinery.scalars.quantity import Quantity
+from apimachinery.scalars.time import MICRO_TIME, TIME
+from apimachinery.scalars.wire_types import INT64_MAX, INT64_MIN
 
 ModelT = TypeVar("ModelT", bound=Model)
 

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from apimachinery.meta.time import format_time
 from apimachinery.meta.types import ObjectMeta
+from apimachinery.scalars.time import format_time
 from apis.apiextensions.v1 import CustomResourceDefinition
-from apiserver.registry.table import NAME, Column
+from apiserver.views.table import NAME, Column
 
 
 def created_at(definition: CustomResourceDefinition) -> str:

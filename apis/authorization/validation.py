@@ -1,8 +1,8 @@
 """What makes a question about access one that cannot be answered."""
 
 from apimachinery.fieldpath import FieldErrors, Path, forbidden, invalid, required
+from apimachinery.meta.metadata_validation import validate_label_name
 from apimachinery.meta.types import ObjectMeta
-from apimachinery.meta.validation import validate_label_name
 from apis.authorization.v1 import (
     LocalSubjectAccessReview,
     ResourceAttributes,

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from apimachinery.errors import BadRequest, Conflict, Invalid, NotFound
 from apimachinery.fieldpath import FieldError, Path, invalid
-from apimachinery.meta.time import now as present
+from apimachinery.scalars.time import now as present
 from apimachinery.schema import GroupKind, GroupResource, GroupVersionKind, InvalidGroupVersion
 from apis.authentication.v1 import BoundObjectReference, TokenRequest, TokenRequestStatus
 from apis.authentication.validation import validate_token_request

@@ -1,7 +1,7 @@
 """How events are written through this group."""
 
 from apimachinery.fieldpath import FieldErrors
-from apimachinery.meta.validation import dns_subdomain_name
+from apimachinery.meta.metadata_validation import dns_subdomain_name
 from apis.core.strategy.event import EventStrategy
 from apis.core.v1 import Event
 from apis.events.validation import validate_event_update, validate_new_event

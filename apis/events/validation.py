@@ -7,7 +7,7 @@ and change in nothing but their series.
 from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid, required
-from apimachinery.meta.validation import validate_immutable
+from apimachinery.meta.metadata_validation import validate_immutable
 from apis.core.v1 import Event
 from apis.core.validation.event import validate_event
 

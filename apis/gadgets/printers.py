@@ -3,7 +3,7 @@
 from typing import Final
 
 from apis.gadgets.types import Gadget
-from apiserver.registry.table import Column
+from apiserver.views.table import Column
 
 
 def model(gadget: Gadget) -> str:

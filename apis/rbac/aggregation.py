@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from apimachinery.selectors import labels
+from apimachinery.selectors import label_selector as labels
 from apis.rbac.v1 import ClusterRole, PolicyRule
 
 

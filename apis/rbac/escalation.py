@@ -13,8 +13,8 @@ from typing import Final, Protocol
 
 from apimachinery.errors import Forbidden, NotFound
 from apimachinery.fieldpath import quote
-from apimachinery.meta.equality import equal
 from apimachinery.meta.types import Object
+from apimachinery.model.semantic_equality import equal
 from apimachinery.schema import GroupResource
 from apis.rbac import GROUP
 from apis.rbac.policy import Policy, RoleKey, User, joined, role_key

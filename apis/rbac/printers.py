@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from apimachinery.meta.time import format_time
 from apimachinery.meta.types import Object
+from apimachinery.scalars.time import format_time
 from apis.rbac.v1 import ClusterRoleBinding, RoleBinding
 from apis.rbac.v1.types import GROUP_KIND, SERVICE_ACCOUNT, USER
-from apiserver.registry.table import NAME, UNKNOWN, Column
+from apiserver.views.table import NAME, UNKNOWN, Column
 
 Binding = RoleBinding | ClusterRoleBinding
 

@@ -7,8 +7,8 @@ there, as `kubectl auth reconcile` and many installers expect.
 from typing import TypeVar
 
 from apimachinery.fieldpath import FieldErrors
+from apimachinery.meta.metadata_validation import path_segment_name
 from apimachinery.meta.types import Object
-from apimachinery.meta.validation import path_segment_name
 from apis.rbac.v1 import ClusterRole, ClusterRoleBinding, Role, RoleBinding
 from apis.rbac.validation import (
     validate_cluster_role,

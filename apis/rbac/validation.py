@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid, not_supported, required
-from apimachinery.meta.validation import dns_subdomain_name, validate_label_selector
+from apimachinery.meta.metadata_validation import dns_subdomain_name, validate_label_selector
 from apimachinery.names import is_path_segment_name
 from apis.rbac import GROUP
 from apis.rbac.v1 import (

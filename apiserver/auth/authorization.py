@@ -13,7 +13,7 @@ from apimachinery.errors import Forbidden
 from apimachinery.fieldpath import quote
 from apimachinery.schema import GroupResource
 from apiserver.auth.user import User
-from apiserver.request import RequestInfo
+from apiserver.http.request_info import RequestInfo
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from apimachinery.errors import BadRequest
 from apiserver.auth.authentication import Headers
 from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
-from apiserver.request import RequestInfo
+from apiserver.http.request_info import RequestInfo
 
 _PREFIX: Final = b"impersonate-"
 _EXTRA: Final = b"impersonate-extra-"

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from apimachinery.duration import parse_duration
-from apimachinery.yaml import dump_yaml
-from apiserver.auth.signed import issue_token, signing_key
-from apiserver.certificates import KeyPair
+from apimachinery.scalars.duration import parse_duration
+from apimachinery.serialization.yaml import dump_yaml
+from apiserver.auth.user_tokens import issue_token, signing_key
 from apiserver.commands.serve import add_settings, flags_of
 from apiserver.config import Config, ConfigError, load_config
-from apiserver.datadir import (
+from apiserver.process.certificates import KeyPair
+from apiserver.process.data_folder import (
     ADMIN,
     DataDir,
     DataDirError,
@@ -22,7 +22,13 @@ from apiserver.datadir import (
     trusted_by_clients,
     write_private,
 )
-from apiserver.kubeconfig import CLUSTER, InvalidKubeconfig, Kubeconfig, added, kubeconfig
+from apiserver.process.kubeconfig_file import (
+    CLUSTER,
+    InvalidKubeconfig,
+    Kubeconfig,
+    added,
+    kubeconfig,
+)
 
 DESCRIPTION = """\
 Write a kubeconfig. Without --user it is the admin's. With --user it holds a new certificate,

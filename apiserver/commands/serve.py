@@ -14,15 +14,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from apiserver.address import Address
 from apiserver.asgi import Server
-from apiserver.assembly import standard_groups
-from apiserver.auth.signing import InvalidSigningKey
-from apiserver.auth.tokens import InvalidTokenFile, read_tokens
+from apiserver.auth.static_tokens import InvalidTokenFile, read_tokens
+from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.config import SETTINGS, Config, ConfigError, load_config
-from apiserver.datadir import DataDir, DataDirError, prepare, token_keys
-from apiserver.loading import GroupError, load_group
-from apiserver.serving import Application, gunicorn_settings
+from apiserver.controlplane.standard_server import standard_groups
+from apiserver.process.address import Address
+from apiserver.process.data_folder import DataDir, DataDirError, prepare, token_keys
+from apiserver.process.loading import GroupError, load_group
+from apiserver.process.serving import Application, gunicorn_settings
 
 DESCRIPTION = """\
 Serve API groups, with everything a first start needs: an SQLite store, an authority, a

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from apimachinery.schema import GroupVersionResource
-from apimachinery.structural.kinds import CustomKind
-from apimachinery.structural.schema import Schema
+from apimachinery.structural.custom_kind import CustomKind
+from apimachinery.structural.structural_schema import Schema
 from apimachinery.version import sort_versions
 
 DEFINITIONS: Final = GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions")

@@ -1,7 +1,7 @@
 """Server-side apply: a client says what it wants to be true, and owns what it says.
 
 An object that is not there yet is created. What an apply changes is decided by who owns which
-field (`apimachinery.patch.apply`); here it meets the store.
+field (`apimachinery.apply`); here it meets the store.
 """
 
 from collections.abc import Awaitable, Callable
@@ -9,19 +9,19 @@ from typing import Any
 
 import orjson
 
+from apimachinery.apply import ApplyConflict, ApplyError
 from apimachinery.codec import FieldValidation
 from apimachinery.errors import APIError, BadRequest, Conflict, Invalid, UnsupportedMediaType
-from apimachinery.meta.decode import DecodeError
-from apimachinery.meta.deprecation import uses_of
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.types import Object
-from apimachinery.patch.apply import ApplyConflict, ApplyError
+from apimachinery.model.decoding import DecodeError
+from apimachinery.model.deprecated_fields import uses_of
 from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
-from apimachinery.serializer import read_yaml, yaml_complaint
+from apimachinery.serialization.serializer import read_yaml, yaml_complaint
 from apiserver.context import Context
-from apiserver.decoding import warn_of_uses
 from apiserver.endpoint import Endpoint, field_validation
-from apiserver.tracking import FieldTracking
+from apiserver.handlers.body import warn_of_uses
+from apiserver.managed_fields.field_tracking import FieldTracking
 
 Document = dict[str, Any]
 

@@ -4,12 +4,12 @@ from falcon.asgi import Request, Response
 
 from apimachinery.meta.options import CreateOptions
 from apimachinery.meta.options_validation import check, validate_create_options
-from apimachinery.meta.parameters import load
-from apiserver.decoding import content_type, decode_body, read_body
+from apimachinery.meta.query_parameters import load
 from apiserver.endpoint import Endpoint, field_validation
-from apiserver.handlers.answer import agree, write_object
-from apiserver.request import Query
-from apiserver.response import exchange_of
+from apiserver.handlers.body import content_type, decode_body, read_body
+from apiserver.handlers.object_response import agree, write_object
+from apiserver.http.request_info import Query
+from apiserver.http.response import exchange_of
 
 
 async def create(endpoint: Endpoint, req: Request, resp: Response) -> None:

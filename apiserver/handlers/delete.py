@@ -6,15 +6,15 @@ from falcon.asgi import Request, Response
 
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.options_validation import check, validate_delete_options
-from apimachinery.meta.parameters import load
+from apimachinery.meta.query_parameters import load
 from apimachinery.meta.status import Status, StatusDetails
 from apimachinery.meta.types import Object
-from apiserver.decoding import delete_options
 from apiserver.endpoint import Endpoint
-from apiserver.handlers.answer import agree, write_object
-from apiserver.handlers.listing import list_selection, write_page
-from apiserver.negotiation import Shape
-from apiserver.response import exchange_of, status_bytes, write
+from apiserver.handlers.body import delete_options
+from apiserver.handlers.list import list_selection, write_page
+from apiserver.handlers.object_response import agree, write_object
+from apiserver.http.negotiation import Shape
+from apiserver.http.response import exchange_of, status_bytes, write
 
 
 async def delete(endpoint: Endpoint, req: Request, resp: Response) -> None:

@@ -12,29 +12,23 @@ from falcon.asgi import Request, Response
 
 from apimachinery.codec import FieldValidation
 from apimachinery.errors import BadRequest, Invalid, UnsupportedMediaType
-from apimachinery.mediatype import parse_media_type
-from apimachinery.meta.decode import DecodeError
-from apimachinery.meta.deprecation import has_deprecated, uses_of
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.options_validation import check, validate_patch_options
-from apimachinery.meta.parameters import load
+from apimachinery.meta.query_parameters import load
 from apimachinery.meta.types import Object
+from apimachinery.model.decoding import DecodeError
+from apimachinery.model.deprecated_fields import has_deprecated, uses_of
 from apimachinery.scheme import NotRegistered
+from apimachinery.serialization.media_types import parse_media_type
 from apiserver.context import Context
-from apiserver.decoding import (
-    check_kind,
-    content_type,
-    read_body,
-    warn_of_uses,
-    with_reset,
-)
 from apiserver.endpoint import APPLY_PATCH, Endpoint, field_validation
-from apiserver.handlers.answer import agree, write_object
 from apiserver.handlers.apply import apply
+from apiserver.handlers.body import check_kind, content_type, read_body, warn_of_uses, with_reset
+from apiserver.handlers.object_response import agree, write_object
 from apiserver.handlers.patch_body import PatchBody, read_patch
-from apiserver.negotiation import PLAIN
-from apiserver.request import Query
-from apiserver.response import exchange_of
+from apiserver.http.negotiation import PLAIN
+from apiserver.http.request_info import Query
+from apiserver.http.response import exchange_of
 
 
 async def patch(endpoint: Endpoint, req: Request, resp: Response) -> None:

@@ -14,16 +14,16 @@ import orjson
 from apimachinery.codec import FieldValidation
 from apimachinery.errors import APIError, BadRequest, Invalid, RequestEntityTooLarge
 from apimachinery.fieldpath import Path, invalid
-from apimachinery.meta.decode import DecodeError
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.shape import StructShape
-from apimachinery.meta.strict import problems_of
+from apimachinery.model.decoding import DecodeError
+from apimachinery.model.model import Model, field
+from apimachinery.model.strict_decoding import problems_of
+from apimachinery.model.type_shape import StructShape
 from apimachinery.patch import json_patch, merge_patch, strategic
-from apimachinery.patch.errors import MalformedPatch, PatchError, PatchTooLarge
+from apimachinery.patch.json_values import json_type
+from apimachinery.patch.patch_errors import MalformedPatch, PatchError, PatchTooLarge
 from apimachinery.patch.strategic_schema import describe
-from apimachinery.patch.values import json_type
 from apimachinery.schema import GroupKind
-from apimachinery.serializer import read_json
+from apimachinery.serialization.serializer import read_json
 from apiserver.context import Context
 from apiserver.endpoint import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 

@@ -7,15 +7,15 @@ from falcon.asgi import Request, Response
 
 from apimachinery.errors import BadRequest, Timeout
 from apimachinery.meta.options import GetOptions
-from apimachinery.meta.parameters import load
+from apimachinery.meta.query_parameters import load
 from apiserver.endpoint import Endpoint
-from apiserver.handlers.answer import agree, included_object
-from apiserver.handlers.listing import list_selection, write_page
-from apiserver.negotiation import TRUE, Shape
-from apiserver.registry.listing import ObjectPage
-from apiserver.request import Query
-from apiserver.response import exchange_of, write
-from apiserver.storage.revision import At, Freshness
+from apiserver.handlers.list import list_selection, write_page
+from apiserver.handlers.object_response import agree, included_object
+from apiserver.http.negotiation import TRUE, Shape
+from apiserver.http.request_info import Query
+from apiserver.http.response import exchange_of, write
+from apiserver.registry.pagination import ObjectPage
+from apiserver.storage.cache.read_revision import At, Freshness
 
 
 async def get(endpoint: Endpoint, req: Request, resp: Response) -> None:

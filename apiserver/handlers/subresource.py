@@ -10,20 +10,19 @@ from typing import Any, Final, cast
 import orjson
 from falcon.asgi import Request, Response
 
+from apimachinery.apply import ApplyError
 from apimachinery.codec import Codec, FieldValidation, dump_json
 from apimachinery.errors import Conflict
-from apimachinery.meta.decode import DecodeError
-from apimachinery.meta.fields import shape_of
 from apimachinery.meta.options import CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
-from apimachinery.meta.time import format_time, now
 from apimachinery.meta.types import Object
-from apimachinery.patch.apply import ApplyError
+from apimachinery.model.class_fields import shape_of
+from apimachinery.model.decoding import DecodeError
+from apimachinery.scalars.time import format_time, now
 from apimachinery.scale import Scale
 from apimachinery.scheme import NotRegistered
-from apimachinery.serializer import PROTOBUF
+from apimachinery.serialization.serializer import PROTOBUF
 from apiserver.admission.chain import Attributes, Operation
 from apiserver.context import Context
-from apiserver.decoding import check_kind, content_type, decode_body, decode_failure, read_body
 from apiserver.endpoint import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -32,19 +31,26 @@ from apiserver.endpoint import (
     SubEndpoint,
     field_validation,
 )
-from apiserver.handlers.answer import accept, agree, write_document, write_object
 from apiserver.handlers.apply import configuration, failure
+from apiserver.handlers.body import check_kind, content_type, decode_body, decode_failure, read_body
 from apiserver.handlers.create import create_options
+from apiserver.handlers.object_response import accept, agree, write_document, write_object
 from apiserver.handlers.patch import Patched, patch_options, patch_type
 from apiserver.handlers.patch import update_options as as_update_options
 from apiserver.handlers.patch_body import read_patch
 from apiserver.handlers.update import update_options
-from apiserver.negotiation import ALL_TYPES, Offer, body_media_type
+from apiserver.http.negotiation import ALL_TYPES, Offer, body_media_type
+from apiserver.http.response import exchange_of, write
+from apiserver.managed_fields.scale_ownership import ScaleOwnership
+from apiserver.registry.object_update import replacement
 from apiserver.registry.strategy import Strategy
-from apiserver.registry.update import replacement
-from apiserver.response import exchange_of, write
-from apiserver.scale import KIND, require_replicas, rescaled, scale_of, scale_scheme
-from apiserver.scale_ownership import ScaleOwnership
+from apiserver.views.scale_mapping import (
+    KIND,
+    require_replicas,
+    rescaled,
+    scale_of,
+    scale_scheme,
+)
 
 ATTEMPTS: Final = 8
 """How often a handler of a group is asked again because somebody else changed the object."""

@@ -6,14 +6,14 @@ from falcon.asgi import Request, Response
 
 from apimachinery.meta.options import UpdateOptions
 from apimachinery.meta.options_validation import check, validate_update_options
-from apimachinery.meta.parameters import load
+from apimachinery.meta.query_parameters import load
 from apimachinery.meta.types import Object
-from apiserver.decoding import content_type, decode_body, read_body
 from apiserver.endpoint import Endpoint, field_validation
-from apiserver.handlers.answer import agree, write_object
-from apiserver.registry.update import replacement
-from apiserver.request import Query
-from apiserver.response import exchange_of
+from apiserver.handlers.body import content_type, decode_body, read_body
+from apiserver.handlers.object_response import agree, write_object
+from apiserver.http.request_info import Query
+from apiserver.http.response import exchange_of
+from apiserver.registry.object_update import replacement
 
 Permit = Callable[[], Awaitable[None]]
 

@@ -17,20 +17,20 @@ from falcon.asgi import Request, Response, WebSocket
 
 from apimachinery.errors import APIError, Expired, InternalError
 from apimachinery.meta.options import ListOptions
-from apimachinery.serializer import PROTOBUF
+from apimachinery.serialization.serializer import PROTOBUF
 from apiserver.endpoint import Endpoint
-from apiserver.exchange import Exchange
-from apiserver.handlers.answer import agree, included_object
-from apiserver.handlers.listing import list_selection
-from apiserver.limits import Limits
-from apiserver.metrics import Metrics
-from apiserver.middleware import BEARER_PROTOCOL
-from apiserver.negotiation import Shape
-from apiserver.registry.translation import api_error
-from apiserver.registry.view import Form
-from apiserver.response import exchange_of, status_bytes
-from apiserver.storage.fanout import EntryEvent, Watcher
+from apiserver.handlers.list import list_selection
+from apiserver.handlers.object_response import agree, included_object
+from apiserver.http.access import BEARER_PROTOCOL
+from apiserver.http.exchange import Exchange
+from apiserver.http.negotiation import Shape
+from apiserver.http.request_limits import Limits
+from apiserver.http.response import exchange_of, status_bytes
+from apiserver.http.server_metrics import Metrics
+from apiserver.registry.storage_errors import api_error
+from apiserver.storage.cache.fanout import EntryEvent, Watcher
 from apiserver.storage.interface import StorageError
+from apiserver.views.resource_view import Form
 
 log = logging.getLogger(__name__)
 

@@ -8,19 +8,19 @@ from typing import TypeVar
 
 from apimachinery.errors import BadRequest
 from apimachinery.fieldpath import FieldErrors
+from apimachinery.meta.metadata_validation import validate_object_meta
 from apimachinery.meta.options import CreateOptions, UpdateOptions
 from apimachinery.meta.types import Object
-from apimachinery.meta.validation import validate_object_meta
 from apiserver.admission.chain import Operation
 from apiserver.context import Context
-from apiserver.registry.metadata import (
+from apiserver.registry.status import drop_status
+from apiserver.registry.system_metadata import (
     drop_repeated_owners,
     fill_new,
     parse_version,
     settle_namespace,
 )
-from apiserver.registry.rules import Rules
-from apiserver.registry.status import drop_status
+from apiserver.registry.write_rules import Rules
 
 T = TypeVar("T", bound=Object)
 WriteOptions = CreateOptions | UpdateOptions

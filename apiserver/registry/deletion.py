@@ -10,14 +10,14 @@ from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 
 from apimachinery.errors import Conflict, NotFound
+from apimachinery.meta.metadata_validation import FINALIZER_FOREGROUND, FINALIZER_ORPHAN
 from apimachinery.meta.options import BACKGROUND, FOREGROUND, ORPHAN, DeleteOptions
 from apimachinery.meta.types import Object, Preconditions
-from apimachinery.meta.validation import FINALIZER_FOREGROUND, FINALIZER_ORPHAN
 from apimachinery.schema import GroupKind
 from apiserver.admission.chain import Operation
 from apiserver.context import Context
-from apiserver.registry.rules import Rules
 from apiserver.registry.strategy import Strategy
+from apiserver.registry.write_rules import Rules
 from apiserver.storage.objects import Intent, Keep, Put, Remove
 
 T = TypeVar("T", bound=Object)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from apimachinery.meta.model import deep_copy
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.model import deep_copy
 
 T = TypeVar("T", bound=Object)
 

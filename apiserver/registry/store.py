@@ -20,7 +20,8 @@ from apiserver.admission.chain import Chain
 from apiserver.context import Context
 from apiserver.registry.creation import complete, receive, refuse_version
 from apiserver.registry.deletion import Deletion
-from apiserver.registry.listing import (
+from apiserver.registry.object_update import Update
+from apiserver.registry.pagination import (
     ListRequest,
     ObjectPage,
     expired,
@@ -29,18 +30,17 @@ from apiserver.registry.listing import (
     parse_list_version,
     read_at,
 )
-from apiserver.registry.rules import Rules
+from apiserver.registry.storage_errors import api_error
 from apiserver.registry.strategy import Strategy
-from apiserver.registry.translation import api_error
-from apiserver.registry.update import Update
-from apiserver.registry.view import Form, ResourceView
-from apiserver.storage.cache import CachedResource
-from apiserver.storage.entry import Entry, Selection
-from apiserver.storage.fanout import Watcher
+from apiserver.registry.write_rules import Rules
+from apiserver.storage.cache.entry import Entry, Selection
+from apiserver.storage.cache.fanout import Watcher
+from apiserver.storage.cache.read_revision import At, Expired, Freshness
+from apiserver.storage.cache.watch_cache import CachedResource
 from apiserver.storage.interface import Compacted, KeyExists, StorageError
 from apiserver.storage.keys import InvalidKey
 from apiserver.storage.objects import Objects, Outcome
-from apiserver.storage.revision import At, Expired, Freshness
+from apiserver.views.resource_view import Form, ResourceView
 
 T = TypeVar("T", bound=Object)
 

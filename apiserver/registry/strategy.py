@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 from apimachinery.fieldpath import FieldErrors
+from apimachinery.meta.metadata_validation import dns_subdomain_name
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import Object
-from apimachinery.meta.validation import dns_subdomain_name
 
 T = TypeVar("T", bound=Object)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import orjson
 
-from apimachinery.meta.scalars import INT64_MAX, INT64_MIN
+from apimachinery.scalars.wire_types import INT64_MAX, INT64_MIN
 
 NEWEST: Final = -1
 """The revision of a token that goes on at whatever is newest, after its own was forgotten."""

@@ -11,14 +11,14 @@ from typing import Final, Generic, TypeAlias, TypeVar, cast
 
 from apimachinery.codec import StorageCodec
 from apimachinery.errors import APIError
-from apimachinery.meta.decode import DecodeError
 from apimachinery.meta.types import Object, Preconditions
+from apimachinery.model.decoding import DecodeError
 from apimachinery.scheme import NotRegistered
-from apiserver.storage.cache import CachedResource
-from apiserver.storage.collection import Listing
-from apiserver.storage.entry import Selection
+from apiserver.storage.cache.collection import Listing
+from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.read_revision import At, Freshness
+from apiserver.storage.cache.watch_cache import CachedResource
 from apiserver.storage.interface import Backend, Conflict, KeyExists, Record, StorageError
-from apiserver.storage.revision import At, Freshness
 
 T = TypeVar("T", bound=Object)
 

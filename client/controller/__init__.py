@@ -1,13 +1,14 @@
 """Controllers: a Manager that runs them, and the queues and limits they work with."""
 
 from client.controller.context import Context
-from client.controller.events import EventRecorder
 from client.controller.finalizers import Finalizers
-from client.controller.leader import LeaderElection, LeaderElector, LeadershipLost
 from client.controller.manager import Manager
-from client.controller.priority_queue import LOW_PRIORITY, PriorityQueue
-from client.controller.queue_metrics import MetricsProvider
-from client.controller.ratelimit import (
+from client.controller.reconciler import NamespacedName, Result, Terminal
+from client.events.recorder import EventRecorder
+from client.leaderelection.leader_election import LeaderElection, LeaderElector, LeadershipLost
+from client.workqueue.priority_queue import LOW_PRIORITY, PriorityQueue
+from client.workqueue.queue_metrics import MetricsProvider
+from client.workqueue.rate_limiters import (
     Bucket,
     ExponentialFailure,
     FastSlow,
@@ -17,8 +18,7 @@ from client.controller.ratelimit import (
     WithJitter,
     default_rate_limiter,
 )
-from client.controller.reconciler import NamespacedName, Result, Terminal
-from client.controller.workqueue import Queue, QueueShutDown, WorkQueue
+from client.workqueue.workqueue import Queue, QueueShutDown, WorkQueue
 
 __all__ = [
     "LOW_PRIORITY",

@@ -1,7 +1,7 @@
 """Caches: what the controllers of a manager read, one informer for each class.
 
 Whoever asks for a class that nobody asked for before starts its informer. Reading shows own writes
-at once (`client.controller.writes`), and returns copies: a reconciler may change what it read.
+at once (`client.controller.own_writes`), and returns copies: a reconciler may change what it read.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -12,17 +12,17 @@ from apimachinery.mapper import Mapping, NoMatch
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.scheme import NotRegistered
+from client.cache.keys import join_key
+from client.cache.store import NAMESPACE
 from client.client import AsyncClient
+from client.controller.own_writes import Writes
 from client.controller.owners import CONTROLLER_UID, index_controller_uid
-from client.controller.recording import RecordedResource
-from client.controller.writes import Writes
-from client.http import TransportError
+from client.controller.recording_client import RecordedResource
 from client.informer.factory import InformerFactory
 from client.informer.informer import SharedInformer
-from client.informer.keys import join_key
 from client.informer.lister import selected, selector_of
-from client.informer.store import NAMESPACE
 from client.interface import Labels, ResourceClient
+from client.transport.transport import TransportError
 
 T = TypeVar("T", bound=Object)
 

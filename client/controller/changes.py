@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
 from apimachinery.meta.types import Object
-from client.controller.priority_queue import LOW_PRIORITY
+from client.workqueue.priority_queue import LOW_PRIORITY
 
 T = TypeVar("T", bound=Object)
 

@@ -9,9 +9,9 @@ import orjson
 
 from apimachinery.codec import dump_json
 from apimachinery.meta import conditions
-from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.types import Condition, Object
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.decoding import DecodeError, decode_json
 
 
 class NoConditions(TypeError):

@@ -10,20 +10,20 @@ from typing import Any, Generic, TypeVar, cast
 
 from apimachinery.errors import Conflict, NotFound
 from apimachinery.meta.conditions import condition
-from apimachinery.meta.owners import set_controller
+from apimachinery.meta.owner_references import set_controller
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.schema import GroupVersionKind
 from client.client import AsyncClient
-from client.clock import Clock
 from client.controller import finalizers
 from client.controller.caches import Caches
 from client.controller.conditions import set_condition
-from client.controller.events import EventRecorder
 from client.controller.reconciler import NamespacedName
+from client.events.recorder import EventRecorder
 from client.interface import Labels, ResourceClient
-from client.objects import Document
-from client.request import ALL_NAMESPACES
+from client.object_codec import Document
+from client.runtime.clock import Clock
+from client.transport.request import ALL_NAMESPACES
 
 T = TypeVar("T", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)

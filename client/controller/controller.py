@@ -14,18 +14,18 @@ from collections.abc import Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from apimachinery.meta.types import Object
-from client.clock import Clock
 from client.controller.caches import Caches
 from client.controller.context import Context, ControllerClient
-from client.controller.events import EventRecorder
-from client.controller.metrics import ControllerMetrics, Metrics, OfQueues
-from client.controller.priority_queue import PriorityQueue
-from client.controller.ratelimit import RateLimiter
 from client.controller.reconciler import NamespacedName, Reconcile, Result, Terminal
 from client.controller.sources import Source
-from client.controller.workqueue import QueueShutDown
-from client.informer.alongside import is_order, within
-from client.racing import won
+from client.events.recorder import EventRecorder
+from client.monitoring.controller_metrics import ControllerMetrics, Metrics, OfQueues
+from client.runtime.background import is_order, within
+from client.runtime.clock import Clock
+from client.runtime.racing import won
+from client.workqueue.priority_queue import PriorityQueue
+from client.workqueue.rate_limiters import RateLimiter
+from client.workqueue.workqueue import QueueShutDown
 
 T = TypeVar("T", bound=Object)
 

@@ -22,26 +22,26 @@ from signal import SIGINT, SIGTERM
 from typing import Any, Final, Self, TypedDict, TypeVar, Unpack
 
 from apimachinery.meta.types import Object
+from client.cache.deltas import Transform
 from client.client import AsyncClient
-from client.clock import Clock, SystemClock
 from client.controller.caches import Caches
 from client.controller.context import ControllerClient
 from client.controller.controller import Controller
-from client.controller.events import EventRecorder
-from client.controller.leader import LeaderElection, LeaderElector
-from client.controller.lease import leases
-from client.controller.metrics import LEADER, Metrics, NoMetrics
 from client.controller.predicates import Predicate
-from client.controller.probes import Check, HTTPServer, Route, health, page
-from client.controller.ratelimit import RateLimiter
 from client.controller.reconciler import NamespacedName, Reconcile
 from client.controller.runnables import Function, Runnable, RunnableGroup
 from client.controller.sources import Kind, Owned, Source
-from client.informer.alongside import done_before
-from client.informer.deltas import Transform
+from client.events.recorder import EventRecorder
 from client.informer.factory import InformerFactory
 from client.informer.informer import InformerOptions
-from client.request import ALL_NAMESPACES
+from client.leaderelection.leader_election import LeaderElection, LeaderElector
+from client.leaderelection.lease import leases
+from client.monitoring.controller_metrics import LEADER, Metrics, NoMetrics
+from client.monitoring.probes import Check, HTTPServer, Route, health, page
+from client.runtime.background import done_before
+from client.runtime.clock import Clock, SystemClock
+from client.transport.request import ALL_NAMESPACES
+from client.workqueue.rate_limiters import RateLimiter
 
 T = TypeVar("T", bound=Object)
 
@@ -354,7 +354,7 @@ class Manager:
         return servers
 
     def _metrics_page(self) -> Route:
-        from client.controller.prometheus import CONTENT_TYPE, PrometheusMetrics
+        from client.monitoring.prometheus import CONTENT_TYPE, PrometheusMetrics
 
         def make() -> bytes:
             assert isinstance(self.metrics, PrometheusMetrics)
@@ -378,7 +378,7 @@ def _metrics(address: str) -> Metrics:
     if not address:
         return NoMetrics()
     # Imported late: only who serves numbers needs the library.
-    from client.controller.prometheus import PrometheusMetrics
+    from client.monitoring.prometheus import PrometheusMetrics
 
     return PrometheusMetrics()
 

@@ -1,12 +1,12 @@
 """From an object to its owners: how a change of what is owned leads back to who made it.
 
-What a reference is and who may own whom is in `apimachinery.meta.owners`.
+What a reference is and who may own whom is in `apimachinery.meta.owner_references`.
 """
 
 from collections.abc import Iterator
 from typing import Final
 
-from apimachinery.meta.owners import controller_of, owner_group
+from apimachinery.meta.owner_references import controller_of, owner_group
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupKind
 from client.controller.reconciler import NamespacedName

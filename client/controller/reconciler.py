@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from apimachinery.meta.types import Object
-from client.informer.keys import join_key, split_key
+from client.cache.keys import join_key, split_key
 
 if TYPE_CHECKING:
     from client.controller.context import Context

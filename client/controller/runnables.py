@@ -9,8 +9,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from client.clock import Clock
-from client.racing import won
+from client.runtime.clock import Clock
+from client.runtime.racing import won
 
 log = logging.getLogger("apimachinery.controller.manager")
 

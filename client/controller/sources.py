@@ -12,16 +12,16 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from apimachinery.meta.types import Object
 from apimachinery.resources import Scope
-from client.clock import Clock
+from client.cache.keys import DeletedObject
 from client.controller.caches import Caches, Retry
 from client.controller.changes import Change, Created, Deleted, External, Updated
-from client.controller.handlers import ChangeHandler, ForObject, Mapped
+from client.controller.enqueue_handlers import ChangeHandler, ForObject, Mapped
 from client.controller.owners import OwnerMap
 from client.controller.predicates import Predicate
 from client.controller.reconciler import NamespacedName
-from client.controller.workqueue import Queue
-from client.informer.handlers import Handler
-from client.informer.keys import DeletedObject
+from client.informer.event_handlers import Handler
+from client.runtime.clock import Clock
+from client.workqueue.workqueue import Queue
 
 T = TypeVar("T", bound=Object)
 

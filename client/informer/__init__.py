@@ -5,21 +5,21 @@ A tour: a `Reflector` lists and watches a `ListerWatcher` into a queue, `FIFO` o
 store; an `InformerFactory` makes one informer for each collection and runs them all.
 """
 
-from client.informer.delta_fifo import DeltaFIFO
+from client.cache.delta_fifo import DeltaFIFO
+from client.cache.fifo import FIFO
+from client.cache.keys import DeletedObject, InvalidKey, join_key, object_key, split_key
+from client.cache.resource_versions import InvalidResourceVersion
+from client.cache.store import IndexExists, IndexFailed, Store, UnknownIndex
+from client.informer.event_handlers import Filtered, Functions, Handler
 from client.informer.factory import InformerFactory, SyncTimeout
-from client.informer.fifo import FIFO
-from client.informer.handlers import Filtered, Functions, Handler
 from client.informer.informer import InformerOptions, SharedInformer
-from client.informer.keys import DeletedObject, InvalidKey, join_key, object_key, split_key
 from client.informer.lister import Lister, NamespaceLister
-from client.informer.mutation import CacheMutated, MutationDetector
-from client.informer.reflector import Reflector
+from client.informer.mutation_detector import CacheMutated, MutationDetector
 from client.informer.registration import Registration
-from client.informer.source import EventStream, ListerWatcher
-from client.informer.store import IndexExists, IndexFailed, Store, UnknownIndex
 from client.informer.transforms import chain, compact, drop_managed_fields
-from client.informer.versions import InvalidResourceVersion
-from client.informer.waiting import InformerStopped
+from client.reflector.list_watch import EventStream, ListerWatcher
+from client.reflector.reflector import Reflector
+from client.runtime.waiting import InformerStopped
 
 __all__ = [
     "FIFO",

@@ -19,14 +19,14 @@ from apimachinery.meta.unstructured import Unstructured
 from apimachinery.resources import guess_plural
 from apimachinery.schema import GroupResource, GroupVersion, GroupVersionKind
 from apimachinery.scheme import NotRegistered, Scheme
-from client.clock import Clock, SystemClock
-from client.informer.alongside import within
-from client.informer.deltas import Transform
+from client.cache.deltas import Transform
 from client.informer.informer import InformerOptions, SharedInformer
-from client.informer.mutation import MutationDetector, is_wanted
+from client.informer.mutation_detector import MutationDetector, is_wanted
 from client.interface import Fields, Labels, ResourceClient
-from client.request import ALL_NAMESPACES
-from client.selecting import field_text, label_text
+from client.list_options import field_text, label_text
+from client.runtime.background import within
+from client.runtime.clock import Clock, SystemClock
+from client.transport.request import ALL_NAMESPACES
 
 T = TypeVar("T", bound=Object)
 

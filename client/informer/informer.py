@@ -12,24 +12,24 @@ from typing import Final, Generic, TypeVar
 
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupResource, GroupVersionKind
-from client.clock import Clock, SystemClock
-from client.informer.alongside import within
-from client.informer.delta_fifo import DeltaFIFO
-from client.informer.deltas import Queue, Transform
-from client.informer.fifo import FIFO
-from client.informer.handlers import Functions, Handler, Outcome
-from client.informer.keys import DeletedObject
+from client.cache.delta_fifo import DeltaFIFO
+from client.cache.deltas import Queue, Transform
+from client.cache.fifo import FIFO
+from client.cache.keys import DeletedObject
+from client.cache.resource_versions import InvalidResourceVersion, has_reached, is_valid
+from client.cache.store import NAMESPACE, IndexFunction, Store, namespace_of
+from client.informer.event_handlers import Functions, Handler, Outcome
 from client.informer.lister import Lister
-from client.informer.mutation import MutationDetector
+from client.informer.mutation_detector import MutationDetector
 from client.informer.processor import Processor
-from client.informer.reflector import ErrorHandler, Reflector
 from client.informer.registration import HIGH_WATER, Registration
 from client.informer.resync import Resyncs
-from client.informer.source import ListerWatcher
-from client.informer.store import NAMESPACE, IndexFunction, Store, namespace_of
 from client.informer.transforms import chain, compact
-from client.informer.versions import InvalidResourceVersion, has_reached, is_valid
-from client.informer.waiting import InformerStopped, Waiting
+from client.reflector.list_watch import ListerWatcher
+from client.reflector.reflector import ErrorHandler, Reflector
+from client.runtime.background import within
+from client.runtime.clock import Clock, SystemClock
+from client.runtime.waiting import InformerStopped, Waiting
 
 T = TypeVar("T", bound=Object)
 

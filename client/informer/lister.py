@@ -6,9 +6,9 @@ from typing import Generic, TypeVar
 from apimachinery.errors import NotFound
 from apimachinery.meta.types import LabelSelector, Object
 from apimachinery.schema import GroupResource
-from apimachinery.selectors import labels as label_selectors
-from client.informer.keys import join_key
-from client.informer.store import NAMESPACE, Store
+from apimachinery.selectors import label_selector as label_selectors
+from client.cache.keys import join_key
+from client.cache.store import NAMESPACE, Store
 from client.interface import Labels
 
 T = TypeVar("T", bound=Object)

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from apimachinery.meta.types import Object
-from client.informer.deltas import Batch, Bookmark, Change, Delta, DeltaType, ReplacedAll, SyncAll
-from client.informer.keys import DeletedObject
-from client.informer.mutation import MutationDetector
+from client.cache.deltas import Batch, Bookmark, Change, Delta, DeltaType, ReplacedAll, SyncAll
+from client.cache.keys import DeletedObject
+from client.cache.store import IndexFailed, Store
+from client.informer.mutation_detector import MutationDetector
 from client.informer.registration import Added, Notification, Registration, Updated
 from client.informer.resync import Resyncs
-from client.informer.store import IndexFailed, Store
 
 T = TypeVar("T", bound=Object)
 

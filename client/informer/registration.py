@@ -14,11 +14,11 @@ from collections.abc import Callable
 from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from apimachinery.meta.types import Object
-from client.clock import Clock
-from client.informer.alongside import is_order, within
-from client.informer.handlers import Handler, Outcome
-from client.informer.keys import DeletedObject
-from client.informer.waiting import Waiting
+from client.cache.keys import DeletedObject
+from client.informer.event_handlers import Handler, Outcome
+from client.runtime.background import is_order, within
+from client.runtime.clock import Clock
+from client.runtime.waiting import Waiting
 
 T = TypeVar("T", bound=Object)
 

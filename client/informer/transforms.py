@@ -8,8 +8,8 @@ bring nothing.
 from collections.abc import Callable
 from typing import TypeVar
 
-from apimachinery.meta.model import forget_given
 from apimachinery.meta.types import Object
+from apimachinery.model.model import forget_given
 
 T = TypeVar("T", bound=Object)
 

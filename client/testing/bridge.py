@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from client.http import Headers, Response, Transport
-from client.request import Request
-from client.tls import ClientCertificate
+from client.transport.request import Request
+from client.transport.tls import ClientCertificate
+from client.transport.transport import Headers, Response, Transport
 
 T = TypeVar("T")
 

@@ -18,24 +18,24 @@ from apimachinery.meta.types import Object
 from apimachinery.resources import guess_plural
 from apimachinery.schema import GroupResource
 from apimachinery.scheme import Scheme
-from client.asgi_transport import ASGITransport
-from client.auth import Auth
+from client.auth.auth_info import Auth
 from client.client import AsyncClient
-from client.clock import Clock, SystemClock
 from client.config import Config
 from client.controller.manager import Manager
-from client.http import Transport
-from client.request import ALL_NAMESPACES
+from client.runtime.clock import Clock, SystemClock
 from client.sync import Client
 from client.testing.bridge import BridgeTransport
-from client.testing.clock import FakeClock
+from client.testing.fake_clock import FakeClock
 from client.testing.faults import Faults
+from client.testing.faulty_transport import FaultyTransport
 from client.testing.settling import ManagerUnderTest
-from client.testing.transport import FaultyTransport
+from client.transport.in_process import ASGITransport
+from client.transport.request import ALL_NAMESPACES
+from client.transport.transport import Transport
 
 if TYPE_CHECKING:
     from apiserver.group import Group
-    from client.testing.server import InMemoryServer
+    from client.testing.app_server import InMemoryServer
 
 T = TypeVar("T", bound=Object)
 
@@ -139,7 +139,7 @@ class Environment:
         if self._kubeconfig is None:
             assert self._server is not None
             # Imported late: most tests need neither sockets nor certificates.
-            from client.testing.listening import listening
+            from client.testing.network_server import listening
 
             folder = self._stack.enter_context(TemporaryDirectory(prefix="env-"))
             self._kubeconfig = await self._stack.enter_async_context(
@@ -161,7 +161,7 @@ async def environment(
     groups: "Sequence[Group]" = (), *, clock: Clock | None = None
 ) -> AsyncIterator[Environment]:
     """An environment whose server is in this process, and has the standard groups and *groups*."""
-    from client.testing.server import InMemoryServer
+    from client.testing.app_server import InMemoryServer
 
     server = InMemoryServer(groups)
     async with ASGITransport(server.app) as transport:
@@ -188,7 +188,7 @@ async def cluster_environment(
     kubeconfig: Path | None = None,
 ) -> AsyncIterator[Environment]:
     """An environment in a cluster that serves *groups*: a namespace of its own, deleted after."""
-    from client.transport import NetworkTransport
+    from client.transport.network import NetworkTransport
 
     scheme = Scheme()
     known = {group.name: group for group in (*groups, *_standard())}
@@ -218,7 +218,7 @@ async def cluster_environment(
 
 
 def _standard() -> "Sequence[Group]":
-    from apiserver.assembly import standard_groups
+    from apiserver.controlplane.standard_server import standard_groups
 
     return standard_groups()
 

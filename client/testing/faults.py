@@ -23,7 +23,7 @@ from apimachinery.errors import (
 )
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupResource
-from client.request import Request
+from client.transport.request import Request
 
 ALWAYS: Final = -1
 

@@ -19,9 +19,9 @@ except ImportError:  # who has no asynchronous tests must not be kept from runni
 
 if TYPE_CHECKING:
     from apiserver.group import Group
-    from client.clock import Clock
-    from client.testing.clock import FakeClock
+    from client.runtime.clock import Clock
     from client.testing.env import Environment
+    from client.testing.fake_clock import FakeClock
 
 GROUPS = "apimachinery_groups"
 
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def api_groups(request: pytest.FixtureRequest) -> "Sequence[Group]":
     """The groups that the server has beside the standard ones; override it to say which."""
-    from apiserver.loading import load_group
+    from apiserver.process.loading import load_group
 
     return [load_group(reference) for reference in request.config.getini(GROUPS)]
 
@@ -59,7 +59,7 @@ def api_groups(request: pytest.FixtureRequest) -> "Sequence[Group]":
 @pytest.fixture
 def clock() -> "FakeClock":
     """A clock that stands still; a test that asks for it moves everything in `env` by it."""
-    from client.testing.clock import FakeClock
+    from client.testing.fake_clock import FakeClock
 
     return FakeClock()
 

@@ -12,15 +12,15 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final
 
+from client.cache.keys import object_key
 from client.client import AsyncClient
-from client.clock import Clock
 from client.controller.caches import Reader
 from client.controller.controller import Controller
 from client.controller.manager import Manager
-from client.informer.keys import object_key
-from client.request import ALL_NAMESPACES
-from client.testing.clock import FakeClock
-from client.testing.transport import FaultyTransport
+from client.runtime.clock import Clock
+from client.testing.fake_clock import FakeClock
+from client.testing.faulty_transport import FaultyTransport
+from client.transport.request import ALL_NAMESPACES
 
 TIMEOUT: Final = 10.0
 """Real seconds."""

@@ -14,13 +14,13 @@ from apimachinery.codec import (
     TooLarge,
     UnsupportedMediaType,
 )
-from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import ObjectList
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
-from apimachinery.serializer import JSON, PROTOBUF, YAML
+from apimachinery.serialization.serializer import JSON, PROTOBUF, YAML
 from apimachinery.testing import objects
 from apis.gadgets import GROUP, types, v1, v1beta1
 from apis.gadgets.register import add_to_scheme

@@ -10,8 +10,8 @@ from apimachinery import errors
 from apimachinery.codec import dump_json
 from apimachinery.errors import APIError, class_of, from_status
 from apimachinery.fieldpath import Path, invalid, required
-from apimachinery.meta.decode import decode_json
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
+from apimachinery.model.decoding import decode_json
 from apimachinery.schema import GroupKind, GroupResource
 
 PODS = GroupResource("", "pods")

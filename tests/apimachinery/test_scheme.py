@@ -2,11 +2,11 @@
 
 import pytest
 
-from apimachinery.conversion import UnknownConversion
-from apimachinery.kept import ConversionError
-from apimachinery.meta.model import Model
+from apimachinery.conversion.class_conversion import UnknownConversion
+from apimachinery.conversion.kept_fields import ConversionError
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Condition, Object, ObjectList
+from apimachinery.model.model import Model
 from apimachinery.schema import INTERNAL, GroupKind, GroupVersion, GroupVersionKind
 from apimachinery.scheme import NotRegistered, RegistrationError, Scheme
 from apis.gadgets import GROUP, types, v1, v1beta1

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apimachinery.errors import Expired
-from apimachinery.meta.decode import DecodeError
 from apimachinery.meta.types import ObjectMeta, PartialObjectMetadata, WatchEvent
-from apimachinery.serializer import LineFrames
+from apimachinery.model.decoding import DecodeError
+from apimachinery.serialization.serializer import LineFrames
 from apimachinery.watch import (
     INITIAL_EVENTS_END,
     Event,

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, get_args
 
-from apimachinery.intstr import INT_OR_STRING
-from apimachinery.meta.fields import ModelField, TypeInfo, fields_of
-from apimachinery.meta.model import Model, new_model
-from apimachinery.meta.time import MICRO_TIME
 from apimachinery.meta.types import ObjectMeta, TypeMeta
-from apimachinery.quantity import Quantity
+from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of
+from apimachinery.model.model import Model, new_model
+from apimachinery.scalars.intstr import INT_OR_STRING
+from apimachinery.scalars.quantity import Quantity
+from apimachinery.scalars.time import MICRO_TIME
 
 ModelT = TypeVar("ModelT", bound=Model)
 

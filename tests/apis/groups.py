@@ -17,7 +17,7 @@ from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
 from apis.rbac.policy import User as Somebody
 from apiserver.auth.authorization import NO_OPINION
-from apiserver.auth.review import Reviewed
+from apiserver.auth.token_review import Reviewed
 from apiserver.group import Group
 
 

@@ -12,7 +12,7 @@ import pytest
 from apimachinery.fieldpath import Path
 from apimachinery.protobuf import ProtobufCodec
 from apimachinery.schema import GroupResource
-from apimachinery.structural.rules import validate_structural
+from apimachinery.structural.structural_rules import validate_structural
 from apis.apiextensions.conditions import find, is_true
 from apis.apiextensions.controllers.definitions import DefinitionController
 from apis.apiextensions.controllers.naming import settle_names

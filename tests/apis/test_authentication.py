@@ -8,7 +8,7 @@ from apimachinery.errors import BadRequest
 from apimachinery.schema import GroupVersionResource
 from apis.authentication import v1
 from apis.authentication.install import authentication_group
-from apiserver.auth.review import Reviewed
+from apiserver.auth.token_review import Reviewed
 from apiserver.auth.user import User
 from apiserver.context import Context
 

@@ -9,9 +9,9 @@ from types import ModuleType
 import pytest
 
 from apimachinery import scale
-from apimachinery.meta.fields import fields_of
-from apimachinery.meta.model import Model
 from apimachinery.meta.types import TypeMeta
+from apimachinery.model.class_fields import fields_of
+from apimachinery.model.model import Model
 from apis.apiextensions import v1 as apiextensions
 from apis.authentication import v1 as authentication
 from apis.authorization import v1 as authorization

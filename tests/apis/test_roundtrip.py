@@ -5,17 +5,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apimachinery.codec import Codec
-from apimachinery.meta.equality import differences
-from apimachinery.meta.scalars import INT32_MAX, INT32_MIN
 from apimachinery.meta.types import Object
+from apimachinery.model.semantic_equality import differences
+from apimachinery.scalars.wire_types import INT32_MAX, INT32_MIN
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.scheme import Scheme
-from apimachinery.serializer import JSON, PROTOBUF
+from apimachinery.serialization.serializer import JSON, PROTOBUF
 from apimachinery.testing import Strategies, assert_roundtrip, objects
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core
 from apiserver.group import Group
-from apiserver.scale import scale_scheme
+from apiserver.views.scale_mapping import scale_scheme
 from tests.apis.filled import filled
 from tests.apis.groups import GROUPS, full_scheme
 

@@ -12,7 +12,7 @@ import pytest
 from apiserver.app import DRAIN
 from apiserver.asgi import Server, application
 from apiserver.config import Config
-from apiserver.datadir import prepare, read_admin_token
+from apiserver.process.data_folder import prepare, read_admin_token
 from tests.apiserver.http.driver import Driver
 
 CONFIGMAPS = "/api/v1/namespaces/{}/configmaps"

@@ -18,10 +18,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from apimachinery.yaml import load_yaml
+from apimachinery.serialization.yaml import load_yaml
 from apiserver.__main__ import main
 from apiserver.config import SETTINGS, Config
-from apiserver.datadir import prepare
+from apiserver.process.data_folder import prepare
 from apiserver.storage.backends import open_backend
 
 ROOT = Path(__file__).parent.parent.parent

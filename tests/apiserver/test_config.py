@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apiserver.address import Address, InvalidAddress, parse_address
 from apiserver.config import SETTINGS, Config, ConfigError, load_config
+from apiserver.process.address import Address, InvalidAddress, parse_address
 
 
 def problems(environ: dict[str, str], flags: dict[str, object] | None = None) -> tuple[str, ...]:

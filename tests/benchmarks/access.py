@@ -7,13 +7,13 @@ from apimachinery.schema import GroupResource
 from apis.gadgets.install import GADGETS
 from apis.rbac import GROUP
 from apiserver.app import create_app
-from apiserver.assembly import standard_groups
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
 from apiserver.auth.user import AUTHENTICATED, MASTERS, User
-from apiserver.rbac import Access
-from apiserver.request import RequestInfo, request_info
-from apiserver.storage.sqlite import open_sqlite
+from apiserver.controlplane.role_access import Access
+from apiserver.controlplane.standard_server import standard_groups
+from apiserver.http.request_info import RequestInfo, request_info
+from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apis.rbac.making import binding
 
 ADMIN = User("admin", groups=(MASTERS, AUTHENTICATED))

@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
-from apiserver.storage.cache import CachedResource, Freshness, Selection, WatchCache
-from apiserver.storage.entry import Selectable, json_frame
-from apiserver.storage.etcd import open_etcd
-from apiserver.storage.fanout import Watcher
+from apiserver.storage.cache.entry import Selectable, json_frame
+from apiserver.storage.cache.fanout import Watcher
+from apiserver.storage.cache.watch_cache import CachedResource, Freshness, Selection, WatchCache
+from apiserver.storage.etcd.backend import open_etcd
 from apiserver.storage.interface import Backend, Change, Record
 from apiserver.storage.keys import ResourceKeys
-from apiserver.storage.sqlite import open_sqlite
-from tests.apiserver.storage.etcd_server import start_etcd
+from apiserver.storage.sqlite.backend import open_sqlite
+from tests.apiserver.storage.etcd.etcd_server import start_etcd
 
 PODS = ResourceKeys("", "pods")
 EVERYTHING = Selection()

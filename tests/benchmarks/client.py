@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from apiserver.storage.keys import ResourceKeys
-from apiserver.storage.sqlite import open_sqlite
+from apiserver.storage.sqlite.backend import open_sqlite
 from tests.benchmarks._client_worker import CREATED, LISTED, MADE, NAMESPACE
 from tests.benchmarks.pods import VERSION, pod_document
 from tests.servers import Server, serving

@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from apimachinery.meta.fields import shape_of
-from apimachinery.patch.apply import FieldManager, FieldSet, no_other_version, set_of
-from apimachinery.patch.apply.managed_fields import decode, encode
+from apimachinery.apply import FieldManager, FieldSet, no_other_version, set_of
+from apimachinery.apply.managed_fields import decode, encode
+from apimachinery.model.class_fields import shape_of
 from tests.benchmarks.pods import VERSION, PodV1, pod_document
 
 TIME = "2024-01-01T00:00:00Z"

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from apimachinery.intstr import IntOrString
-from apimachinery.meta.model import Model, field
 from apimachinery.meta.types import Condition, Object
-from apimachinery.quantity import Quantity
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.intstr import IntOrString
+from apimachinery.scalars.quantity import Quantity
 from apimachinery.schema import INTERNAL, GroupVersion
 from apimachinery.scheme import Scheme
 

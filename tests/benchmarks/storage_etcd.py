@@ -16,8 +16,8 @@ from time import perf_counter
 import grpc
 from aetcd.rpc import rpc_pb2, rpc_pb2_grpc
 
-from apiserver.storage.etcd import EtcdBackend, open_etcd
-from tests.apiserver.storage.etcd_server import start_etcd
+from apiserver.storage.etcd.backend import EtcdBackend, open_etcd
+from tests.apiserver.storage.etcd.etcd_server import start_etcd
 
 IN_FLIGHT = 32
 PER_CALLER = 100

@@ -15,8 +15,8 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from apiserver.storage.sqlite import open_sqlite
-from apiserver.storage.sqlite_schema import open_file
+from apiserver.storage.sqlite.backend import open_sqlite
+from apiserver.storage.sqlite.schema import open_file
 
 SECONDS = 1.5
 KEYS = 10_000

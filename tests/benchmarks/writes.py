@@ -16,11 +16,11 @@ import uvloop
 from apis.core.install import CORE
 from apiserver.app import App, create_app
 from apiserver.auth.authentication import Authentication
-from apiserver.auth.tokens import TokenAuthenticator
+from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.install import MakeOwnership
-from apiserver.storage.sqlite import open_sqlite
-from apiserver.tracking import FieldTracking
+from apiserver.managed_fields.field_tracking import FieldTracking
+from apiserver.storage.sqlite.backend import open_sqlite
 from tests.roles import standard_authorizer
 
 OBJECTS: Final = 200

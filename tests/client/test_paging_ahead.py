@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from apimachinery.errors import Expired, NotFound
-from apimachinery.meta.decode import DecodeError
 from apimachinery.meta.options import ListOptions
-from client.objects import next_token
+from apimachinery.model.decoding import DecodeError
+from client.object_codec import next_token
 from client.paging import Listing, Page, Received
 
 PAGES = {

@@ -12,12 +12,12 @@ from apis.gadgets import v1, v1beta1
 from apis.gadgets.install import GADGETS
 from apiserver.app import App, create_app
 from apiserver.auth.authentication import Authentication
-from apiserver.auth.tokens import TokenAuthenticator
+from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.storage.backends import open_backend
 from client import ASGITransport, AsyncClient, Client, Config, ResourceClient, ServerWarning
-from client.auth import Auth
-from client.informer.versions import compare
+from client.auth.auth_info import Auth
+from client.cache.resource_versions import compare
 from tests.roles import standard_authorizer
 
 ADMIN = Config("https://apiserver", auth=Auth(token="admin"), user_agent="tests/1", timeout=10)

@@ -16,8 +16,8 @@ from apimachinery.scheme import Scheme
 from apis.gadgets import v1
 from client import AsyncClient, Client, Config, Listing, SyncResourceClient, interface, sync
 from client.discovery import Discovery
-from client.portal import Portal
-from client.request import Request
+from client.runtime.portal import Portal
+from client.transport.request import Request
 from tests.client.fakes import (
     GADGETS,
     FakeServer,

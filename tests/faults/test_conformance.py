@@ -17,7 +17,7 @@ import pytest_asyncio
 from tests.apiserver.http import test_rest_conformance as suite
 from tests.apiserver.http.test_rest_conformance import *  # noqa: F403  # the suite
 from tests.apiserver.http.test_rest_conformance import Case
-from tests.apiserver.storage.etcd_server import start_etcd
+from tests.apiserver.storage.etcd.etcd_server import start_etcd
 from tests.faults.load import PATIENCE
 from tests.servers import Server, serving
 from tests.wire import Address, Answer, Wire, connected

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.apiserver.storage.etcd_server import Cluster, Node, start_cluster
+from tests.apiserver.storage.etcd.etcd_server import Cluster, Node, start_cluster
 from tests.faults.load import (
     CONFIG_MAPS,
     Follower,

@@ -14,10 +14,10 @@ import yaml
 from apis.core.bootstrap import create_bootstrap_objects
 from apiserver.app import App, create_app
 from apiserver.auth.authentication import Authentication
-from apiserver.auth.tokens import TokenAuthenticator
+from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
-from apiserver.storage.limits import CacheLimits
-from apiserver.storage.sqlite import open_sqlite
+from apiserver.storage.cache.cache_limits import CacheLimits
+from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apis.groups import GROUPS
 from tests.faults.hostile import PROTOBUF, Request, good, routes, spoilt
 from tests.roles import standard_authorizer

@@ -9,8 +9,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from apiserver.connection import HEAD_SECONDS, STALL_SECONDS
-from apiserver.worker import HANDSHAKE_TIMEOUT
+from apiserver.process.connection import HEAD_SECONDS, STALL_SECONDS
+from apiserver.process.worker import HANDSHAKE_TIMEOUT
 from tests.faults.load import CONFIG_MAPS, PATIENCE, until
 from tests.servers import Server, serving
 from tests.wire import Address, Broken, Wire, connected

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from apiserver.auth.signed import issue_token, signing_key
+from apiserver.auth.user_tokens import issue_token, signing_key
 from apiserver.config import Config
-from apiserver.datadir import issue_client
-from apiserver.kubeconfig import make_kubeconfig
+from apiserver.process.data_folder import issue_client
+from apiserver.process.kubeconfig_file import make_kubeconfig
 from tests.kubectl.runner import Kubectl, one_version
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Protocol
 
 from apimachinery.errors import APIError, Conflict, NotFound
-from apimachinery.meta.time import now as present
+from apimachinery.scalars.time import now as present
 from apimachinery.schema import GroupResource
 from apis.apiextensions.conditions import ESTABLISHED, TERMINATING, is_true, set_condition
 from apis.apiextensions.controllers.naming import is_settled, settle_names

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import Bytes, Int32
-from apimachinery.meta.time import Time
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.time import Time
+from apimachinery.scalars.wire_types import Bytes, Int32
 from apis.apiextensions.v1.schema import JSONSchemaProps
 
 CLUSTER: Final = "Cluster"

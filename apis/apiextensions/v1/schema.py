@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer
 
-from apimachinery.meta.model import Model, field
+from apimachinery.model.model import Model, field
 
 
 def _whole(value: float) -> float:

@@ -69,7 +69,7 @@ def _validate_rule(
         return
     # Imported on first use: few schemas have rules, and what runs them is large.
     from apimachinery.cel.program import InvalidExpression
-    from apimachinery.cel.rules import compile_rule
+    from apimachinery.cel.validation_rules import compile_rule
 
     try:
         compiled = compile_rule({**rule, "messageExpression": ""})

@@ -12,10 +12,10 @@ from apimachinery.fieldpath import (
     not_supported,
     required,
 )
-from apimachinery.meta.model import deep_copy
+from apimachinery.model.model import deep_copy
 from apimachinery.structural.node import META_FIELDS
-from apimachinery.structural.rules import validate_structural
-from apimachinery.structural.schema import Schema
+from apimachinery.structural.structural_rules import validate_structural
+from apimachinery.structural.structural_schema import Schema
 from apis.apiextensions.v1 import JSONSchemaProps
 from apis.apiextensions.validation.rules import validate_rules
 

@@ -1,7 +1,7 @@
 """Reviews: who am I, and whose token is this?"""
 
-from apimachinery.meta.model import Model, field
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
 
 
 class UserInfo(Model):

@@ -1,8 +1,8 @@
 """TokenRequest: the document of the token subresource of service accounts."""
 
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.time import Time
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.time import Time
 
 
 class BoundObjectReference(Model):

@@ -1,7 +1,7 @@
 """Access reviews: may this user do this one thing?"""
 
-from apimachinery.meta.model import Model, field
 from apimachinery.meta.types import LabelSelectorRequirement, Object
+from apimachinery.model.model import Model, field
 
 
 class FieldSelectorRequirement(Model):

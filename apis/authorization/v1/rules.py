@@ -1,7 +1,7 @@
 """Rules reviews: what may this user do in a namespace?"""
 
-from apimachinery.meta.model import Model, field
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
 
 
 class ResourceRule(Model):

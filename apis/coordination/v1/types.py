@@ -1,9 +1,9 @@
 """The wire contract of coordination.k8s.io/v1, which is also what the server thinks with."""
 
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import Int32
-from apimachinery.meta.time import MicroTime
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.time import MicroTime
+from apimachinery.scalars.wire_types import Int32
 
 
 class LeaseSpec(Model):

@@ -15,8 +15,8 @@ from datetime import datetime
 from typing import Protocol
 
 from apimachinery.errors import APIError, Conflict, NotFound
-from apimachinery.meta.time import now as present
 from apimachinery.meta.types import ObjectMeta
+from apimachinery.scalars.time import now as present
 from apimachinery.schema import GroupVersionResource
 from apis.core.controllers.namespace_conditions import Findings, set_conditions
 from apis.core.controllers.revisits import FIRST_DELAY, LAST_DELAY, Revisits

@@ -1,7 +1,7 @@
 """How Events are written."""
 
 from apimachinery.fieldpath import FieldErrors
-from apimachinery.meta.validation import path_segment_name
+from apimachinery.meta.metadata_validation import path_segment_name
 from apis.core.v1.event import Event
 from apis.core.validation.event import validate_event
 from apiserver.registry.strategy import Strategy

@@ -2,7 +2,7 @@
 
 from apimachinery.errors import Invalid
 from apimachinery.fieldpath import FieldErrors
-from apimachinery.meta.validation import dns_label_name
+from apimachinery.meta.metadata_validation import dns_label_name
 from apimachinery.schema import GroupKind
 from apis.core import GROUP
 from apis.core.v1.namespace import (

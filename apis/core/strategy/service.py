@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, TypeVar
 
 from apimachinery.fieldpath import FieldErrors
-from apimachinery.meta.validation import dns1035_label_name
+from apimachinery.meta.metadata_validation import dns1035_label_name
 from apimachinery.names import is_ip
 from apis.core.v1.service import (
     CLUSTER_IP,

@@ -1,8 +1,8 @@
 """ConfigMap: texts and bytes by key, for programs to be configured with."""
 
-from apimachinery.meta.model import field
-from apimachinery.meta.scalars import Bytes
 from apimachinery.meta.types import Object
+from apimachinery.model.model import field
+from apimachinery.scalars.wire_types import Bytes
 
 
 class ConfigMap(Object):

@@ -1,9 +1,9 @@
 """Event: something that happened to an object, for people to read. Kept for an hour."""
 
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import Int32
-from apimachinery.meta.time import MicroTime, Time
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.time import MicroTime, Time
+from apimachinery.scalars.wire_types import Int32
 from apis.core.v1.references import ObjectReference
 
 

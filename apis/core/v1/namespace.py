@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.time import Time
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.time import Time
 
 ACTIVE: Final = "Active"
 TERMINATING: Final = "Terminating"

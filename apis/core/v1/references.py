@@ -1,6 +1,6 @@
 """How one object names another."""
 
-from apimachinery.meta.model import Model, field
+from apimachinery.model.model import Model, field
 
 
 class ObjectReference(Model):

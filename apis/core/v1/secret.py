@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from apimachinery.meta.model import field
-from apimachinery.meta.scalars import Bytes
 from apimachinery.meta.types import Object
+from apimachinery.model.model import field
+from apimachinery.scalars.wire_types import Bytes
 
 OPAQUE: Final = "Opaque"
 SERVICE_ACCOUNT_TOKEN: Final = "kubernetes.io/service-account-token"

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from apimachinery.intstr import IntOrString
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import Int32
 from apimachinery.meta.types import Condition, Object
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.intstr import IntOrString
+from apimachinery.scalars.wire_types import Int32
 
 CLUSTER_IP: Final = "ClusterIP"
 NODE_PORT: Final = "NodePort"

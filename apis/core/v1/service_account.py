@@ -1,7 +1,7 @@
 """ServiceAccount: a user that is a program."""
 
-from apimachinery.meta.model import field
 from apimachinery.meta.types import Object
+from apimachinery.model.model import field
 from apis.core.v1.references import LocalObjectReference, ObjectReference
 
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid
+from apimachinery.meta.metadata_validation import FINALIZER_FOREGROUND, FINALIZER_ORPHAN
 from apimachinery.meta.types import ObjectMeta
-from apimachinery.meta.validation import FINALIZER_FOREGROUND, FINALIZER_ORPHAN
 from apis.core.v1.namespace import FINALIZER_KUBERNETES
 
 _STANDARD: Final = (FINALIZER_KUBERNETES, FINALIZER_ORPHAN, FINALIZER_FOREGROUND)

@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid, required, too_long
-from apimachinery.meta.validation import validate_immutable
+from apimachinery.meta.metadata_validation import validate_immutable
 from apis.core.v1 import secret as types
 from apis.core.v1.secret import Secret
 from apis.core.validation.config_map import (

@@ -14,7 +14,7 @@ from apimachinery.fieldpath import (
     not_supported,
     required,
 )
-from apimachinery.meta.validation import validate_labels
+from apimachinery.meta.metadata_validation import validate_labels
 from apimachinery.names import (
     is_cidr,
     is_dns1123_subdomain,

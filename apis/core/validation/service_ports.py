@@ -12,13 +12,13 @@ from apimachinery.fieldpath import (
     not_supported,
     required,
 )
-from apimachinery.intstr import IntOrString
 from apimachinery.names import (
     is_dns1123_label,
     is_port_name,
     is_port_number,
     is_qualified_name,
 )
+from apimachinery.scalars.intstr import IntOrString
 from apis.core.v1.service import CLUSTER_IP, ServicePort, ServiceSpec
 
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")

@@ -1,9 +1,9 @@
 """The wire contract of events.k8s.io/v1; what the server thinks with is the event of core."""
 
-from apimachinery.meta.model import Model, field
-from apimachinery.meta.scalars import Int32
-from apimachinery.meta.time import MicroTime, Time
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.time import MicroTime, Time
+from apimachinery.scalars.wire_types import Int32
 from apis.core.v1 import EventSource, ObjectReference
 
 

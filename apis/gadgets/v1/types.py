@@ -1,7 +1,7 @@
 """The wire contract of gadgets.example.io/v1."""
 
-from apimachinery.meta.model import Model, field
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
 from apis.gadgets.types import GadgetStatus, Part
 
 

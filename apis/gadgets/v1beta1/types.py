@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from apimachinery.duration import Duration
-from apimachinery.meta.model import Model, field
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.duration import Duration
 from apis.gadgets.types import GadgetStatus
 
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from apimachinery.meta.model import Model, field
 from apimachinery.meta.types import LabelSelector, Object
+from apimachinery.model.model import Model, field
 
 ALL: Final = "*"
 """Every verb, every group, every resource, or every path."""

@@ -10,16 +10,16 @@ from apimachinery.codec import (
     TooLarge,
     UnsupportedMediaType,
 )
-from apimachinery.meta.decode import DecodeError, decode_json
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.protobuf import InvalidProtobuf, Unframer
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
-from apimachinery.serializer import PROTOBUF, YAML, LineFrames
+from apimachinery.serialization.serializer import PROTOBUF, YAML, LineFrames
 from apimachinery.watch import decode_frame
 from apis.gadgets.register import add_to_scheme
 from tests.apimachinery.bad_input import MILLION, RIGHT_TO_LEFT, Table
-from tests.apimachinery.protobuf_kinds import ConfigMap
+from tests.apimachinery.protobuf.protobuf_kinds import ConfigMap
 
 
 def _scheme() -> Scheme:

@@ -3,6 +3,14 @@
 from collections.abc import Iterable
 from typing import Any
 
+from apimachinery.apply import (
+    FieldSet,
+    InvalidFieldSet,
+    InvalidManagedFields,
+    InvalidValue,
+    managed_fields,
+    validate,
+)
 from apimachinery.errors import BadRequest, Invalid
 from apimachinery.fieldpath import FieldError
 from apimachinery.mapper import (
@@ -11,7 +19,7 @@ from apimachinery.mapper import (
     ResourceMissing,
     mapper_for,
 )
-from apimachinery.meta.fields import shape_of
+from apimachinery.meta.metadata_validation import validate_object_meta
 from apimachinery.meta.options import (
     CreateOptions,
     DeleteOptions,
@@ -27,20 +35,12 @@ from apimachinery.meta.options_validation import (
     validate_list_options,
     validate_patch_options,
 )
-from apimachinery.meta.parameters import Query, load, load_list
+from apimachinery.meta.query_parameters import Query, load, load_list
 from apimachinery.meta.types import ObjectMeta
-from apimachinery.meta.validation import validate_object_meta
+from apimachinery.model.class_fields import shape_of
 from apimachinery.patch import json_patch, merge_patch, strategic
-from apimachinery.patch.apply import (
-    FieldSet,
-    InvalidFieldSet,
-    InvalidManagedFields,
-    InvalidValue,
-    managed_fields,
-    validate,
-)
-from apimachinery.patch.errors import MalformedPatch, PatchFailed, PatchTooLarge
-from apimachinery.patch.values import JSONObject
+from apimachinery.patch.json_values import JSONObject
+from apimachinery.patch.patch_errors import MalformedPatch, PatchFailed, PatchTooLarge
 from apimachinery.resources import (
     MalformedDiscovery,
     ServedResource,

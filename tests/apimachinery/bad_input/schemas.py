@@ -2,11 +2,11 @@
 
 from apimachinery.cel.program import EvaluationError, InvalidExpression, Program
 from apimachinery.codec import CorruptObject, FieldValidation, MissingKind, StrictDecodeError
-from apimachinery.meta.decode import DecodeError
+from apimachinery.model.decoding import DecodeError
 from apimachinery.schema import GroupVersion
 from apimachinery.structural import Schema
+from apimachinery.structural.custom_kind import CustomCodec, CustomKind, CustomStorageCodec
 from apimachinery.structural.jsonpath import InvalidJSONPath, parse_path
-from apimachinery.structural.kinds import CustomCodec, CustomKind, CustomStorageCodec
 from apimachinery.structural.patterns import InvalidPattern, compile_pattern
 from tests.apimachinery.bad_input import MILLION, Table
 

@@ -1,12 +1,14 @@
 """Values: quantities, times, names, selectors and what else is written as one text."""
 
-from apimachinery.duration import InvalidDuration, parse_duration
-from apimachinery.intstr import InvalidIntOrString, scaled_value
-from apimachinery.meta.time import InvalidTime, parse_micro_time, parse_time
 from apimachinery.meta.types import LabelSelector, LabelSelectorRequirement
-from apimachinery.quantity import InvalidQuantity, Quantity
+from apimachinery.scalars.duration import InvalidDuration, parse_duration
+from apimachinery.scalars.intstr import InvalidIntOrString, scaled_value
+from apimachinery.scalars.quantity import InvalidQuantity, Quantity
+from apimachinery.scalars.time import InvalidTime, parse_micro_time, parse_time
 from apimachinery.schema import GroupVersion, InvalidGroupVersion
-from apimachinery.selectors import InvalidSelector, fields, labels
+from apimachinery.selectors import InvalidSelector
+from apimachinery.selectors import field_selector as fields
+from apimachinery.selectors import label_selector as labels
 from tests.apimachinery.bad_input import MILLION, RIGHT_TO_LEFT, SURROGATE, Table
 
 QUANTITIES = Table(

@@ -6,7 +6,7 @@ import pytest
 
 from apimachinery.cel.program import EvaluationError, InvalidExpression, Program
 from apimachinery.structural import Schema
-from apimachinery.structural.validation import ABSENT
+from apimachinery.structural.schema_validation import ABSENT
 
 
 def ruled(rule: str, place: dict[str, Any] | None = None, **more: Any) -> Schema:

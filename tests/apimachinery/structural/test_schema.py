@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apimachinery.meta.model import deep_copy
+from apimachinery.model.model import deep_copy
 from apimachinery.structural import Schema
-from apimachinery.structural.validation import ABSENT
+from apimachinery.structural.schema_validation import ABSENT
 
 OPEN = {"x-kubernetes-preserve-unknown-fields": True}
 

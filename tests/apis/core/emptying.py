@@ -14,8 +14,8 @@ from apiserver.auth.user import User
 from apiserver.context import Context
 from apiserver.group import Group
 from apiserver.registry.store import Store
-from apiserver.registry.view import Form
-from apiserver.storage.entry import Selection
+from apiserver.storage.cache.entry import Selection
+from apiserver.views.resource_view import Form
 
 CONTROLLER = User("system:serviceaccount:kube-system:namespace-controller")
 V1 = GroupVersion("", "v1")

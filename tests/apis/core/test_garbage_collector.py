@@ -18,9 +18,9 @@ from apis.core.v1 import ConfigMap, Namespace
 from apis.gadgets.install import GADGETS
 from apiserver.app import App
 from apiserver.context import context_for
-from apiserver.everything import Everything
-from apiserver.registry.view import Form
-from apiserver.storage.entry import Selection
+from apiserver.controlplane.all_objects import Everything
+from apiserver.storage.cache.entry import Selection
+from apiserver.views.resource_view import Form
 from tests.apiserver.http.conftest import make_app
 
 CONFIG_MAPS = GroupVersion("", "v1").with_resource("configmaps")

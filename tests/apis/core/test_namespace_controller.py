@@ -18,9 +18,9 @@ from apis.core.controllers.namespace import NamespaceController
 from apis.core.controllers.namespace_conditions import Findings, set_conditions
 from apis.core.install import CORE
 from apis.core.v1 import ConfigMap, Namespace, NamespaceStatus, Secret
-from apiserver.registry.assembly import assemble_store
-from apiserver.storage.cache import WatchCache
-from apiserver.storage.sqlite import open_sqlite
+from apiserver.registry.store_builder import assemble_store
+from apiserver.storage.cache.watch_cache import WatchCache
+from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apis.core.emptying import StoredContents, StoredNamespaces, Stores, context_of
 from tests.apis.groups import full_scheme
 

@@ -24,8 +24,8 @@ from apis.core.v1 import ConfigMap, Namespace
 from apiserver.app import App
 from apiserver.asgi import application
 from apiserver.config import Config
-from apiserver.datadir import DataDir, prepare, read_admin_token
-from apiserver.inside import Objects
+from apiserver.controlplane.local_objects import Objects
+from apiserver.process.data_folder import DataDir, prepare, read_admin_token
 from tests.apiserver.http.driver import Driver
 
 NAMESPACES = "/api/v1/namespaces"

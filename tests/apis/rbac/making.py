@@ -7,7 +7,7 @@ from apimachinery.meta.types import ObjectMeta
 from apis.rbac import GROUP
 from apis.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef
 from apis.rbac.v1 import Subject as SubjectModel
-from apiserver.request import RequestInfo
+from apiserver.http.request_info import RequestInfo
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from apis.rbac.policy import Policy
 from apis.rbac.reconciliation import reconcile, reconciled_binding, reconciled_role
 from apis.rbac.strategy import ClusterRoleBindingStrategy, ClusterRoleStrategy
 from apis.rbac.v1 import AggregationRule, ClusterRole, ClusterRoleBinding
-from apiserver.rbac import offers
+from apiserver.controlplane.role_access import offers
 from tests.apis.rbac.making import (
     Person,
     asks,

@@ -14,7 +14,7 @@ from apis.rbac.strategy import (
     RoleStrategy,
 )
 from apis.rbac.v1 import ClusterRole, ClusterRoleBinding, Role, RoleBinding
-from apiserver.registry.table import whole_table
+from apiserver.views.table import whole_table
 from tests.apis.groups import GROUPS
 from tests.apis.rbac.making import binding, cluster_binding, role, rule
 from tests.apis.validating import decoded, messages

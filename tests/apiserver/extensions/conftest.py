@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from apiserver.app import App
-from client.testing.server import InMemoryServer
+from client.testing.app_server import InMemoryServer
 from tests.apiserver.extensions.definitions import Defined
 from tests.apiserver.http.driver import Driver
 

@@ -6,7 +6,7 @@ import pytest
 
 from apimachinery.meta.types import PartialObjectMetadata, PartialObjectMetadataList
 from apiserver.app import App
-from apiserver.response import protobuf_codec
+from apiserver.http.response import protobuf_codec
 from tests.apiserver.extensions.definitions import (
     DEFINITIONS,
     SCALE,

@@ -8,12 +8,12 @@ from apis.core.install import CORE
 from apis.gadgets.install import GADGETS
 from apiserver.app import App, create_app
 from apiserver.auth.authentication import Authentication
-from apiserver.auth.tokens import TokenAuthenticator
+from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.group import Group
-from apiserver.limits import Limits
-from apiserver.storage.limits import CacheLimits
-from apiserver.storage.sqlite import open_sqlite
+from apiserver.http.request_limits import Limits
+from apiserver.storage.cache.cache_limits import CacheLimits
+from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.http.driver import Driver
 from tests.roles import standard_authorizer
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from apimachinery.codec import Codec
-from apimachinery.meta.model import Model, field
 from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme
-from apimachinery.serializer import PROTOBUF
+from apimachinery.serialization.serializer import PROTOBUF
 from apis.core.install import CORE
 from apiserver.group import Group, Resource
 from tests.apiserver.http.conftest import make_app

@@ -10,8 +10,8 @@ from apimachinery.openapi.gnostic import GnosticEncoder
 from apimachinery.openapi.gnostic_v3 import V3
 from apis.gadgets.install import GADGETS as GROUP
 from apiserver.app import App
-from apiserver.handlers.health import Check, Health, Unhealthy
 from apiserver.install import InstallError
+from apiserver.pages.health import Check, Health, Unhealthy
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import GADGETS, gadget
 

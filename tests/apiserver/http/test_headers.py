@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apiserver.response import warning_headers
+from apiserver.http.response import warning_headers
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import CONFIG_MAPS, GADGETS, gadget
 

@@ -3,7 +3,7 @@
 import pytest
 
 from apimachinery.errors import NotAcceptable, UnsupportedMediaType
-from apiserver.negotiation import (
+from apiserver.http.negotiation import (
     ALL_TYPES,
     TEXT_TYPES,
     Accepted,

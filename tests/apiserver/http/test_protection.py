@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apiserver.app import App
-from apiserver.limits import Limits
+from apiserver.http.request_limits import Limits
 from tests.apiserver.http.conftest import make_app
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import CONFIG_MAPS, GADGETS, gadget

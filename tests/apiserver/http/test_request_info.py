@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apimachinery.errors import BadRequest
-from apiserver.request import RequestInfo, parse_query, request_info
+from apiserver.http.request_info import RequestInfo, parse_query, request_info
 
 
 def info(method: str, url: str) -> RequestInfo:

@@ -11,9 +11,9 @@ import orjson
 import pytest
 
 from apiserver.asgi import application
-from apiserver.auth.signing import new_signing_key
+from apiserver.auth.token_keys import new_signing_key
 from apiserver.config import DEFAULT_ISSUER, Config
-from apiserver.datadir import prepare, read_admin_token
+from apiserver.process.data_folder import prepare, read_admin_token
 from tests.apiserver.http.driver import Answer, Driver
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"

@@ -8,7 +8,7 @@ import pytest
 from apis.core.install import CORE
 from apis.events.install import EVENTS
 from apiserver.app import App
-from apiserver.assembly import with_standard
+from apiserver.controlplane.standard_server import with_standard
 from apiserver.install import InstallError
 from tests.apiserver.http.conftest import make_app
 from tests.apiserver.http.driver import Driver

@@ -46,7 +46,7 @@ def served() -> Iterator[Served]:
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "gunicorn", "tests.apiserver.http.conftest:make_app()"),
-            *("--worker-class", "apiserver.worker.Worker", "--bind", f"127.0.0.1:{port}"),
+            *("--worker-class", "apiserver.process.worker.Worker", "--bind", f"127.0.0.1:{port}"),
             *("--graceful-timeout", "10", "--no-control-socket"),
         ],
         cwd=ROOT,

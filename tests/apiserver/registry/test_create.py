@@ -14,12 +14,12 @@ from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta, Owne
 from apimachinery.names import generate_name
 from apiserver.admission.chain import Attributes, Chain
 from apiserver.context import Context
-from apiserver.registry.ownership import Untracked
-from apiserver.registry.randomness import new_uid
+from apiserver.managed_fields.ownership import Untracked
+from apiserver.registry.identifiers import new_uid
+from apiserver.registry.object_update import replacement
 from apiserver.registry.store import Store
 from apiserver.registry.strategy import Strategy
-from apiserver.registry.update import replacement
-from apiserver.storage.entry import Selection
+from apiserver.storage.cache.entry import Selection
 from apiserver.storage.interface import Record
 from tests.apiserver.registry.world import (
     NOTE_RESOURCE,

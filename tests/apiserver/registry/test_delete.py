@@ -12,7 +12,7 @@ from apiserver.admission.chain import Attributes, Chain
 from apiserver.context import Context
 from apiserver.registry.deletion import plan_deletion
 from apiserver.registry.strategy import Strategy
-from apiserver.storage.entry import Selection
+from apiserver.storage.cache.entry import Selection
 from apiserver.storage.objects import Put
 from tests.apiserver.registry.world import (
     NOTE_FORM,

@@ -12,9 +12,9 @@ from apimachinery.meta.options import UpdateOptions
 from apimachinery.meta.types import ManagedFieldsEntry, Object, OwnerReference
 from apiserver.admission.chain import Attributes, Chain
 from apiserver.context import Context
-from apiserver.registry.ownership import Untracked
-from apiserver.registry.update import replacement
-from apiserver.storage.entry import Selection
+from apiserver.managed_fields.ownership import Untracked
+from apiserver.registry.object_update import replacement
+from apiserver.storage.cache.entry import Selection
 from tests.apiserver.registry.world import (
     NOTE_RESOURCE,
     Note,

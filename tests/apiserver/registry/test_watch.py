@@ -8,12 +8,12 @@ import pytest
 
 from apimachinery.errors import BadRequest, Expired, ServerTimeout
 from apimachinery.meta.options import ListOptions
-from apiserver.registry.update import replacement
-from apiserver.storage.entry import Selection
-from apiserver.storage.fanout import Watcher
+from apiserver.registry.object_update import replacement
+from apiserver.storage.cache.cache_limits import CacheLimits, WindowSize
+from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.fanout import Watcher
 from apiserver.storage.interface import Unavailable
-from apiserver.storage.limits import CacheLimits, WindowSize
-from apiserver.storage.sqlite import open_sqlite
+from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.registry.world import (
     NOTE_FORM,
     World,
@@ -24,7 +24,7 @@ from tests.apiserver.registry.world import (
     revision,
     world,
 )
-from tests.apiserver.storage.cached import Switchboard
+from tests.apiserver.storage.cache.cached import Switchboard
 
 HERE = Selection(namespace="default")
 

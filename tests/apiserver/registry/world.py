@@ -14,10 +14,10 @@ import orjson
 
 from apimachinery.codec import Codec
 from apimachinery.fieldpath import FieldErrors, Path, invalid
-from apimachinery.meta.model import Model
-from apimachinery.meta.model import field as wire
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import Object, ObjectMeta
+from apimachinery.model.model import Model
+from apimachinery.model.model import field as wire
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme
 from apis.gadgets import GROUP as GADGETS
@@ -28,17 +28,17 @@ from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.auth.user import User
 from apiserver.context import Context
 from apiserver.group import STATUS, Group, Resource
-from apiserver.registry.assembly import assemble_store
-from apiserver.registry.ownership import Ownership
+from apiserver.managed_fields.ownership import Ownership
 from apiserver.registry.store import Store
+from apiserver.registry.store_builder import assemble_store
 from apiserver.registry.strategy import Strategy
-from apiserver.registry.table import Column
-from apiserver.registry.view import Form
-from apiserver.storage.cache import WatchCache
-from apiserver.storage.entry import Selection
+from apiserver.storage.cache.cache_limits import CacheLimits
+from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.interface import Backend
-from apiserver.storage.limits import CacheLimits
-from apiserver.storage.sqlite import open_sqlite
+from apiserver.storage.sqlite.backend import open_sqlite
+from apiserver.views.resource_view import Form
+from apiserver.views.table import Column
 
 NOTES = "notes.example.io"
 NOTES_V1 = GroupVersion(NOTES, "v1")

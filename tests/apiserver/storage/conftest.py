@@ -12,10 +12,10 @@ from uuid import uuid4
 
 import pytest
 
-from apiserver.storage.etcd import open_etcd
+from apiserver.storage.etcd.backend import open_etcd
 from apiserver.storage.interface import Backend
-from apiserver.storage.sqlite import open_sqlite
-from tests.apiserver.storage.etcd_server import start_etcd
+from apiserver.storage.sqlite.backend import open_sqlite
+from tests.apiserver.storage.etcd.etcd_server import start_etcd
 
 
 @dataclass

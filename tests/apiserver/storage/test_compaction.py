@@ -8,8 +8,8 @@ import pytest
 
 from apiserver.storage.compaction import Compactor
 from apiserver.storage.interface import Backend, Compacted, Unavailable
-from apiserver.storage.sqlite import open_sqlite
-from tests.apiserver.storage.cached import HandClock, Switchboard
+from apiserver.storage.sqlite.backend import open_sqlite
+from tests.apiserver.storage.cache.cached import HandClock, Switchboard
 
 KEY = "/registry/core/pods/default/a"
 

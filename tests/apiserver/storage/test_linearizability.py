@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apiserver.storage.etcd import open_etcd
+from apiserver.storage.etcd.backend import open_etcd
 from apiserver.storage.interface import Backend
-from apiserver.storage.sqlite import open_sqlite
-from tests.apiserver.storage.etcd_server import (
+from apiserver.storage.sqlite.backend import open_sqlite
+from tests.apiserver.storage.etcd.etcd_server import (
     Cluster,
     Node,
     excusing_divergence,

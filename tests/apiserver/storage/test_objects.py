@@ -12,9 +12,9 @@ from apimachinery.meta.types import ObjectMeta, Preconditions
 from apimachinery.scheme import Scheme
 from apis.gadgets import GROUP, register
 from apis.gadgets.types import Gadget, GadgetSpec
-from apiserver.registry.view import ResourceView
-from apiserver.storage.cache import CachedResource, WatchCache
-from apiserver.storage.entry import Selection
+from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.read_revision import Exact
+from apiserver.storage.cache.watch_cache import CachedResource, WatchCache
 from apiserver.storage.interface import KeyExists
 from apiserver.storage.keys import ResourceKeys
 from apiserver.storage.objects import (
@@ -28,9 +28,9 @@ from apiserver.storage.objects import (
     Unreadable,
     check_preconditions,
 )
-from apiserver.storage.revision import Exact
-from apiserver.storage.sqlite import open_sqlite
-from tests.apiserver.storage.cached import Switchboard
+from apiserver.storage.sqlite.backend import open_sqlite
+from apiserver.views.resource_view import ResourceView
+from tests.apiserver.storage.cache.cached import Switchboard
 
 KEYS = ResourceKeys(GROUP, "gadgets")
 KEY = KEYS.object_key("lamp", namespace="default")

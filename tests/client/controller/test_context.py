@@ -14,9 +14,9 @@ from client.controller.context import Context, NoObject
 from client.controller.finalizers import Finalizers, InvalidFinalizer
 from client.controller.manager import Manager
 from client.controller.reconciler import Terminal
-from client.request import ALL_NAMESPACES
-from client.testing.clock import FakeClock
 from client.testing.env import Environment
+from client.testing.fake_clock import FakeClock
+from client.transport.request import ALL_NAMESPACES
 
 Once = Callable[[Callable[[Context[Gadget]], Awaitable[None]]], Awaitable[None]]
 

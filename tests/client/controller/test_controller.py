@@ -15,14 +15,14 @@ from apis.gadgets.v1 import Gadget
 from client.controller import predicates
 from client.controller.context import Context
 from client.controller.controller import CacheSyncTimeout
-from client.controller.handlers import Mapped
+from client.controller.enqueue_handlers import Mapped
 from client.controller.manager import Manager
-from client.controller.priority_queue import LOW_PRIORITY
 from client.controller.reconciler import NamespacedName, Reconcile, Result, Terminal
 from client.controller.sources import Channel, Kind, Stream
-from client.testing.clock import FakeClock
 from client.testing.env import Environment
+from client.testing.fake_clock import FakeClock
 from client.testing.settling import NotSettled
+from client.workqueue.priority_queue import LOW_PRIORITY
 
 Setup = Callable[[Manager], None]
 

@@ -13,17 +13,17 @@ import pytest
 
 from apis.coordination.v1 import Lease
 from apis.gadgets.v1 import Gadget
+from client.cache.store import IndexFailed
 from client.controller.context import Context
-from client.controller.leader import LeaderElection, LeadershipLost
 from client.controller.manager import Manager, ManagerStopped
-from client.controller.metrics import request_observer
-from client.controller.probes import InvalidAddress
-from client.controller.prometheus import PrometheusMetrics
 from client.controller.reconciler import Result, Terminal
 from client.controller.runnables import Function
-from client.informer.store import IndexFailed
-from client.testing.clock import FakeClock
+from client.leaderelection.leader_election import LeaderElection, LeadershipLost
+from client.monitoring.controller_metrics import request_observer
+from client.monitoring.probes import InvalidAddress
+from client.monitoring.prometheus import PrometheusMetrics
 from client.testing.env import Environment
+from client.testing.fake_clock import FakeClock
 
 
 def gadget(name: str = "lamp") -> dict[str, Any]:
@@ -603,7 +603,7 @@ async def test_what_cannot_be_shown_is_not_served(env: Environment) -> None:
         pass
 
     Manager(env.client, name="test", metrics_address="127.0.0.1:0", metrics=Counting())
-    from client.controller.metrics import NoMetrics
+    from client.monitoring.controller_metrics import NoMetrics
 
     with pytest.raises(TypeError, match="must be PrometheusMetrics"):
         Manager(env.client, name="test", metrics_address="127.0.0.1:0", metrics=NoMetrics())

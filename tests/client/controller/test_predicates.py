@@ -9,11 +9,11 @@ from apimachinery.meta.types import Object, ObjectMeta, OwnerReference
 from apimachinery.schema import GroupKind, GroupVersion
 from client.controller import predicates
 from client.controller.changes import Change, Created, Deleted, External, Updated
-from client.controller.handlers import ForObject, Mapped
+from client.controller.enqueue_handlers import ForObject, Mapped
 from client.controller.owners import OwnerMap
-from client.controller.priority_queue import LOW_PRIORITY, PriorityQueue
 from client.controller.reconciler import NamespacedName
-from client.testing.clock import FakeClock
+from client.testing.fake_clock import FakeClock
+from client.workqueue.priority_queue import LOW_PRIORITY, PriorityQueue
 
 GADGET = GroupVersion("gadgets.example.io", "v1").with_kind("Gadget")
 

@@ -3,13 +3,13 @@
 import asyncio
 from typing import cast
 
-from client.clock import Clock
 from client.controller.caches import Caches
 from client.controller.changes import Change, Created, Deleted, Updated
 from client.controller.reconciler import NamespacedName
 from client.controller.sources import Kind
-from client.controller.workqueue import Queue, WorkQueue
 from client.informer import SharedInformer
+from client.runtime.clock import Clock
+from client.workqueue.workqueue import Queue, WorkQueue
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.server import Gadget, Server
 

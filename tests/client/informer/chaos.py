@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from apimachinery.errors import APIError, Expired, InternalError, Timeout, TooManyRequests
 from apimachinery.watch import EventType
+from client.cache.resource_versions import compare
 from client.informer import DeletedObject, Handler, InformerOptions, SharedInformer, object_key
-from client.informer.versions import compare
 from tests.client.informer.clock import FakeClock
 from tests.client.informer.server import Gadget, Server
 

@@ -1,7 +1,7 @@
 """An informer of the scripted server, and a handler that writes down what it is told."""
 
+from client.cache.deltas import Transform
 from client.informer import DeletedObject, Handler, InformerOptions, SharedInformer
-from client.informer.deltas import Transform
 from tests.client.informer.clock import FakeClock
 from tests.client.informer.server import Gadget, Server
 

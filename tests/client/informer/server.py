@@ -5,12 +5,12 @@ from collections import deque
 from collections.abc import Callable
 
 from apimachinery.errors import APIError, Expired, Invalid, Timeout
-from apimachinery.meta.model import Model
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object, ObjectMeta
+from apimachinery.model.model import Model
 from apimachinery.watch import INITIAL_EVENTS_END, Event, EventType
-from client.informer.keys import join_key, object_key
+from client.cache.keys import join_key, object_key
 from client.paging import Page
 
 

@@ -21,7 +21,7 @@ from client.informer import (
 )
 from client.informer.factory import InformerClient
 from client.interface import Fields, Labels
-from client.watch import ListWatch
+from client.watches.stream_watcher import ListWatch
 from tests.client.fakes import frame, gadget, serve_discovery, serving, stream
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.server import Gadget, Server

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from client.cache.deltas import ReplacedAll
 from client.informer import InformerOptions, SharedInformer
-from client.informer.deltas import ReplacedAll
 from client.informer.registration import Notification
 from tests.client.informer.chaos import Sabotage, survive
 from tests.client.informer.server import Gadget

@@ -5,9 +5,10 @@ import pytest
 from apimachinery.errors import NotFound
 from apimachinery.meta.types import LabelSelector
 from apimachinery.schema import GroupResource
-from apimachinery.selectors import InvalidSelector, labels
+from apimachinery.selectors import InvalidSelector
+from apimachinery.selectors import label_selector as labels
+from client.cache.store import namespace_of
 from client.informer import Lister, Store
-from client.informer.store import namespace_of
 from tests.client.informer.server import Gadget, gadget
 
 GADGETS = GroupResource("example.io", "gadgets")

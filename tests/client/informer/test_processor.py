@@ -2,8 +2,8 @@
 
 import pytest
 
+from client.cache.deltas import Batch, Bookmark, Change, Delta, DeltaType, ReplacedAll, SyncAll
 from client.informer import DeletedObject, Handler, IndexFailed, Store
-from client.informer.deltas import Batch, Bookmark, Change, Delta, DeltaType, ReplacedAll, SyncAll
 from client.informer.processor import Processor
 from client.informer.registration import Added, Notification, Registration, Updated
 from client.informer.resync import Resyncs

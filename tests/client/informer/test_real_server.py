@@ -11,10 +11,10 @@ from apimachinery.meta.options import ListOptions
 from apis.gadgets.install import GADGETS
 from apis.gadgets.v1 import Gadget
 from client.informer import DeletedObject, Handler, SharedInformer, object_key
-from client.testing.clock import FakeClock
 from client.testing.env import Environment, environment
+from client.testing.fake_clock import FakeClock
 from client.testing.faults import Target
-from client.watch import ListWatch, StreamWatcher
+from client.watches.stream_watcher import ListWatch, StreamWatcher
 
 CHANGES = 400
 SEED = 20_240_101

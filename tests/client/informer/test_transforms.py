@@ -2,9 +2,9 @@
 
 import sys
 
-from apimachinery.meta.decode import decode_json
 from apimachinery.meta.types import ManagedFieldsEntry
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.decoding import decode_json
 from client.informer import chain, compact, drop_managed_fields
 from tests.client.informer.clock import FakeClock
 from tests.client.informer.conftest import Background

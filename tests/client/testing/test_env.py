@@ -14,11 +14,11 @@ from apis.gadgets.controllers.gadget import setup
 from apis.gadgets.install import GADGETS
 from apis.gadgets.v1 import Gadget
 from client import AsyncClient, Config, TransportError
-from client.clock import SystemClock
 from client.controller.context import Context
 from client.controller.manager import Manager
-from client.testing.clock import FakeClock
+from client.runtime.clock import SystemClock
 from client.testing.env import Environment, cluster_environment, environment
+from client.testing.fake_clock import FakeClock
 from client.testing.settling import NotSettled
 
 pytest_plugins = ["pytester"]

@@ -19,9 +19,9 @@ from apis.core.v1 import ConfigMap
 from apis.gadgets.controllers.gadget import setup
 from apis.gadgets.v1 import Gadget
 from client import TransportError
-from client.http import ConnectionLost, ConnectionRefused
-from client.testing.clock import FakeClock
 from client.testing.env import Environment
+from client.testing.fake_clock import FakeClock
+from client.transport.transport import ConnectionLost, ConnectionRefused
 
 
 def gadget(name: str = "lamp", *parts: str) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from apiserver.group import Group
 from client import AsyncClient, Client, Conflict, Deleted
 from client.controller import Context, Manager, Result
 from client.informer import DeletedObject, InformerFactory
-from client.testing.clock import FakeClock
 from client.testing.env import Environment
+from client.testing.fake_clock import FakeClock
 from client.testing.plugin import clock, env
 from tests.client.user.gadgets import GADGETS, GadgetV1, add_to_scheme
 from tests.servers import Server, serving

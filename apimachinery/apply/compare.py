@@ -1,0 +1,222 @@
+"""What changed from one value to another, as sets of fields.
+
+A container that appears or disappears is itself in the set, along with all its content; a leaf
+that is in both but differs is modified.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apimachinery.apply import path_elements as paths
+from apimachinery.apply.apply_errors import InvalidValue, Problem
+from apimachinery.apply.fieldset import EMPTY, FieldSet, SetBuilder
+from apimachinery.apply.path_elements import Element
+from apimachinery.apply.value_shapes import (
+    ABSENT,
+    CONTAINERS,
+    JSON,
+    MAPS,
+    NOT_DECLARED,
+    Concrete,
+    as_list,
+    as_map,
+    check_depth,
+    equal,
+    field_shape,
+    is_atomic,
+    item_elements,
+    resolve,
+    same_json,
+    shown,
+    undeclared_shape,
+)
+from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The fields that make a new value differ from an old one."""
+
+    added: FieldSet = EMPTY
+    modified: FieldSet = EMPTY
+    removed: FieldSet = EMPTY
+
+    @property
+    def changed(self) -> FieldSet:
+        """All of them."""
+        return self.added | self.modified | self.removed
+
+    @property
+    def is_same(self) -> bool:
+        return not (self.added or self.modified or self.removed)
+
+    def without(self, fields: FieldSet) -> "Comparison":
+        """The comparison with *fields*, and everything below them, left out."""
+        if not fields:
+            return self
+        return Comparison(
+            self.added.recursive_difference(fields),
+            self.modified.recursive_difference(fields),
+            self.removed.recursive_difference(fields),
+        )
+
+
+def compare(old: JSON, new: JSON, shape: Shape) -> Comparison:
+    """What *new* adds to, changes in and removes from *old*, or InvalidValue.
+
+    Parts that are equal are not looked into, and so are not checked against the shape.
+    """
+    comparer = _Comparer()
+    try:
+        comparer.visit(old, new, shape)
+    except InvalidValue as error:
+        raise error.under(paths.path_text(comparer.path)) from None
+    return Comparison(comparer.added.build(), comparer.modified.build(), comparer.removed.build())
+
+
+def appear(new: JSON, shape: Shape) -> Comparison:
+    """What *new* adds to an object that has nothing, or InvalidValue."""
+    return Comparison(added=_all_below(new, shape, 0))
+
+
+class _Comparer:
+    def __init__(self) -> None:
+        self.added = SetBuilder()
+        self.modified = SetBuilder()
+        self.removed = SetBuilder()
+        self.path: list[Element] = []
+
+    def visit(self, old: JSON, new: JSON, shape: Shape) -> None:
+        if old is ABSENT:
+            self.added.graft(self.path, _all_below(new, shape, len(self.path)))
+        elif new is ABSENT:
+            self.removed.graft(self.path, _all_below(old, shape, len(self.path)))
+        else:
+            check_depth(len(self.path))
+            before, after = resolve(shape, old), resolve(shape, new)
+            if before is not after:
+                # An untyped value that was a map and is a list, say: the content goes as well.
+                self._visit_as(old, new, before)
+            self._visit_as(old, new, after)
+
+    def _visit_as(self, old: JSON, new: JSON, shape: Concrete) -> None:
+        if isinstance(shape, Scalar):
+            self._visit_scalars(old, new)
+        elif isinstance(shape, ListShape):
+            old_items, new_items = as_list(old), as_list(new)
+            if shape.type == "atomic" or not (old_items or new_items):
+                self._visit_leaf(old, new)
+            elif not (old_items and new_items and same_json(old_items, new_items)):
+                self._visit_items(old_items, new_items, shape)
+        else:
+            old_fields, new_fields = as_map(old), as_map(new)
+            if shape.atomic or not (old_fields or new_fields):
+                self._visit_leaf(old, new)
+            elif not (old_fields and new_fields and same_json(old_fields, new_fields)):
+                self._visit_fields(old_fields, new_fields, shape)
+
+    def _visit_leaf(self, old: JSON, new: JSON) -> None:
+        if not equal(old, new):
+            self.modified.insert(self.path)
+
+    def _visit_fields(
+        self, old: dict[str, JSON], new: dict[str, JSON], shape: MapShape | StructShape
+    ) -> None:
+        for name in old | new:
+            before, after = old.get(name, ABSENT), new.get(name, ABSENT)
+            texts = isinstance(before, str) and isinstance(after, str)
+            if texts and before == after:
+                continue
+            self.path.append(paths.field(name))
+            found = field_shape(shape, name)
+            if found is None:
+                raise InvalidValue(Problem("", "field not declared in schema"))
+            if texts and isinstance(found, Scalar):
+                self.modified.insert(self.path)
+            else:
+                self.visit(before, after, found)
+            self.path.pop()
+
+    def _visit_items(self, old: list[JSON], new: list[JSON], shape: ListShape) -> None:
+        before, after = _by_element(old, shape), _by_element(new, shape)
+        for element in before | after:
+            self.path.append(element)
+            self._visit_item(before.get(element, ()), after.get(element, ()), shape.items)
+            self.path.pop()
+
+    def _visit_item(self, old: Sequence[JSON], new: Sequence[JSON], shape: Shape) -> None:
+        """Compare the items of one identity: items that share it are seen as one leaf."""
+        if len(old) <= 1 and len(new) <= 1:
+            self.visit(old[0] if old else ABSENT, new[0] if new else ABSENT, shape)
+        elif len(old) > 1 and len(new) > 1:
+            if not equal(list(old), list(new)):
+                self.modified.insert(self.path)
+        elif len(old) > 1:
+            if new:
+                self.visit(ABSENT, new[0], shape)
+            self.removed.insert(self.path)
+        else:
+            if old:
+                self.visit(old[0], ABSENT, shape)
+            self.added.insert(self.path)
+
+    def _visit_scalars(self, old: JSON, new: JSON) -> None:
+        """Only one side may be no scalar: it is then simply replaced."""
+        if isinstance(old, CONTAINERS) and isinstance(new, CONTAINERS):
+            raise InvalidValue(Problem("", f"expected any scalar, got &{{{shown(new)}}}"))
+        self._visit_leaf(old, new)
+
+
+def _all_below(value: JSON, shape: Shape, depth: int) -> FieldSet:
+    """Everything below a value that appears or disappears, the containers included."""
+    check_depth(depth)
+    concrete = resolve(shape, value)
+    if not value or is_atomic(concrete):
+        return EMPTY
+    if isinstance(concrete, ListShape):
+        return _all_items(as_list(value), concrete, depth)
+    assert isinstance(concrete, MAPS)
+    return _all_fields(as_map(value), concrete, depth)
+
+
+def _all_items(items: list[JSON], shape: ListShape, depth: int) -> FieldSet:
+    children: dict[Element, FieldSet] = {}
+    found = _by_element(items, shape)
+    for element, alike in found.items():
+        if len(alike) == 1 and isinstance(alike[0], CONTAINERS):
+            _add_below(children, element, alike[0], shape.items, depth)
+    return FieldSet(frozenset(found), children)
+
+
+def _all_fields(fields: dict[str, JSON], shape: MapShape | StructShape, depth: int) -> FieldSet:
+    children: dict[Element, FieldSet] = {}
+    members = []
+    declared = shape.fields if isinstance(shape, StructShape) else {}
+    others = undeclared_shape(shape)
+    for name, item in fields.items():
+        found = declared.get(name, others)
+        if found is None:
+            raise InvalidValue(Problem(f".{name}", NOT_DECLARED))
+        element = f"f:{name}"
+        members.append(element)
+        if isinstance(item, CONTAINERS):
+            _add_below(children, element, item, found, depth)
+    return FieldSet(frozenset(members), children)
+
+
+def _add_below(
+    children: dict[Element, FieldSet], element: Element, value: JSON, shape: Shape, depth: int
+) -> None:
+    try:
+        below = _all_below(value, shape, depth + 1)
+    except InvalidValue as error:
+        raise error.under(paths.element_text(element)) from None
+    if below:
+        children[element] = below
+
+
+def _by_element(items: list[JSON], shape: ListShape) -> dict[Element, list[JSON]]:
+    found: dict[Element, list[JSON]] = {}
+    for element, item in zip(item_elements(shape, items), items, strict=True):
+        found.setdefault(element, []).append(item)
+    return found

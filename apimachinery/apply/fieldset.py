@@ -1,0 +1,306 @@
+"""FieldSet: a set of fields of one object, and its wire form FieldsV1.
+
+A set is a tree. Each node has members (elements that are in the set) and children (elements with
+further members below them); an element can be both. Sets never change, so the results of the set
+operations share what they have in common with their operands.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+import orjson
+
+from apimachinery.apply import path_elements as paths
+from apimachinery.apply.apply_errors import InvalidFieldSet
+from apimachinery.apply.path_elements import Element, Path
+
+MAX_DEPTH: Final = 128
+"""Deeper nesting than this is refused everywhere, long before Python would run out of stack."""
+
+FieldsV1 = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class FieldSet:
+    """A set of paths. No child of it is empty, so that equal sets are equal trees.
+
+    What is taken away from a set that was not in it leaves the very same set.
+    """
+
+    members: frozenset[Element] = frozenset()
+    children: Mapping[Element, "FieldSet"] = field(default_factory=dict)
+
+    @staticmethod
+    def of(*members: Path) -> "FieldSet":
+        """The set of just these paths."""
+        builder = SetBuilder()
+        for path in members:
+            builder.insert(path)
+        return builder.build()
+
+    @staticmethod
+    def from_fields_v1(fields: Any) -> "FieldSet":
+        """Read the JSON value of FieldsV1, or raise InvalidFieldSet."""
+        try:
+            found, _ = _read(fields, 0)
+        except _Unreadable as error:
+            place = f" at {'/'.join(reversed(error.path))}" if error.path else ""
+            raise InvalidFieldSet(f"fieldsV1{place}: {error}") from None
+        return found
+
+    @staticmethod
+    def interned(fields: Any) -> "FieldSet":
+        """Like from_fields_v1, but equal values give one and the same set, read only once.
+
+        Objects that one controller makes all have the same FieldsV1.
+        """
+        try:
+            text = orjson.dumps(fields)
+        except orjson.JSONEncodeError:
+            return FieldSet.from_fields_v1(fields)
+        return _interned(text) if len(text) <= _INTERNED_BYTES else FieldSet.from_json(text)
+
+    @staticmethod
+    def from_json(text: bytes | str) -> "FieldSet":
+        """Read FieldsV1 from JSON text, or raise InvalidFieldSet."""
+        try:
+            fields = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise InvalidFieldSet(f"fieldsV1: {error}") from None
+        return FieldSet.from_fields_v1(fields)
+
+    def to_fields_v1(self) -> FieldsV1:
+        """The JSON value of FieldsV1, its keys in the order Kubernetes writes them."""
+        out: FieldsV1 = {}
+        _write(self, out)
+        return out
+
+    def to_json(self) -> bytes:
+        return orjson.dumps(self.to_fields_v1())
+
+    def has(self, path: Path) -> bool:
+        """Whether the field at *path* itself is in the set."""
+        if not path:
+            return False
+        node: FieldSet | None = self
+        for element in path[:-1]:
+            node = node.children.get(element) if node else None
+        return node is not None and path[-1] in node.members
+
+    def below(self, element: Element) -> "FieldSet":
+        """The paths that begin with *element*, without it."""
+        return self.children.get(element, EMPTY)
+
+    def union(self, other: "FieldSet") -> "FieldSet":
+        if not other or self is other:
+            return self
+        if not self:
+            return other
+        children = dict(self.children)
+        for element, theirs in other.children.items():
+            mine = children.get(element)
+            children[element] = theirs if mine is None else mine.union(theirs)
+        return FieldSet(self.members | other.members, children)
+
+    def intersection(self, other: "FieldSet") -> "FieldSet":
+        if self is other:
+            return self
+        if not other or not self:
+            return EMPTY
+        children = {}
+        for element in self.children.keys() & other.children.keys():
+            if common := self.children[element] & other.children[element]:
+                children[element] = common
+        members = self.members & other.members
+        return FieldSet(members, children) if members or children else EMPTY
+
+    def difference(self, other: "FieldSet") -> "FieldSet":
+        """What is in this set and not in the other; fields below a removed one stay."""
+        if not other or not self:
+            return self
+        changed = {}
+        for element in self.children.keys() & other.children.keys():
+            child = self.children[element]
+            if (left := child - other.children[element]) is not child:
+                changed[element] = left
+        return self._less(other.members, changed)
+
+    def recursive_difference(self, other: "FieldSet") -> "FieldSet":
+        """Like difference, but what is removed goes with everything below it."""
+        if not other or not self:
+            return self
+        changed = dict.fromkeys(self.children.keys() & other.members, EMPTY)
+        for element in self.children.keys() & other.children.keys() - other.members:
+            child = self.children[element]
+            left = child.recursive_difference(other.children[element])
+            if left is not child:
+                changed[element] = left
+        return self._less(other.members, changed)
+
+    def _less(
+        self, members: frozenset[Element], changed: Mapping[Element, "FieldSet"]
+    ) -> "FieldSet":
+        """The set without these members, and with less in some children; itself if it is equal."""
+        if not changed and self.members.isdisjoint(members):
+            return self
+        children = {**self.children, **changed}
+        for element, left in changed.items():
+            if not left:
+                del children[element]
+        return FieldSet(self.members - members, children)
+
+    def leaves(self) -> "FieldSet":
+        """Only the paths that no other path of the set goes through."""
+        children = {element: child.leaves() for element, child in self.children.items()}
+        return FieldSet(self.members - self.children.keys(), children)
+
+    def paths(self) -> Iterator[Path]:
+        """Every path, members of a node before what is below them."""
+        return self._paths(())
+
+    def _paths(self, prefix: Path) -> Iterator[Path]:
+        for element in paths.ordered(self.members):
+            yield (*prefix, element)
+        for element in paths.ordered(self.children):
+            yield from self.children[element]._paths((*prefix, element))
+
+    __or__ = union
+    __and__ = intersection
+    __sub__ = difference
+
+    def __iter__(self) -> Iterator[Path]:
+        return self.paths()
+
+    def __contains__(self, path: Path) -> bool:
+        return self.has(path)
+
+    def __len__(self) -> int:
+        return len(self.members) + sum(map(len, self.children.values()))
+
+    def __bool__(self) -> bool:
+        return bool(self.members or self.children)
+
+    def __hash__(self) -> int:
+        return hash((self.members, frozenset(self.children.items())))
+
+    def __str__(self) -> str:
+        return "\n".join(map(paths.path_text, self.paths()))
+
+
+EMPTY: Final = FieldSet()
+
+
+# Together they bound the memory that clients can make the interned sets take.
+_INTERNED_SETS: Final = 256
+_INTERNED_BYTES: Final = 8192
+_interned = lru_cache(maxsize=_INTERNED_SETS)(FieldSet.from_json)
+
+
+class SetBuilder:
+    """A set in the making."""
+
+    __slots__ = ("children", "grafts", "members")
+
+    def __init__(self) -> None:
+        self.members: set[Element] = set()
+        self.children: dict[Element, SetBuilder] = {}
+        self.grafts: dict[Element, FieldSet] = {}
+
+    def insert(self, path: Sequence[Element]) -> None:
+        """Add the field at *path*; the whole object (the empty path) has no owner."""
+        if path:
+            self._parent(path).members.add(path[-1])
+
+    def graft(self, path: Sequence[Element], below: FieldSet) -> None:
+        """Add the field at *path*, and a whole set of fields below it."""
+        self.insert(path)
+        if path and below:
+            grafts = self._parent(path).grafts
+            grafts[path[-1]] = grafts.get(path[-1], EMPTY) | below
+
+    def build(self) -> FieldSet:
+        if not (self.members or self.children or self.grafts):
+            return EMPTY
+        children = dict(self.grafts)
+        for element, child in self.children.items():
+            built = child.build()
+            children[element] = children[element] | built if element in children else built
+        return FieldSet(frozenset(self.members), children)
+
+    def _parent(self, path: Sequence[Element]) -> "SetBuilder":
+        node = self
+        for element in path[:-1]:
+            child = node.children.get(element)
+            if child is None:
+                child = node.children[element] = SetBuilder()
+            node = child
+        return node
+
+
+class _Unreadable(Exception):
+    """What is wrong, and the keys that lead there, the last first."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.path: list[str] = []
+
+
+def _read(fields: Any, depth: int) -> tuple[FieldSet, bool]:
+    """The set of a node, and whether the node itself is a member of its parent."""
+    if fields is None:
+        return EMPTY, True
+    if not isinstance(fields, dict):
+        raise _Unreadable(f"expected an object, got {type(fields).__name__}")
+    if depth >= MAX_DEPTH:
+        raise _Unreadable(f"nested more than {MAX_DEPTH} levels deep")
+    members: list[Element] = []
+    children: dict[Element, FieldSet] = {}
+    for text, below in fields.items():
+        element = text if isinstance(text, str) and text.startswith("f:") else _element(text)
+        if element is None:
+            continue
+        if not below and isinstance(below, dict):
+            members.append(element)
+            continue
+        child, is_member = _read_below(text, below, depth)
+        if is_member:
+            members.append(element)
+        if child:
+            # The same element can be spelled in two ways, and is then told of twice.
+            children[element] = children[element] | child if element in children else child
+    if members or children:
+        return FieldSet(frozenset(members), children), "." in fields
+    return EMPTY, True
+
+
+def _read_below(text: str, fields: Any, depth: int) -> tuple[FieldSet, bool]:
+    try:
+        return _read(fields, depth + 1)
+    except _Unreadable as error:
+        error.path.append(text)
+        raise
+
+
+def _element(text: Any) -> Element | None:
+    if text == ".":
+        return None
+    if not isinstance(text, str):
+        raise _Unreadable(f"expected a string as key, got {type(text).__name__}")
+    try:
+        return paths.parse(text)
+    except InvalidFieldSet as error:
+        raise _Unreadable(str(error)) from None
+
+
+def _write(node: FieldSet, out: FieldsV1) -> None:
+    children = node.children
+    for element in paths.ordered(node.members.union(children) if children else node.members):
+        below: FieldsV1 = {}
+        out[element] = below
+        child = children.get(element)
+        if child is not None:
+            if element in node.members:
+                below["."] = {}
+            _write(child, below)

@@ -1,0 +1,174 @@
+"""`metadata.managedFields`: managers and what they own, as the API shows it.
+
+Reading and writing the entries, the order they stand in, and the limit on how many there are.
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from apimachinery.apply.apply_errors import InvalidFieldSet, InvalidManagedFields
+from apimachinery.apply.conflicts import Manager, Operation
+from apimachinery.apply.fieldset import FieldSet
+from apimachinery.apply.managers import Managers, Owned
+from apimachinery.fieldpath import quote
+from apimachinery.scalars.time import InvalidTime, format_time, parse_time
+
+MAX_UPDATE_MANAGERS: Final = 10
+ANCIENT_CHANGES: Final = "ancient-changes"
+
+Entry = dict[str, Any]
+
+
+def decode(entries: Any, *, stored: bool = True) -> dict[Manager, Owned]:
+    """The managers in a list of entries (None: there are none), or InvalidManagedFields.
+
+    What is *stored* has been encoded here, and is written back as it is if it does not change.
+    """
+    managers: dict[Manager, Owned] = {}
+    if entries is None:
+        return managers
+    if not isinstance(entries, list):
+        raise InvalidManagedFields(f"managedFields: expected a list, got {_kind(entries)}")
+    for position, entry in enumerate(entries):
+        manager, owned = _decode_entry(entry, position)
+        managers[manager] = owned if stored else replace(owned, encoded=None)
+    return managers
+
+
+def encode(managers: Managers) -> list[Entry]:
+    """The entries: appliers first, then by time, name, version and subresource."""
+    return [_encode_entry(manager, managers[manager]) for manager in sorted_managers(managers)]
+
+
+def sorted_managers(managers: Managers) -> list[Manager]:
+    """The managers in the order their entries stand in."""
+
+    def place(manager: Manager) -> tuple[str, str, str, str, str]:
+        owned = managers[manager]
+        time = owned.time or ""
+        return (manager.operation, time, manager.name, owned.version, manager.subresource)
+
+    return sorted(managers, key=place)
+
+
+def is_reset(entries: Any) -> bool:
+    """Whether a client asks for all ownership to be forgotten: by `[]` or `[{}]`."""
+    return isinstance(entries, list) and entries in ([], [{}])
+
+
+def cap(managers: Managers, limit: int = MAX_UPDATE_MANAGERS) -> dict[Manager, Owned]:
+    """The managers, the oldest of those that update merged so that there are at most *limit*.
+
+    There is one bucket for each version, and nothing goes into it alone: where every version has
+    one old manager only, there are more than the limit.
+    """
+    capped = dict(managers)
+    updaters = [manager for manager in managers if manager.operation == "Update"]
+    excess = len(updaters) - limit
+    if excess <= 0:
+        return capped
+    updaters.sort(key=lambda manager: (managers[manager].time or "", manager.identifier))
+    first: dict[str, Manager] = {}
+    for manager in updaters:
+        if excess <= 0:
+            break
+        version = managers[manager].version
+        if version not in first:
+            first[version] = manager
+            continue
+        _merge_into_bucket(capped, first[version], manager)
+        excess -= 1
+    return capped
+
+
+def _decode_entry(entry: Any, position: int) -> tuple[Manager, Owned]:
+    if not isinstance(entry, dict):
+        raise InvalidManagedFields(
+            f"managed fields entry {position}: expected an object, got {_kind(entry)}"
+        )
+    operation = _operation(entry)
+    version = _text(entry, "apiVersion", position)
+    if not version:
+        raise InvalidManagedFields("apiVersion must not be empty")
+    fields_type = _text(entry, "fieldsType", position)
+    if not fields_type:
+        raise InvalidManagedFields(f"missing fieldsType in managed fields entry {position}")
+    if fields_type != "FieldsV1":
+        raise InvalidManagedFields(
+            f"invalid fieldsType {quote(fields_type)} in managed fields entry {position}"
+        )
+    manager = Manager(
+        _text(entry, "manager", position),
+        operation,
+        version if operation == "Update" else "",
+        _text(entry, "subresource", position),
+    )
+    fields, time = _fields(entry, position), _time(entry, position)
+    return manager, Owned(fields, version, time, encoded=entry.get("fieldsV1"))
+
+
+def _operation(entry: Entry) -> Operation:
+    operation = entry.get("operation")
+    if operation == "Apply":
+        return "Apply"
+    if operation == "Update":
+        return "Update"
+    raise InvalidManagedFields("operation must be `Apply` or `Update`")
+
+
+def _text(entry: Entry, name: str, position: int) -> str:
+    text = entry.get(name)
+    if text is None:
+        return ""
+    if not isinstance(text, str):
+        raise InvalidManagedFields(
+            f"managed fields entry {position}: {name}: expected a string, got {_kind(text)}"
+        )
+    return text
+
+
+def _fields(entry: Entry, position: int) -> FieldSet:
+    try:
+        return FieldSet.interned(entry.get("fieldsV1"))
+    except InvalidFieldSet as error:
+        raise InvalidManagedFields(
+            f"error decoding set of managed fields entry {position}: {error}"
+        ) from None
+
+
+def _time(entry: Entry, position: int) -> str | None:
+    text = _text(entry, "time", position)
+    if not text:
+        return None
+    try:
+        return format_time(parse_time(text))
+    except InvalidTime as error:
+        raise InvalidManagedFields(f"managed fields entry {position}: time: {error}") from None
+
+
+def _encode_entry(manager: Manager, owned: Owned) -> Entry:
+    entry: Entry = {"manager": manager.name} if manager.name else {}
+    entry["operation"] = manager.operation
+    entry["apiVersion"] = owned.version
+    if owned.time:
+        entry["time"] = owned.time
+    entry["fieldsType"] = "FieldsV1"
+    unchanged = owned.encoded is not None
+    entry["fieldsV1"] = owned.encoded if unchanged else owned.fields.to_fields_v1()
+    if manager.subresource:
+        entry["subresource"] = manager.subresource
+    return entry
+
+
+def _merge_into_bucket(managers: dict[Manager, Owned], first: Manager, manager: Manager) -> None:
+    newest = managers[manager]
+    bucket = Manager(ANCIENT_CHANGES, "Update", newest.version)
+    merged = manager if bucket in managers and bucket != manager else first
+    fields = newest.fields | managers.get(bucket, newest).fields | managers.pop(merged).fields
+    if merged == first:
+        managers.pop(manager)
+    managers[bucket] = Owned(fields, newest.version, newest.time)
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__

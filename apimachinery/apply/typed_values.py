@@ -1,0 +1,144 @@
+"""Which fields a value has, and whether it has the shape of its type: one walk answers both.
+
+A leaf (a scalar, or a container owned whole) is in the set of its value. Of a granular container
+only the content is, except where the container could not be told otherwise: if it is empty or
+null, an item of a list, or an entry of a map.
+
+All problems are found, not only the first, because they go back to whoever wrote the value.
+"""
+
+from apimachinery.apply import path_elements as paths
+from apimachinery.apply.apply_errors import InvalidValue, Problem
+from apimachinery.apply.fieldset import EMPTY, MAX_DEPTH, FieldSet
+from apimachinery.apply.path_elements import Element
+from apimachinery.apply.value_shapes import (
+    CONTAINERS,
+    JSON,
+    NOT_DECLARED,
+    BadItem,
+    item_element,
+    resolve,
+    shown,
+    undeclared_shape,
+)
+from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape
+
+
+def set_of(
+    value: JSON, shape: Shape, *, allow_duplicates: bool = False, context: str = ""
+) -> FieldSet:
+    """Every field that *value* has, or InvalidValue that tells every place of a wrong shape.
+
+    Two items with the same identity are a problem unless *allow_duplicates*: what is stored may
+    have come to be before its list had keys. They are then in the set once, as if they were a
+    leaf. *context* begins the message of the error.
+    """
+    walker = _Walker(allow_duplicates)
+    found = walker.visit(value, shape)
+    if walker.problems:
+        raise InvalidValue(*walker.problems, context=context)
+    return found or EMPTY
+
+
+def validate(
+    value: JSON, shape: Shape, *, allow_duplicates: bool = False, context: str = ""
+) -> None:
+    """Raise InvalidValue if *value* does not have this *shape*."""
+    set_of(value, shape, allow_duplicates=allow_duplicates, context=context)
+
+
+class _Walker:
+    def __init__(self, allow_duplicates: bool) -> None:
+        self.problems: list[Problem] = []
+        self._allow_duplicates = allow_duplicates
+        self._path: list[Element] = []
+
+    def visit(self, value: JSON, shape: Shape) -> FieldSet | None:
+        """The fields below *value*, None if it is a leaf."""
+        if len(self._path) > MAX_DEPTH:
+            self._report(f"nested more than {MAX_DEPTH} levels deep")
+            return None
+        concrete = resolve(shape, value)
+        if isinstance(concrete, Scalar):
+            if isinstance(value, CONTAINERS):
+                self._report(f"expected any scalar, got &{{{shown(value)}}}")
+            return None
+        if isinstance(concrete, ListShape):
+            found = self._visit_list(value, concrete)
+            return None if concrete.type == "atomic" else found
+        found = self._visit_map(value, concrete)
+        return None if concrete.atomic else found
+
+    def _visit_map(self, value: JSON, shape: MapShape | StructShape) -> FieldSet:
+        if value is None:
+            return EMPTY
+        if not isinstance(value, dict):
+            self._report(f"expected map, got &{{{shown(value)}}}")
+            return EMPTY
+        members: set[Element] = set()
+        children: dict[Element, FieldSet] = {}
+        declared = shape.fields if isinstance(shape, StructShape) else {}
+        others = undeclared_shape(shape)
+        for name, item in value.items():
+            element = f"f:{name}"
+            found = declared.get(name, others)
+            is_scalar = isinstance(found, Scalar) and not isinstance(item, CONTAINERS)
+            if is_scalar and isinstance(name, str):
+                members.add(element)
+                continue
+            below = self._visit_field(element, name, item, found)
+            if below:
+                children[element] = below
+            if below is None or item is None or item == {} or name not in declared:
+                members.add(element)
+        return FieldSet(frozenset(members), children)
+
+    def _visit_field(
+        self, element: Element, name: object, item: JSON, shape: Shape | None
+    ) -> FieldSet | None:
+        below = None
+        self._path.append(element)
+        if shape is None:
+            self._report(NOT_DECLARED)
+        elif not isinstance(name, str):
+            self._report(f"expected a string as field name, got {shown(name)}")
+        else:
+            below = self.visit(item, shape)
+        self._path.pop()
+        return below
+
+    def _visit_list(self, value: JSON, shape: ListShape) -> FieldSet:
+        if value is None:
+            return EMPTY
+        if not isinstance(value, list):
+            self._report(f"expected list, got &{{{shown(value)}}}")
+            return EMPTY
+        members: set[Element] = set()
+        children: dict[Element, FieldSet] = {}
+        for position, item in enumerate(value):
+            try:
+                element = _identity(shape, position, item)
+            except BadItem as error:
+                self._report(f"element {position}: {error}")
+                return EMPTY
+            self._path.append(element)
+            below = self.visit(item, shape.items)
+            self._path.pop()
+            if element in members:
+                self._report_duplicate(element)
+                children.pop(element, None)
+            elif below:
+                children[element] = below
+            members.add(element)
+        return FieldSet(frozenset(members), children)
+
+    def _report_duplicate(self, element: Element) -> None:
+        if not self._allow_duplicates:
+            self._report(f"duplicate entries for key {paths.element_text(element)}")
+
+    def _report(self, message: str) -> None:
+        self.problems.append(Problem(paths.path_text(self._path), message))
+
+
+def _identity(shape: ListShape, position: int, item: JSON) -> Element:
+    return paths.index(position) if shape.type == "atomic" else item_element(shape, item)

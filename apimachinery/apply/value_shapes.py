@@ -1,0 +1,181 @@
+"""What validation, comparison, merge and removal all ask of a value and its shape.
+
+An `Untyped` value has the shape its content suggests: a map is granular, a list is atomic, and
+null is an empty map. Null is a valid value of every shape, and stands for an empty container.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import orjson
+
+from apimachinery.apply import path_elements as paths
+from apimachinery.apply.apply_errors import InvalidValue, Problem
+from apimachinery.apply.fieldset import MAX_DEPTH
+from apimachinery.apply.path_elements import Element
+from apimachinery.fieldpath import quote
+from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape, Untyped
+
+JSON = Any
+Concrete = Scalar | ListShape | MapShape | StructShape
+"""A shape that is not left to the value."""
+
+ABSENT: Final[Any] = object()
+"""No value at all, which null is not."""
+
+NOT_DECLARED: Final = "field not declared in schema"
+
+# Tuples, because isinstance() is twice as fast with them as with unions.
+CONTAINERS: Final = (dict, list)
+MAPS: Final = (MapShape, StructShape)
+
+_UNTYPED: Final = Untyped()
+_UNTYPED_MAP: Final = MapShape(_UNTYPED)
+_UNTYPED_LIST: Final = ListShape(_UNTYPED)
+_SCALAR: Final = Scalar()
+
+
+class BadItem(ValueError):
+    """A list item that has no identity."""
+
+
+def resolve(shape: Shape, value: JSON) -> Concrete:
+    """The shape itself, or for an untyped value the one of its content."""
+    if not isinstance(shape, Untyped):
+        return shape
+    if value is None or isinstance(value, dict):
+        return _UNTYPED_MAP
+    return _UNTYPED_LIST if isinstance(value, list) else _SCALAR
+
+
+def field_shape(shape: MapShape | StructShape, name: str) -> Shape | None:
+    """The shape of one field, None if there can be no such field."""
+    others = undeclared_shape(shape)
+    return shape.fields.get(name, others) if isinstance(shape, StructShape) else others
+
+
+def undeclared_shape(shape: MapShape | StructShape) -> Shape | None:
+    """The shape of the fields that are not declared by name, None if there can be none."""
+    if isinstance(shape, MapShape):
+        return shape.values
+    return _UNTYPED if shape.preserves_unknown else None
+
+
+def known_field_shape(shape: MapShape | StructShape, name: str) -> Shape:
+    """The shape of one field, or InvalidValue if there can be no such field."""
+    found = field_shape(shape, name)
+    if found is None:
+        raise InvalidValue(Problem(f".{name}", NOT_DECLARED))
+    return found
+
+
+def is_atomic(shape: Concrete) -> bool:
+    """Whether the value is owned and replaced as a whole."""
+    if isinstance(shape, ListShape):
+        return shape.type == "atomic"
+    return isinstance(shape, Scalar) or shape.atomic
+
+
+def as_map(value: JSON) -> dict[str, JSON]:
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: JSON) -> list[JSON]:
+    return value if isinstance(value, list) else []
+
+
+def item_element(shape: ListShape, item: JSON) -> Element:
+    """What identifies *item* in a list of type set or map, or BadItem."""
+    try:
+        return _key_element(shape, item) if shape.type == "map" else _value_element(item)
+    except paths.UnsupportedValue as error:
+        raise BadItem(str(error)) from None
+
+
+def item_elements(shape: ListShape, items: Sequence[JSON]) -> list[Element]:
+    """What identifies each of the *items*, or InvalidValue."""
+    elements = []
+    for position, item in enumerate(items):
+        try:
+            elements.append(item_element(shape, item))
+        except BadItem as error:
+            raise InvalidValue(Problem("", f"element {position}: {error}")) from None
+    return elements
+
+
+def equal(one: JSON, other: JSON) -> bool:
+    """Whether two values are the same JSON: 1 is 1.0, but true is not 1."""
+    return same_json(one, other) or _equal(one, other, 0)
+
+
+def same_json(one: JSON, other: JSON) -> bool:
+    """A quick test that may say no of equal values, but never yes of different ones."""
+    try:
+        return orjson.dumps(one, option=orjson.OPT_SORT_KEYS) == orjson.dumps(
+            other, option=orjson.OPT_SORT_KEYS
+        )
+    except (orjson.JSONEncodeError, RecursionError):
+        return False
+
+
+def check_depth(depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise InvalidValue(Problem("", f"nested more than {MAX_DEPTH} levels deep"))
+
+
+def shown(value: JSON, depth: int = 0) -> str:
+    """The value as Go prints it in messages."""
+    if isinstance(value, dict) and depth < MAX_DEPTH:
+        pairs = (f"{name}:{shown(value[name], depth + 1)}" for name in sorted(value, key=str))
+        return f"map[{' '.join(pairs)}]"
+    if isinstance(value, list) and depth < MAX_DEPTH:
+        return f"[{' '.join(shown(item, depth + 1) for item in value)}]"
+    if isinstance(value, CONTAINERS):
+        return "..."
+    if value is None:
+        return "<nil>"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _key_element(shape: ListShape, item: JSON) -> Element:
+    if item is None:
+        raise BadItem("associative list with keys may not have a null element")
+    if not isinstance(item, dict):
+        raise BadItem("associative list with keys may not have non-map elements")
+    return paths.key({name: _key_value(shape, item, name) for name in shape.keys})
+
+
+def _key_value(shape: ListShape, item: dict[str, JSON], name: str) -> JSON:
+    if name in item:
+        return item[name]
+    if shape.key_defaults.get(name) is not None:
+        return shape.key_defaults[name]
+    raise BadItem(
+        f"associative list with keys has an element that omits key field {quote(name)} "
+        "(and doesn't have default value)"
+    )
+
+
+def _value_element(item: JSON) -> Element:
+    if isinstance(item, dict):
+        raise BadItem("associative list without keys has an element that's a map type")
+    if isinstance(item, list):
+        raise BadItem("not supported: associative list with lists as elements")
+    if item is None:
+        raise BadItem("associative list without keys has an element that's an explicit null")
+    return paths.value(item)
+
+
+def _equal(one: JSON, other: JSON, depth: int) -> bool:
+    check_depth(depth)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(
+            _equal(value, other[name], depth + 1) for name, value in one.items()
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(
+            _equal(a, b, depth + 1) for a, b in zip(one, other, strict=True)
+        )
+    if isinstance(one, CONTAINERS) or isinstance(other, CONTAINERS):
+        return False
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)

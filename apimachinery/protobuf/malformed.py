@@ -1,0 +1,137 @@
+"""Faults: where and why bytes are not the message they should be.
+
+The library says only that a message is corrupt, and takes a field of the wrong wire type for an
+unknown one, where Kubernetes refuses it. So when something is amiss the bytes are walked once
+more, here, slowly, against the descriptor.
+"""
+
+from collections.abc import Mapping
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+from apimachinery.protobuf.descriptors import is_inlined
+from apimachinery.protobuf.field_forms import BOOL, DOUBLE, INT_32, INT_64
+from apimachinery.protobuf.protobuf_errors import InvalidProtobuf
+
+MAX_DEPTH = 100
+"""How deep messages may nest; the library has the same limit."""
+
+_VARINT, _FIXED64, _LENGTH, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
+_FIXED: Mapping[int, int] = {_FIXED64: 8, _FIXED32: 4}
+_WIRE_TYPES: Mapping[int, int] = {BOOL: _VARINT, INT_32: _VARINT, INT_64: _VARINT, DOUBLE: _FIXED64}
+
+
+def check(data: bytes, descriptor: Descriptor) -> None:
+    """Raise InvalidProtobuf for the first fault in *data*, a message of type *descriptor*.
+
+    Fields of unknown numbers are no fault: newer clients have newer fields.
+    """
+    _check_message(data, descriptor, 0)
+
+
+def _located(error: InvalidProtobuf, field: FieldDescriptor) -> InvalidProtobuf:
+    """The error as seen from outside *field*; a message that JSON does not show is no place."""
+    return error if is_inlined(field.name) else error.under(field.json_name)
+
+
+def _check_message(data: bytes, descriptor: Descriptor, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise InvalidProtobuf(f"messages are nested more than {MAX_DEPTH} deep")
+    position = 0
+    while position < len(data):
+        tag, start = _tag(data, position)
+        field = descriptor.fields_by_number.get(tag >> 3)
+        position = _skip(data, start, tag, depth)
+        if field is not None:
+            try:
+                _check_field(data[start:position], field, tag & 7, depth)
+            except InvalidProtobuf as error:
+                raise _located(error, field) from None
+        elif descriptor.GetOptions().map_entry:
+            # The library would lose the entry without a word.
+            raise InvalidProtobuf(
+                f"an entry of a map has a key and a value, but no field {tag >> 3}"
+            )
+
+
+def _check_field(content: bytes, field: FieldDescriptor, wire_type: int, depth: int) -> None:
+    expected = _WIRE_TYPES.get(field.type, _LENGTH)
+    # Our messages have explicit presence, so only a list has none.
+    packed = expected != _LENGTH and wire_type == _LENGTH and not field.has_presence
+    if wire_type != expected and not packed:
+        raise InvalidProtobuf(f"wrong wire type {wire_type}, expected {expected}")
+    if wire_type != _LENGTH:
+        return
+    _, start = _varint(content, 0)
+    if packed:
+        _check_packed(content[start:], expected)
+    elif field.message_type is not None:
+        _check_message(content[start:], field.message_type, depth + 1)
+    elif field.type == FieldDescriptor.TYPE_STRING:
+        _check_text(content[start:])
+
+
+def _check_packed(content: bytes, wire_type: int) -> None:
+    position = 0
+    while position < len(content):
+        position = _skip(content, position, wire_type, 0)
+
+
+def _check_text(content: bytes) -> None:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidProtobuf("a string must be valid UTF-8") from None
+
+
+def _tag(data: bytes, position: int) -> tuple[int, int]:
+    """The tag at *position* (a field number and a wire type in one), and where it ends."""
+    tag, position = _varint(data, position)
+    if not 0 < tag >> 3 < 2**29:
+        raise InvalidProtobuf(f"illegal field number {tag >> 3}")
+    return tag, position
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        if position >= len(data):
+            raise InvalidProtobuf("unexpected end of data")
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80 and value < 2**64:
+            return value, position
+    raise InvalidProtobuf("an integer has more than 64 bits")
+
+
+def _skip(data: bytes, position: int, tag: int, depth: int) -> int:
+    """The position after the value of a field with *tag*."""
+    wire_type = tag & 7
+    if wire_type == _VARINT:
+        return _varint(data, position)[1]
+    if wire_type == _START_GROUP:
+        return _skip_group(data, position, tag, depth + 1)
+    if wire_type == _LENGTH:
+        size, position = _varint(data, position)
+    elif wire_type in _FIXED:
+        size = _FIXED[wire_type]
+    else:
+        raise InvalidProtobuf(f"illegal wire type {wire_type}")
+    if size > len(data) - position:
+        rest = len(data) - position
+        raise InvalidProtobuf(f"unexpected end of data: {size} bytes announced, {rest} left")
+    return position + size
+
+
+def _skip_group(data: bytes, position: int, start: int, depth: int) -> int:
+    if depth > MAX_DEPTH:
+        raise InvalidProtobuf(f"messages are nested more than {MAX_DEPTH} deep")
+    while True:
+        tag, position = _tag(data, position)
+        if tag & 7 != _END_GROUP:
+            position = _skip(data, position, tag, depth)
+        elif tag >> 3 == start >> 3:
+            return position
+        else:
+            raise InvalidProtobuf(f"group {start >> 3} ends as group {tag >> 3}")

@@ -1,0 +1,202 @@
+"""ProtobufCodec: objects to and from `application/vnd.kubernetes.protobuf`.
+
+A body is four magic bytes and an envelope that names the kind and holds the message. Reading has
+two steps, since the caller must find the class of that kind in between. A watch stream is frames
+of watch events, which have no envelope themselves but hold objects that do.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from apimachinery.meta.types import ListMeta, TypeMeta
+from apimachinery.model.model import Model
+from apimachinery.protobuf.descriptors import Descriptors, descriptor_of
+from apimachinery.protobuf.field_forms import Convert
+from apimachinery.protobuf.layout import Layout, lay_out
+from apimachinery.protobuf.malformed import check
+from apimachinery.protobuf.message_reader import Readers
+from apimachinery.protobuf.message_writer import Writers, serialize
+from apimachinery.protobuf.protobuf_errors import InvalidProtobuf, NoProtobufForm
+
+MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
+MAGIC: Final = b"k8s\x00"
+
+_TOO_DEEP: Final = "messages are nested too deep"
+
+ModelT = TypeVar("ModelT", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What is known of an object before its class is. *raw* is its message."""
+
+    api_version: str
+    kind: str
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    message: type[Message]
+    write: Convert
+    read: Convert
+
+
+class ProtobufCodec:
+    """Writes and reads Models whose fields declare their numbers.
+
+    Classes are prepared on first use and kept; a codec may be shared by threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._descriptors = Descriptors()
+        self._layouts: dict[type[Model], Layout] = {}
+        self._writers = Writers(self._layouts)
+        self._readers = Readers(self._descriptors, self._layouts)
+        self._plans: dict[type[Model], _Plan | str] = {}
+        self._unknown = self._descriptors.form("Unknown")
+        self._watch_event = self._descriptors.form("WatchEvent")
+
+    def supports(self, cls: type[Model]) -> bool:
+        """Whether every field that *cls* reaches declares its number."""
+        try:
+            self._plan(cls)
+        except NoProtobufForm:
+            return False
+        return True
+
+    def encode(self, obj: Model, *, api_version: str, kind: str) -> bytes:
+        """The whole body: magic, envelope, message.
+
+        Raises NoProtobufForm if the class has none, and InvalidProtobuf if the object holds what
+        its class does not allow.
+        """
+        return self.wrap(self.encode_raw(obj), api_version=api_version, kind=kind)
+
+    def encode_raw(self, obj: Model) -> bytes:
+        """The message alone, as a list holds it."""
+        plan = self._plan(type(obj))
+        try:
+            return serialize(plan.message, plan.write(obj))
+        except InvalidProtobuf as error:
+            raise error.under(type(obj).__name__) from error.__cause__
+        except RecursionError:
+            raise InvalidProtobuf(_TOO_DEEP, type(obj).__name__) from None
+
+    def encode_list(
+        self, metadata: ListMeta, items: Iterable[bytes], *, api_version: str, kind: str
+    ) -> bytes:
+        """The body of a list whose items are already messages: the bytes `encode` would give."""
+        parts = [_delimited(1, self.encode_raw(metadata))]
+        parts.extend(_delimited(2, item) for item in items)
+        return self.wrap(b"".join(parts), api_version=api_version, kind=kind)
+
+    def wrap(self, raw: bytes, *, api_version: str, kind: str) -> bytes:
+        """Put a message into its envelope."""
+        return MAGIC + serialize(
+            self._unknown,
+            {
+                "type_meta": {"api_version": api_version, "kind": kind},
+                "raw": raw,
+                "content_encoding": "",
+                "content_type": "",
+            },
+        )
+
+    def read_envelope(self, data: bytes) -> Envelope:
+        """Open a body, so that the class can be found; kind and version may be empty."""
+        if not data:
+            raise InvalidProtobuf("empty data")
+        if not data.startswith(MAGIC):
+            raise InvalidProtobuf(
+                "provided data does not appear to be a protobuf message, "
+                f"expected prefix [{' '.join(map(str, MAGIC))}]"
+            )
+        if len(data) == len(MAGIC):
+            raise InvalidProtobuf("empty body")
+        unknown: Any = _parse(self._unknown, data[len(MAGIC) :])
+        if unknown.content_encoding:
+            raise InvalidProtobuf(
+                f"unknown encoding {unknown.content_encoding[:64]!r}", "contentEncoding"
+            )
+        if unknown.content_type not in ("", MEDIA_TYPE):
+            raise InvalidProtobuf(
+                f"{unknown.content_type[:64]!r} is not {MEDIA_TYPE!r}", "contentType"
+            )
+        return Envelope(unknown.type_meta.api_version, unknown.type_meta.kind, unknown.raw)
+
+    def decode(
+        self, cls: type[ModelT], raw: bytes, *, api_version: str = "", kind: str = ""
+    ) -> ModelT:
+        """Read a message. *api_version* and *kind* go into the object if it has place for them.
+
+        An absent field has its default, a required one its zero value; unknown numbers are
+        ignored. Raises NoProtobufForm, InvalidProtobuf, and for what breaks a constraint of the
+        class pydantic's ValidationError, with the locations a JSON document would give.
+        """
+        plan = self._plan(cls)
+        message = _parse(plan.message, raw)
+        try:
+            document = plan.read(message)
+        except RecursionError:
+            raise InvalidProtobuf(_TOO_DEEP) from None
+        if issubclass(cls, TypeMeta):
+            document.setdefault("apiVersion", api_version)
+            document.setdefault("kind", kind)
+        return cls.model_validate(document)
+
+    def encode_watch_event(self, event_type: str, obj: bytes) -> bytes:
+        """A watch event, not yet framed; *obj* is a whole body, with its envelope."""
+        return serialize(self._watch_event, {"type": event_type, "object": {"raw": obj}})
+
+    def decode_watch_event(self, data: bytes) -> tuple[str, bytes]:
+        """The type of the event in a frame, and its object as a whole body."""
+        event: Any = _parse(self._watch_event, data)
+        return event.type, event.object.raw
+
+    def _plan(self, cls: type[Model]) -> _Plan:
+        plan = self._plans.get(cls)
+        if plan is None:
+            with self._lock:
+                plan = self._plans[cls] = self._plans.get(cls) or self._prepare(cls)
+        if isinstance(plan, str):
+            raise NoProtobufForm(plan)
+        return plan
+
+    def _prepare(self, cls: type[Model]) -> _Plan | str:
+        """The plan of *cls*, or why there is none."""
+        try:
+            layouts = lay_out(cls, self._layouts)
+            self._descriptors.add(layouts.values())
+        except NoProtobufForm as error:
+            return str(error)
+        self._layouts.update(layouts)
+        message = self._descriptors.model(cls)
+        return _Plan(message, self._writers.writer(cls), self._readers.reader(cls))
+
+
+def _parse(message_class: type[Message], data: bytes) -> Message:
+    try:
+        message = message_class.FromString(data)
+    except DecodeError as error:
+        check(data, descriptor_of(message_class))
+        raise InvalidProtobuf("the message is corrupt") from error
+    message.DiscardUnknownFields()
+    if message.ByteSize() != len(data):
+        # Fields of unknown numbers are fine, but the library counts wrong wire types among them.
+        check(data, descriptor_of(message_class))
+    return message
+
+
+def _delimited(number: int, content: bytes) -> bytes:
+    size, header = len(content), bytearray((number << 3 | 2,))
+    while size > 0x7F:
+        header.append(size & 0x7F | 0x80)
+        size >>= 7
+    header.append(size)
+    return bytes(header) + content

@@ -1,0 +1,303 @@
+"""Label selectors: requirements on the labels of an object, compiled once and matched often.
+
+A selector is a value: immutable, hashable, and equal to any selector that prints the same. The
+text, the API type `LabelSelector` and a plain set of labels all end up as one `Selector`, whose
+`matches` is a function made for its requirements: a watch calls it for every event.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Final, NoReturn, Protocol, TypeAlias, final
+
+from apimachinery.fieldpath import FieldErrors, Path, invalid, quote, to_aggregate_message
+from apimachinery.names import is_label_value, is_qualified_name
+from apimachinery.scalars.intstr import parse_integer
+from apimachinery.selectors.parser import InvalidSelector, Operator, Term, parse_terms
+
+Matcher: TypeAlias = Callable[[Mapping[str, str]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One condition on one label; checked when made, with *values* sorted and each one once."""
+
+    key: str
+    operator: Operator
+    values: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(sorted(set(self.values))))
+        if errors := list(_errors(self)):
+            raise InvalidSelector(to_aggregate_message(errors))
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Tell whether *labels* meet this condition."""
+        return _matcher(self)(labels)
+
+    def __str__(self) -> str:
+        if self.operator is Operator.DOES_NOT_EXIST:
+            return f"!{self.key}"
+        if self.operator is Operator.EXISTS:
+            return self.key
+        values = ",".join(self.values)
+        if self.operator in _SETS:
+            return f"{self.key} {self.operator} ({values})"
+        return f"{self.key}{_SYMBOLS.get(self.operator, self.operator)}{values}"
+
+
+@final
+class Selector:
+    """All of its requirements, sorted by key; without any it selects every object.
+
+    The one that selects nothing has no requirements either, and is not `selectable`; it has no
+    text of its own and prints as an empty one.
+    """
+
+    __slots__ = ("matches", "requirements", "selectable")
+    matches: Matcher
+    """Tell whether labels meet every requirement."""
+    requirements: tuple[Requirement, ...]
+    selectable: bool
+
+    def __init__(
+        self, requirements: Iterable[Requirement] = (), *, selectable: bool = True
+    ) -> None:
+        ordered = tuple(sorted(requirements, key=attrgetter("key"))) if selectable else ()
+        _set(self, "requirements", ordered)
+        _set(self, "selectable", selectable)
+        _set(self, "matches", _compile(ordered) if selectable else _never)
+
+    @property
+    def empty(self) -> bool:
+        """Whether every object is selected."""
+        return self.selectable and not self.requirements
+
+    def add(self, *requirements: Requirement) -> "Selector":
+        """Return a selector with further requirements; nothing stays nothing."""
+        return Selector((*self.requirements, *requirements), selectable=self.selectable)
+
+    def requires_exact_match(self, key: str) -> str | None:
+        """Return the only value *key* may have, if the first requirement on it says so."""
+        for requirement in self.requirements:
+            if requirement.key == key:
+                exact = requirement.operator in _EXACT and len(requirement.values) == 1
+                return requirement.values[0] if exact else None
+        return None
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.requirements))
+
+    def __repr__(self) -> str:
+        return f"<Selector {str(self)!r}>" if self.selectable else "<Selector of nothing>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Selector):
+            return NotImplemented
+        return self.requirements == other.requirements and self.selectable == other.selectable
+
+    def __hash__(self) -> int:
+        return hash((self.requirements, self.selectable))
+
+    def __copy__(self) -> "Selector":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Selector":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Selector, (self.requirements,)) if self.selectable else (nothing, ())
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"selectors cannot be changed: {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"selectors cannot be changed: {name}")
+
+
+class LabelSelectorRequirementLike(Protocol):
+    """What is read of one expression of the API type."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def operator(self) -> str: ...
+    @property
+    def values(self) -> Sequence[str] | None: ...
+
+
+class LabelSelectorLike(Protocol):
+    """What is read of the API type `LabelSelector`."""
+
+    @property
+    def match_labels(self) -> Mapping[str, str] | None: ...
+    @property
+    def match_expressions(self) -> Sequence[LabelSelectorRequirementLike] | None: ...
+
+
+def parse(text: str) -> Selector:
+    """Read a selector such as `app=web,tier in (a,b),!canary`; an empty text selects everything."""
+    return Selector(_requirement(term, text) for term in parse_terms(text))
+
+
+def everything() -> Selector:
+    return Selector()
+
+
+def nothing() -> Selector:
+    return Selector(selectable=False)
+
+
+def from_set(labels: Mapping[str, str] | None) -> Selector:
+    """Select the objects that have all of *labels*; without any, everything."""
+    return Selector(_equalities(labels))
+
+
+def from_label_selector(selector: LabelSelectorLike | None) -> Selector:
+    """Compile the API type; None selects nothing, an empty one everything."""
+    if selector is None:
+        return nothing()
+    expressions = map(_expression, selector.match_expressions or ())
+    return Selector((*_equalities(selector.match_labels), *expressions))
+
+
+_set = object.__setattr__
+
+_SETS: Final = (Operator.IN, Operator.NOT_IN)
+_EQUALITIES: Final = (Operator.EQUALS, Operator.DOUBLE_EQUALS)
+_EXACT: Final = (*_EQUALITIES, Operator.IN)
+_SYMBOLS: Final = {Operator.GREATER_THAN: ">", Operator.LESS_THAN: "<"}
+_API_OPERATORS: Final = {
+    "In": Operator.IN,
+    "NotIn": Operator.NOT_IN,
+    "Exists": Operator.EXISTS,
+    "DoesNotExist": Operator.DOES_NOT_EXIST,
+}
+
+
+def _requirement(term: Term, text: str) -> Requirement:
+    try:
+        return Requirement(term.key, term.operator, term.values)
+    except InvalidSelector as error:
+        reason = f"unable to parse requirement: {error.reason}"
+        raise InvalidSelector(reason, text=text, position=term.position) from None
+
+
+def _equalities(labels: Mapping[str, str] | None) -> list[Requirement]:
+    return [Requirement(key, Operator.EQUALS, (value,)) for key, value in (labels or {}).items()]
+
+
+def _expression(expression: LabelSelectorRequirementLike) -> Requirement:
+    operator = _API_OPERATORS.get(expression.operator)
+    if operator is None:
+        name = quote(expression.operator)
+        raise InvalidSelector(f"{name} is not a valid label selector operator")
+    return Requirement(expression.key, operator, tuple(expression.values or ()))
+
+
+def _errors(requirement: Requirement) -> FieldErrors:
+    key, values = requirement.key, requirement.values
+    if errors := is_qualified_name(key):
+        yield invalid(Path("key"), key, "; ".join(errors))
+    if rule := _count_rule(requirement.operator, len(values)):
+        yield invalid(Path("values"), values, rule)
+    for index, value in enumerate(values):
+        if requirement.operator in _SYMBOLS and parse_integer(value) is None:
+            rule = "for 'Gt', 'Lt' operators, the value must be an integer"
+            yield invalid(Path("values").index(index), value, rule)
+        if errors := is_label_value(value):
+            yield invalid(Path("values").index(index).key(key), value, "; ".join(errors))
+
+
+def _count_rule(operator: Operator, count: int) -> str:
+    """Say what is wrong with the number of values, if anything is."""
+    match operator:
+        case Operator.IN | Operator.NOT_IN:
+            return "" if count else "for 'in', 'notin' operators, values set can't be empty"
+        case Operator.EXISTS | Operator.DOES_NOT_EXIST:
+            return "values set must be empty for exists and does not exist" if count else ""
+        case Operator.GREATER_THAN | Operator.LESS_THAN:
+            rule = "for 'Gt', 'Lt' operators, exactly one value is required"
+            return "" if count == 1 else rule
+        case _:
+            return "" if count == 1 else "exact-match compatibility requires one single value"
+
+
+def _compile(requirements: tuple[Requirement, ...]) -> Matcher:
+    if not requirements:
+        return _always
+    if len(requirements) == 1:
+        return _matcher(requirements[0])
+    if all(one.operator in _EQUALITIES for one in requirements):
+        return _all_equal(tuple((one.key, one.values[0]) for one in requirements))
+    return _all_of(tuple(map(_matcher, requirements)))
+
+
+def _matcher(requirement: Requirement) -> Matcher:
+    key, values = requirement.key, requirement.values
+    match requirement.operator:
+        case Operator.EXISTS:
+            return lambda labels: key in labels
+        case Operator.DOES_NOT_EXIST:
+            return lambda labels: key not in labels
+        case Operator.GREATER_THAN | Operator.LESS_THAN:
+            return _ordered(key, values[0], greater=requirement.operator is Operator.GREATER_THAN)
+        case Operator.NOT_IN | Operator.NOT_EQUALS:
+            return _differs(key, values)
+        case _:
+            return _equals(key, values)
+
+
+def _equals(key: str, values: tuple[str, ...]) -> Matcher:
+    if len(values) == 1:
+        (value,) = values
+        return lambda labels: labels.get(key) == value
+    wanted = frozenset(values)
+    return lambda labels: labels.get(key) in wanted
+
+
+def _differs(key: str, values: tuple[str, ...]) -> Matcher:
+    if len(values) == 1:
+        (value,) = values
+        return lambda labels: labels.get(key) != value
+    unwanted = frozenset(values)
+    return lambda labels: labels.get(key) not in unwanted
+
+
+def _ordered(key: str, value: str, *, greater: bool) -> Matcher:
+    bound = parse_integer(value) or 0
+
+    def matches(labels: Mapping[str, str]) -> bool:
+        number = parse_integer(labels.get(key, ""))
+        return number is not None and (number > bound if greater else number < bound)
+
+    return matches
+
+
+def _all_equal(wanted: tuple[tuple[str, str], ...]) -> Matcher:
+    def matches(labels: Mapping[str, str]) -> bool:
+        get = labels.get
+        for key, value in wanted:  # noqa: SIM110  # all() takes half as long again
+            if get(key) != value:
+                return False
+        return True
+
+    return matches
+
+
+def _all_of(matchers: tuple[Matcher, ...]) -> Matcher:
+    def matches(labels: Mapping[str, str]) -> bool:
+        for matcher in matchers:  # noqa: SIM110  # all() takes half as long again
+            if not matcher(labels):
+                return False
+        return True
+
+    return matches
+
+
+def _always(labels: Mapping[str, str]) -> bool:
+    return True
+
+
+def _never(labels: Mapping[str, str]) -> bool:
+    return False

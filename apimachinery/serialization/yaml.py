@@ -1,0 +1,282 @@
+"""YAML as Kubernetes reads it: JSON in other clothes.
+
+PyYAML follows YAML 1.1 to the letter; the original does not, and a manifest must mean the same
+here: a date stays a string, `1:30` is not ninety, keys become strings, `<<` merges. A key that
+stands twice is reported with its path, and in the words of the original's parser.
+
+Values are made from the parser's events and not from PyYAML's nodes, whose composer follows any
+nesting until the stack of the process ends. Anchors may share parts of a document; what they add
+to it is bounded as if each use had been written out.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from apimachinery.fieldpath import quote
+from apimachinery.model.decoding import MAX_DEPTH, DecodeError
+
+MAX_REPEATED = 3 * 1024 * 1024
+"""How much all uses of anchors may add to a document, in characters."""
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_BASE_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+_INT = re.compile(r"[-+]?(?:0[bB][01]+|0[oO][0-7]+|0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_CONSTANTS = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
+}
+_TAG = "tag:yaml.org,2002:"
+_TAGS = frozenset(("str", "int", "float", "bool", "null", "timestamp", "binary", "merge", "value"))
+
+
+def load_yaml(data: bytes) -> tuple[Any, tuple[str, ...]]:
+    """The one document in *data* as a JSON value, and the paths of repeated keys.
+
+    Parts that anchors share are shared in the value too: it is to be read and not changed.
+    """
+    value, repeated = load_strict(data)
+    return value, tuple(repeated)
+
+
+def load_strict(data: bytes) -> tuple[Any, dict[str, str]]:
+    """The same with the complaint about each repeated key, `line 3: key "a" already set in map`."""
+    found = _read(data, several=False)
+    return found[0] if found else (None, {})
+
+
+def load_all_yaml(data: bytes) -> list[tuple[Any, tuple[str, ...]]]:
+    """Every document in *data*, each as by `load_yaml`."""
+    return [(value, tuple(repeated)) for value, repeated in _read(data, several=True)]
+
+
+def _read(data: bytes, *, several: bool) -> list[tuple[Any, dict[str, str]]]:
+    try:
+        reader = _Reader(yaml.parse(data.decode("utf-8"), Loader=_LOADER))
+        return list(reader.documents(several=several))
+    except UnicodeDecodeError as error:
+        raise DecodeError(f"yaml: not UTF-8 at byte {error.start}") from None
+    except yaml.YAMLError as error:
+        raise DecodeError(f"yaml: {_one_line(error)}") from None
+
+
+def dump_yaml(value: Any) -> bytes:
+    """A JSON value as block-style YAML, in the order of the value."""
+    text = yaml.dump(
+        value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False,
+        width=2**31 - 1,
+    )  # fmt: skip
+    return bytes(text, "utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    value: Any
+    size: int
+
+
+class _Reader:
+    """Turns events into JSON values, noting keys that repeat."""
+
+    def __init__(self, events: Iterator[yaml.Event]) -> None:
+        self.repeated: dict[str, str] = {}
+        """Path of a key that stands twice -> the complaint about it."""
+        self._events = events
+        self._anchors: dict[str, _Anchored | None] = {}
+        """None for an anchor whose value has begun and not ended."""
+        self._size = 0
+        self._repeated = 0
+
+    def documents(self, *, several: bool) -> Iterator[tuple[Any, dict[str, str]]]:
+        first = True
+        for event in self._events:
+            if not isinstance(event, yaml.DocumentStartEvent):
+                continue
+            if not first and not several:
+                raise DecodeError(f"yaml: {_where(event)}: expected one document, not several")
+            first = False
+            self.repeated = {}
+            self._anchors.clear()
+            yield self._value(next(self._events), "", 0), self.repeated
+
+    def _value(self, event: Any, path: str, depth: int) -> Any:
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event)
+        start = self._size
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None
+        value = self._own_value(event, path, depth)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _Anchored(value, self._size - start)
+        return value
+
+    def _own_value(self, event: Any, path: str, depth: int) -> Any:
+        self._size += 1
+        if isinstance(event, yaml.ScalarEvent):
+            self._size += len(event.value)
+            return _scalar(event)
+        if depth >= MAX_DEPTH:
+            raise DecodeError(f"yaml: nested deeper than {MAX_DEPTH} at {path[:200] or 'the top'}")
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(path, depth)
+        return self._sequence(path, depth)
+
+    def _alias(self, event: yaml.AliasEvent) -> Any:
+        if event.anchor not in self._anchors:
+            raise DecodeError(f"yaml: {_where(event)}: unknown anchor {event.anchor!r} referenced")
+        anchored = self._anchors[event.anchor]
+        if anchored is None:
+            raise DecodeError(f"yaml: {_where(event)}: anchor {event.anchor!r} contains itself")
+        self._size += anchored.size
+        self._repeated += anchored.size
+        if self._repeated > MAX_REPEATED:
+            raise DecodeError(f"yaml: {_where(event)}: document contains excessive aliasing")
+        return anchored.value
+
+    def _sequence(self, path: str, depth: int) -> list[Any]:
+        made: list[Any] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            made.append(self._value(event, f"{path}[{len(made)}]", depth + 1))
+        return made
+
+    def _mapping(self, path: str, depth: int) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            if _is_merge(event):
+                for part in _parts(event, self._value(next(self._events), path, depth + 1)):
+                    merged = {**part, **merged}
+                continue
+            name = self._value(event, path, depth + 1)
+            key = _key(event, name)
+            here = f"{path}.{key}" if path else key
+            event = next(self._events)
+            value = self._value(event, here, depth + 1)
+            if key in made:
+                self.repeated[here] = f"{_where(event)}: key {_shown(name)} already set in map"
+            made[key] = value
+        return {**merged, **made} if merged else made
+
+
+def _is_merge(event: Any) -> bool:
+    """Whether a key is a plain `<<`; a quoted one is an ordinary key."""
+    return isinstance(event, yaml.ScalarEvent) and (
+        event.tag == f"{_TAG}merge" or (event.value == "<<" and event.implicit[0])
+    )
+
+
+def _parts(key: yaml.Event, value: Any) -> list[dict[str, Any]]:
+    parts = value if isinstance(value, list) else [value]
+    if not all(isinstance(part, dict) for part in parts):
+        raise DecodeError(f"yaml: {_where(key)}: map merge requires map or sequence of maps")
+    return parts
+
+
+def _scalar(event: yaml.ScalarEvent) -> Any:
+    text: str = event.value
+    if event.tag == "!":  # its author wants no guessing
+        return text
+    if event.tag:
+        return _tagged(event, event.tag, text)
+    return _plain(event, text) if event.implicit[0] else text
+
+
+def _tagged(event: yaml.ScalarEvent, tag: str, text: str) -> Any:
+    name = tag.removeprefix(_TAG)
+    if name not in _TAGS:
+        raise DecodeError(f"yaml: {_where(event)}: unknown tag {tag!r}")
+    if name == "binary":
+        return _binary(event, text)
+    return text if name == "str" or event.style else _plain(event, text)
+
+
+def _plain(event: yaml.ScalarEvent | None, text: str) -> Any:
+    """What a scalar without quotation marks is; a number that fits no number is a string."""
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if _NOT_FINITE.fullmatch(text):
+        raise DecodeError(f"yaml: {_where(event)}: {text} is not a number that JSON has")
+    if len(text) > _LONGEST_NUMBER or text[0] not in "+-.0123456789":
+        return text
+    digits = text if text[0] == "." else text.replace("_", "")
+    number: float | None = _integer(digits) if _INT.fullmatch(digits) else None
+    if number is None and _FLOAT.fullmatch(digits):
+        number = float(digits)
+    return text if number is None or abs(number) == float("inf") else number
+
+
+# No number of 64 bits is longer, unless by zeros.
+_LONGEST_NUMBER = 400
+
+
+def _integer(text: str) -> int | None:
+    digits = text.lstrip("+-")
+    octal = len(digits) > 1 and digits[0] == "0" and digits.isdecimal()
+    value = int(digits, 8 if octal else 0)
+    value = -value if text.startswith("-") else value
+    return value if -(2**63) <= value < 2**64 else None
+
+
+def _key(event: yaml.Event, value: Any) -> str:
+    if isinstance(value, dict | list):
+        raise DecodeError(f"yaml: {_where(event)}: a key must be a scalar")
+    if value is None:
+        raise DecodeError(f"yaml: {_where(event)}: a key must not be null")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)
+
+
+def _shown(key: Any) -> str:
+    return quote(key) if isinstance(key, str) else str(key).lower()
+
+
+def _binary(event: yaml.ScalarEvent, text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, ValueError):
+        raise DecodeError(f"yaml: {_where(event)}: !!binary is not base64 of UTF-8") from None
+
+
+def _where(event: yaml.Event | None) -> str:
+    return f"line {event.start_mark.line + 1}" if event and event.start_mark else "somewhere"
+
+
+def _one_line(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).split("\n")[0]
+    return f"line {mark.line + 1}: {problem}" if mark else str(problem)
+
+
+class _Dumper(_BASE_DUMPER):  # type: ignore[misc, valid-type]
+    """Writes strings so that both YAML 1.1 and the original read them back as strings."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent_str(dumper: Any, text: str) -> Any:
+    style = "|" if "\n" in text else None
+    # `y` is plain to PyYAML and a boolean to other readers; `1:30` and dates are the reverse.
+    if style is None and (text in ("y", "Y", "n", "N") or not isinstance(_safe_plain(text), str)):
+        style = '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _safe_plain(text: str) -> Any:
+    try:
+        return _plain(None, text)
+    except DecodeError:
+        return None
+
+
+_Dumper.add_representer(str, _represent_str)

@@ -1,0 +1,106 @@
+"""The rules that settings obey, as marshmallow fields.
+
+Apart from Config because these are about single values, wherever they came from: a flag and a
+variable are texts, a file has numbers, booleans and lists.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import marshmallow
+
+from apiserver.process.address import Address, InvalidAddress, parse_address
+
+
+class Text(marshmallow.fields.Field[str]):
+    rule = "must be a text that is not empty"
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise marshmallow.ValidationError(self.rule)
+        return value
+
+
+class Choice(Text):
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        super().__init__()
+        self.choices = choices
+        self.rule = f"must be one of {', '.join(choices)}"
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> str:
+        if value not in self.choices:
+            raise marshmallow.ValidationError(self.rule)
+        return str(value)
+
+
+class File(marshmallow.fields.Field[Path]):
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> Path:
+        if not isinstance(value, str) or not value:
+            raise marshmallow.ValidationError("must be the path of a file")
+        path = Path(value).expanduser()
+        if not path.is_file():
+            raise marshmallow.ValidationError("there is no such file")
+        return path
+
+
+class Folder(marshmallow.fields.Field[Path]):
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> Path:
+        if not isinstance(value, str) or not value:
+            raise marshmallow.ValidationError("must be the path of a folder")
+        path = Path(value).expanduser()
+        if path.exists() and not path.is_dir():
+            raise marshmallow.ValidationError("is there already and is not a folder")
+        return path
+
+
+class AddressText(marshmallow.fields.Field[Address]):
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> Address:
+        try:
+            return parse_address(str(value))
+        except InvalidAddress as error:
+            raise marshmallow.ValidationError(str(error)) from None
+
+
+class WholeNumber(marshmallow.fields.Field[int]):
+    def __init__(self, minimum: int, maximum: int) -> None:
+        super().__init__()
+        self.minimum, self.maximum = minimum, maximum
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> int:
+        rule = f"must be a whole number from {self.minimum} to {self.maximum}"
+        text = str(value)
+        if isinstance(value, bool) or not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise marshmallow.ValidationError(rule)
+        if not self.minimum <= int(text) <= self.maximum:
+            raise marshmallow.ValidationError(rule)
+        return int(text)
+
+
+class Switch(marshmallow.fields.Field[bool]):
+    words: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        found = self.words.get(value.lower()) if isinstance(value, str) else None
+        if found is None:
+            raise marshmallow.ValidationError("must be true or false")
+        return found
+
+
+class Texts(marshmallow.fields.Field[tuple[str, ...]]):
+    """A list; in the environment, where there are none, a text with commas."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[str, ...]:
+        items = value.split(",") if isinstance(value, str) else value
+        if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+            raise marshmallow.ValidationError("must be a list of texts")
+        return tuple(stripped for item in items if (stripped := item.strip()))
+
+
+class Files(marshmallow.fields.Field[tuple[Path, ...]]):
+    """A list of files; in the environment, a text with commas."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[Path, ...]:
+        rule = File()
+        return tuple(rule.deserialize(item) for item in Texts().deserialize(value))

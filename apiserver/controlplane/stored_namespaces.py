@@ -1,0 +1,29 @@
+"""What NamespaceLifecycle wants to know, read from the store of namespaces."""
+
+from typing import Any, Final
+
+from apimachinery.errors import NotFound
+from apiserver.admission.namespace_lifecycle import NamespacePhase
+from apiserver.registry.store import Store
+from apiserver.storage.cache.read_revision import Freshness
+
+_MARK: Final = b'"deletionTimestamp":'
+
+
+class StoredNamespaces:
+    """Finds namespaces, whatever class they are of, in their store."""
+
+    def __init__(self, namespaces: Store[Any]) -> None:
+        self._namespaces = namespaces
+
+    async def __call__(self, name: str, *, newest: bool) -> NamespacePhase | None:
+        """The phase of a namespace, None if there is none of that name."""
+        at = Freshness.NEWEST if newest else Freshness.ANY
+        try:
+            entry = await self._namespaces.get(name, at=at)
+        except NotFound:
+            return None
+        if _MARK not in entry.record.value:
+            return NamespacePhase.ACTIVE  # of nearly all, and known without decoding
+        going = self._namespaces.decode(entry).metadata.deletion_timestamp is not None
+        return NamespacePhase.TERMINATING if going else NamespacePhase.ACTIVE

@@ -1,0 +1,75 @@
+"""How custom resources are written: by the schema of the version of the request."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import orjson
+
+from apimachinery.codec import dump_json
+from apimachinery.fieldpath import FieldError, FieldErrors, Path, invalid
+from apimachinery.schema import GroupVersionKind
+from apimachinery.structural.custom_kind import CustomResource
+from apimachinery.structural.schema_validation import ABSENT
+from apimachinery.structural.structural_schema import Schema
+from apiserver.extensions.definition import DefinedVersion
+from apiserver.registry.strategy import Strategy
+
+_INT32_MAX: Final = 2**31 - 1
+
+
+class CustomStrategy(Strategy[CustomResource]):
+    """What holds for the objects of one custom resource in one version."""
+
+    allow_unconditional_update = False
+
+    def __init__(self, kind: GroupVersionKind, schema: Schema, version: DefinedVersion) -> None:
+        self._kind = kind
+        self._schema = schema
+        self._scale = version.scale
+
+    def validate(self, obj: CustomResource) -> FieldErrors:
+        yield from self._errors(obj, ABSENT)
+
+    def validate_update(self, new: CustomResource, old: CustomResource) -> FieldErrors:
+        yield from self._errors(new, self._document(old))
+
+    def validate_status_update(self, new: CustomResource, old: CustomResource) -> FieldErrors:
+        yield from self._errors(new, self._document(old))
+
+    def desired_state(self, obj: CustomResource) -> object:
+        return obj.content
+
+    def _errors(self, obj: CustomResource, old: Any) -> Iterator[FieldError]:
+        for name, said, wanted in (
+            ("kind", obj.kind, self._kind.kind),
+            ("apiVersion", obj.api_version, self._kind.api_version),
+        ):
+            if said != wanted:
+                yield invalid(Path(name), said, f"must be {wanted}")
+        document = self._document(obj)
+        found = [*self._schema.check(document, old), *self._scale_errors(obj)]
+        yield from found
+        yield from self._schema.ask(document, old, found)
+
+    def _document(self, obj: CustomResource) -> dict[str, Any]:
+        """The document that the schema is about."""
+        document = {**obj.content, "kind": obj.kind, "apiVersion": obj.api_version}
+        if self._schema.reads_metadata:
+            document["metadata"] = orjson.loads(dump_json(obj.metadata))
+        else:
+            document["metadata"] = {}
+        return document
+
+    def _scale_errors(self, obj: CustomResource) -> FieldErrors:
+        if self._scale is None:
+            return
+        for path in (self._scale.spec, self._scale.status):
+            replicas = obj.nested(*path[1:].split("."))
+            if not isinstance(replicas, int) or isinstance(replicas, bool):
+                continue
+            here = Path(*path[1:].split("."))
+            if replicas < 0:
+                yield invalid(here, replicas, "should be a non-negative integer")
+            elif replicas > _INT32_MAX:
+                rule = f"should be less than or equal to {_INT32_MAX}"
+                yield invalid(here, replicas, rule)

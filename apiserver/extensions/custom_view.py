@@ -1,0 +1,112 @@
+"""How stored custom resources look from outside: in each version, by its schema of today.
+
+Defaults are filled in where an object is read, so an object that was stored before its schema got
+a default has it all the same. This happens once for each form an entry of the cache is served in.
+"""
+
+from collections.abc import Hashable, Mapping
+from typing import Any, cast
+
+from apimachinery.codec import CorruptObject
+from apimachinery.errors import StorageReadError
+from apimachinery.meta.unstructured import dump_content
+from apimachinery.schema import GroupVersion
+from apimachinery.structural.custom_kind import CustomCodec, CustomResource, CustomStorageCodec
+from apiserver.storage.cache.entry import Selectable
+from apiserver.storage.interface import Record
+from apiserver.views.resource_view import Form, ResourceView
+from apiserver.views.table import Column
+
+
+class CustomView(ResourceView):
+    """The objects of one custom resource in one version."""
+
+    def __init__(
+        self,
+        cls: type[CustomResource],
+        *,
+        group: str,
+        list_kind: str,
+        codec: CustomCodec,
+        storage: CustomStorageCodec,
+        fields: Mapping[str, str],
+        columns: tuple[Column, ...],
+    ) -> None:
+        super().__init__(
+            cls,
+            group=group,
+            codec=codec,
+            storage=storage,
+            fields=fields,
+            columns=columns,
+            list_kind=list_kind,
+        )
+        self._stored = storage
+
+    def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
+        if not self._fields:
+            return super().selectable(record)
+        document = self._loaded(record)
+        metadata = document["metadata"]
+        fields = {"metadata.name": metadata["name"]}
+        if "namespace" in metadata:
+            fields["metadata.namespace"] = metadata["namespace"]
+        fields.update(self._selected(document))
+        return metadata.get("labels", {}), fields
+
+    def item(self, encoded: bytes, form: Form) -> bytes:
+        """What stands in a list: items of custom kinds say what they are."""
+        if form.media == "protobuf":
+            return super().item(encoded, form)
+        return self.finished(encoded, form)
+
+    def _document(self, record: Record, form: Form) -> bytes:
+        document = self._loaded(record)
+        metadata = document.pop("metadata")
+        head = self._head(form.version)
+        rest = dump_content(document)[1:]
+        between = b"," if document else b""
+        return b'%b"metadata":%b%b%b' % (head, self._metadata(metadata, record), between, rest)
+
+    def _from_stored(self, value: bytes, version: str, form: Form) -> bytes | None:
+        return None  # the stored bytes may lack what the schema of today fills in
+
+    def _partial(self, record: Record, form: Form) -> bytes:
+        if form.media == "protobuf":
+            return self.encode_object(self._decode(record), form)
+        metadata = self._loaded(record)["metadata"]
+        return self._metadata_document(self._metadata(metadata, record), form)
+
+    def _metadata(self, metadata: dict[str, Any], record: Record) -> bytes:
+        metadata["resourceVersion"] = str(record.revision)
+        return dump_content(metadata)
+
+    def _loaded(self, record: Record) -> dict[str, Any]:
+        try:
+            return self._stored.load(record.value)
+        except CorruptObject as error:
+            raise StorageReadError(f"object {record.key!r} cannot be read: {error}") from error
+
+
+class VersionViews:
+    """Implements `View` for a collection whose objects are served in several versions."""
+
+    def __init__(self, views: Mapping[GroupVersion, CustomView], stored: CustomView) -> None:
+        """*stored* is asked for what does not depend on the version."""
+        self._views = views
+        self._stored = stored
+
+    def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
+        return self._stored.selectable(record)
+
+    def encode(self, record: Record, form: Hashable) -> bytes:
+        return self._of(form).encode(record, form)
+
+    def bookmark(self, revision: int, form: Hashable, *, initial_events_end: bool) -> bytes:
+        return self._of(form).bookmark(revision, form, initial_events_end=initial_events_end)
+
+    def frame(self, event_type: str, encoded: bytes, form: Hashable) -> bytes:
+        return self._of(form).frame(event_type, encoded, form)
+
+    def _of(self, form: Hashable) -> CustomView:
+        return self._views.get(cast(Form, form).version, self._stored)

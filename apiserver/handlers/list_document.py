@@ -1,0 +1,63 @@
+"""List documents: many encoded objects in one answer, in slices.
+
+Nothing is encoded here that the cache has encoded before: a list is its beginning, the items as
+they are, and its end. It comes in slices so that whoever sends it can let others have a turn.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from apimachinery.codec import dump_json
+from apimachinery.protobuf import ProtobufCodec
+from apiserver.registry.pagination import ObjectPage
+from apiserver.storage.cache.entry import Entry
+from apiserver.views.resource_view import META, Form, ResourceView
+
+SLICE: Final = 500
+"""Items that are joined at once."""
+
+
+def list_document(
+    page: ObjectPage, view: ResourceView, form: Form, *, protobuf: ProtobufCodec
+) -> Iterator[bytes]:
+    """The answer to a list, in the form of its items: a list, a table of rows, or metadata."""
+    if form.media == "protobuf":
+        yield _protobuf(page, view, form, protobuf)
+        return
+    metadata = dump_json(page.metadata)
+    if form.transform == "row":
+        head = _head("Table", f"{META}/{form.meta}", metadata)
+        yield b'%b"columnDefinitions":%b,"rows":[' % (head, view.column_definitions)
+    else:
+        yield _head(*_kind(view, form), metadata) + b'"items":['
+    yield from _slices(page.entries, view, form)
+    yield b"]}"
+
+
+def _slices(entries: list[Entry], view: ResourceView, form: Form) -> Iterator[bytes]:
+    waiting = iter(entries)
+    between = b""
+    while chunk := [view.item(entry.encode(form), form) for entry in islice(waiting, SLICE)]:
+        yield between + b",".join(chunk)
+        between = b","
+
+
+def _protobuf(page: ObjectPage, view: ResourceView, form: Form, protobuf: ProtobufCodec) -> bytes:
+    kind, api_version = _kind(view, form)
+    items = (view.item(entry.encode(form), form) for entry in page.entries)
+    return protobuf.encode_list(page.metadata, items, api_version=api_version, kind=kind)
+
+
+def _kind(view: ResourceView, form: Form) -> tuple[str, str]:
+    if form.transform == "partial":
+        return "PartialObjectMetadataList", f"{META}/{form.meta}"
+    return view.list_kind, str(form.version)
+
+
+def _head(kind: str, api_version: str, metadata: bytes) -> bytes:
+    return b'{"kind":"%b","apiVersion":"%b","metadata":%b,' % (
+        kind.encode(),
+        api_version.encode(),
+        metadata,
+    )

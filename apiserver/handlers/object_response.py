@@ -1,0 +1,78 @@
+"""The first and the last step of every handler: agree on a form, and write an object in it."""
+
+from dataclasses import replace
+from typing import Any
+
+from falcon.asgi import Request, Response
+
+from apimachinery.codec import dump_json
+from apimachinery.meta.options import TableOptions
+from apimachinery.meta.options_validation import check_table_options
+from apimachinery.meta.query_parameters import load
+from apimachinery.meta.types import TypeMeta
+from apimachinery.serialization.serializer import PROTOBUF
+from apiserver.endpoint import Endpoint
+from apiserver.http.exchange import Exchange
+from apiserver.http.negotiation import TABLE, Accepted, Offer, Shape
+from apiserver.http.response import exchange_of, write
+
+
+def agree(req: Request, endpoint: Endpoint, shape: Shape = Shape.OBJECT) -> Accepted:
+    """Settle in which form the answer will be, or raise NotAcceptable."""
+    exchange = exchange_of(req)
+    exchange.route = endpoint
+    if endpoint.warning:
+        exchange.warnings.append(endpoint.warning)
+    return accept(req, endpoint.offer, shape)
+
+
+def accept(req: Request, offer: Offer, shape: Shape = Shape.OBJECT) -> Accepted:
+    """Choose from what is offered; who wants it indented gets it so."""
+    exchange = exchange_of(req)
+    accepted = offer.accept(req.get_header("accept") or "", shape)
+    if exchange.accepted.pretty:
+        accepted = replace(accepted, pretty=True)
+    exchange.accepted = accepted
+    return accepted
+
+
+def included_object(exchange: Exchange) -> str:
+    """How much of an object goes into its row of a table, as the query says."""
+    if exchange.accepted.transform != TABLE or not exchange.query:
+        return ""
+    options = load(TableOptions, exchange.query)
+    check_table_options(options)
+    return options.include_object
+
+
+def write_object(
+    endpoint: Endpoint,
+    req: Request,
+    resp: Response,
+    obj: Any,
+    *,
+    code: int = 200,
+    stored: bytes | None = None,
+) -> None:
+    """Answer with an internal object of the endpoint's kind; *stored* is how it was written."""
+    exchange = exchange_of(req)
+    if endpoint.store is None:
+        write_document(endpoint, req, resp, obj, code=code)
+        return
+    form = endpoint.form(exchange.accepted, include_object=included_object(exchange))
+    write(req, resp, endpoint.view.encode_written(obj, stored, form), code=code)
+
+
+def write_document(
+    endpoint: Endpoint, req: Request, resp: Response, obj: TypeMeta, *, code: int = 200
+) -> None:
+    """Answer with an object of any kind: an internal one in the endpoint's version."""
+    codec, media_type = endpoint.codec, exchange_of(req).accepted.media_type
+    kinds = codec.scheme.kinds_of(obj) if not obj.kind else ()
+    version = endpoint.version if any(k.group == endpoint.version.group for k in kinds) else None
+    written = codec.in_version(obj, version) if kinds else obj
+    if media_type == PROTOBUF:
+        data = codec.protobuf.encode(written, api_version=written.api_version, kind=written.kind)
+    else:
+        data = dump_json(written)
+    write(req, resp, data, code=code)

@@ -1,0 +1,226 @@
+"""FieldTracking: who owns which field, for the objects of one resource in all its versions.
+
+The rules of ownership work on plain documents; this is the bridge to objects. A write is tracked in
+the version it was made in, so that a manager's fields have the names its author knows. Of two
+objects only what differs is written as documents; objects whose fields nobody declared are compared
+as whole ones.
+"""
+
+from typing import Any, Final, cast
+
+import orjson
+
+from apimachinery.apply import (
+    ApplyError,
+    Comparison,
+    FieldManager,
+    FieldSet,
+    MissingVersion,
+    appear,
+    compare,
+    managed_fields,
+)
+from apimachinery.apply import Ownership as Owners
+from apimachinery.apply import path_elements as paths
+from apimachinery.apply.field_manager import owners_after, owners_before, updater
+from apimachinery.apply.managed_fields import Entry
+from apimachinery.apply.managers import Versioned
+from apimachinery.codec import Codec, dump_json
+from apimachinery.meta.types import ManagedFieldsEntry, Object
+from apimachinery.model.class_fields import shape_of
+from apimachinery.model.decoding import DecodeError, decode_json
+from apimachinery.model.document_diff import changed_parts, has_only_fields, whole_document
+from apimachinery.model.model import new_model
+from apimachinery.model.partial_documents import completed
+from apimachinery.model.type_shape import Shape
+from apimachinery.scalars.time import format_time, now, parse_time
+from apimachinery.schema import GroupVersion, GroupVersionKind
+from apiserver.context import Context
+from apiserver.group import Group, Resource
+
+Document = dict[str, Any]
+
+_STATUS: Final = FieldSet.of((paths.field("status"),))
+_ALL_BUT_STATUS: Final = FieldSet.of(
+    (paths.field("spec"),), (paths.field("metadata"), paths.field("labels"))
+)
+_SYSTEM_FIELDS: Final = {"metadata": {"managed_fields": True}}
+"""What is no part of a change; the other fields that nobody owns are taken out later."""
+
+
+class FieldTracking:
+    """Implements `Ownership`, and applies configurations."""
+
+    def __init__(self, codec: Codec, group: Group, resource: Resource) -> None:
+        self._codec = codec
+        self._has_status = resource.has_status
+        self._kinds: dict[str, GroupVersionKind] = {}
+        self._classes: dict[str, type[Any]] = {}
+        self._shapes: dict[str, Shape] = {}
+        self._by_object = True
+        self._managers: dict[tuple[str, str], FieldManager] = {}
+        self._owners: dict[str, Owners] = {}
+        self.include(group, resource)
+
+    def include(self, group: Group, resource: Resource) -> None:
+        """Know the versions of a group in which the objects are written."""
+        for version in group.versions:
+            kind = GroupVersion(group.name, version).with_kind(resource.kind)
+            if self._codec.scheme.recognises(kind):
+                cls = self._codec.scheme.class_of(kind)
+                self._kinds[kind.api_version] = kind
+                self._classes[kind.api_version] = cls
+                self._shapes[kind.api_version] = shape_of(cls)
+                self._by_object = self._by_object and has_only_fields(cls)
+        self._managers.clear()
+        self._owners.clear()
+
+    def track(self, context: Context, old: Object | None, new: Object) -> None:
+        """Set the managedFields of *new*, which is about to replace *old* or to be created."""
+        if not self._by_object:
+            new.metadata.managed_fields = _models(self._tracked(context, old, new))
+            return
+        try:
+            new.metadata.managed_fields = self._tracked_by_object(context, old, new)
+        except ApplyError:
+            new.metadata.managed_fields = old.metadata.managed_fields if old is not None else []
+
+    def _tracked_by_object(
+        self, context: Context, old: Object | None, new: Object
+    ) -> list[ManagedFieldsEntry]:
+        version, subresource = str(context.resource.group_version), context.subresource
+        stored = _entries(old.metadata.managed_fields) if old is not None else None
+        sent = stored
+        if old is None or new.metadata.managed_fields != old.metadata.managed_fields:
+            sent = _entries(new.metadata.managed_fields)
+        owners = owners_before(sent, stored, subresource)
+        if not owners and old is not None and old.metadata.uid:
+            return []
+        owners = owners_after(
+            self._rules(subresource),
+            Versioned(self._convert_object(old, version), version),
+            Versioned(self._convert_object(new, version), version),
+            owners,
+            updater(context.field_manager, version, subresource),
+            format_time(now()),
+        )
+        return _models(managed_fields.encode(managed_fields.cap(owners)))
+
+    def _tracked(self, context: Context, old: Object | None, new: Object) -> Any:
+        version = context.resource.group_version
+        document = self._manager(version, context.subresource).update_or_keep(
+            self.document(old, version) if old is not None else None,
+            self.document(new, version),
+            manager=context.field_manager,
+            time=format_time(now()),
+            subresource=context.subresource,
+        )
+        return document.get("metadata", {}).get("managedFields")
+
+    def apply(
+        self, context: Context, live: Object | None, applied: Document, *, force: bool
+    ) -> Document:
+        """The document of the object after an apply; raises ApplyError."""
+        version = context.resource.group_version
+        return self._manager(version, context.subresource).apply(
+            self.document(live, version) if live is not None else None,
+            applied,
+            manager=context.field_manager,
+            time=format_time(now()),
+            force=force,
+            subresource=context.subresource,
+        )
+
+    def document(self, obj: Object, version: GroupVersion) -> Document:
+        """An internal object as a document of a version."""
+        document: Document = orjson.loads(dump_json(self._codec.in_version(obj, version)))
+        return document
+
+    def _manager(self, version: GroupVersion, subresource: str) -> FieldManager:
+        key = str(version), subresource
+        found = self._managers.get(key)
+        if found is None:
+            found = self._managers[key] = FieldManager(
+                self._shapes, self._convert, str(version), reset_fields=self._reset(subresource)
+            )
+        return found
+
+    def _reset(self, subresource: str) -> dict[str, FieldSet]:
+        """What a write to this door leaves as it was, so that nobody comes to own it by one."""
+        if subresource == "status":
+            return dict.fromkeys(self._kinds, _ALL_BUT_STATUS)
+        return dict.fromkeys(self._kinds, _STATUS) if self._has_status else {}
+
+    def _rules(self, subresource: str) -> Owners:
+        found = self._owners.get(subresource)
+        if found is None:
+            found = self._owners[subresource] = Owners(
+                self._shapes, self._convert_object, self._reset(subresource), _compare
+            )
+        return found
+
+    def _convert_object(self, obj: Object | None, version: str) -> Object | None:
+        target = self._kinds.get(version)
+        if target is None:
+            raise MissingVersion(f"no conversion to version {version}")
+        # Where a version has the internal class there is nothing to convert.
+        if obj is None or type(obj) is self._classes[version]:
+            return obj
+        return cast(Object, self._codec.scheme.convert_to_version(obj, target.group_version))
+
+    def _convert(self, document: Document, version: str) -> Document:
+        source, target = self._kinds.get(document.get("apiVersion", "")), self._kinds.get(version)
+        if source is None or target is None:
+            raise MissingVersion(f"no conversion to version {version}")
+        cls = self._codec.scheme.class_of(source)
+        data = orjson.dumps(completed(document, cls))
+        try:
+            obj = decode_json(cls, data, find_unknown=False).object
+        except DecodeError as error:
+            raise MissingVersion(f"no conversion to version {version}: {error}") from None
+        converted = self._codec.scheme.convert_to_version(obj, target.group_version)
+        made: Document = orjson.loads(dump_json(converted))
+        return made
+
+
+def _compare(old: Object | None, new: Object, shape: Shape) -> Comparison:
+    """What changes from one object to another of the same version, or by the creation of one."""
+    if old is None:
+        return appear(whole_document(new, leave_out=_SYSTEM_FIELDS), shape)
+    return compare(*changed_parts(old, new, leave_out=_SYSTEM_FIELDS), shape)
+
+
+def _entries(models: list[ManagedFieldsEntry]) -> list[Entry] | None:
+    """The entries as documents, None if there are none."""
+    return [_entry(model) for model in models] or None
+
+
+def _entry(model: ManagedFieldsEntry) -> Entry:
+    entry = {
+        "manager": model.manager,
+        "operation": model.operation,
+        "apiVersion": model.api_version,
+        "time": format_time(model.time) if model.time else None,
+        "fieldsType": model.fields_type,
+        "fieldsV1": model.fields_v1,
+        "subresource": model.subresource,
+    }
+    return {name: value for name, value in entry.items() if value not in ("", None)}
+
+
+def _models(entries: list[Entry] | None) -> list[ManagedFieldsEntry]:
+    return [_model(entry) for entry in entries or ()]
+
+
+def _model(entry: Entry) -> ManagedFieldsEntry:
+    written = entry.get("time")
+    values = {
+        "manager": entry.get("manager", ""),
+        "operation": entry.get("operation", ""),
+        "api_version": entry.get("apiVersion", ""),
+        "time": parse_time(written) if written else None,
+        "fields_type": entry.get("fieldsType", ""),
+        "fields_v1": entry.get("fieldsV1"),
+        "subresource": entry.get("subresource", ""),
+    }
+    return new_model(ManagedFieldsEntry, values)

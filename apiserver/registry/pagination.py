@@ -1,0 +1,122 @@
+"""Lists: which state of the collection a request means, and how its pages hang together.
+
+All pages of a list show one state, the one of the first page. Its revision travels in the continue
+token; when the store has forgotten it, the client is told so and given a token with which it can
+go on all the same, at whatever is newest.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from apimachinery.errors import BadRequest, Expired
+from apimachinery.fieldpath import Path, invalid
+from apimachinery.meta.options import EXACT, NOT_OLDER_THAN, ListOptions
+from apimachinery.meta.types import ListMeta
+from apiserver.registry.storage_errors import TOO_OLD
+from apiserver.registry.system_metadata import parse_version
+from apiserver.storage.cache.collection import Listing
+from apiserver.storage.cache.entry import Entry
+from apiserver.storage.cache.read_revision import At, Exact, Freshness, NotOlderThan
+from apiserver.storage.continuation import (
+    NEWEST,
+    Continuation,
+    InvalidToken,
+    decode_token,
+    encode_token,
+)
+
+_TOKEN_TOO_OLD: Final = (
+    "The provided continue parameter is too old to display a consistent list result. You can start"
+    " a new list without the continue parameter, or use the continue token in this response to"
+    " retrieve the remainder of the results. Continuing with the provided token results in an"
+    " inconsistent list - objects that were created, modified, or deleted between the time the"
+    " first chunk was returned and now may show up in the list."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """What to ask of the cache for one page."""
+
+    at: At
+    limit: int = 0
+    start: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPage:
+    """One page of a list as a client sees it."""
+
+    entries: list[Entry]
+    revision: int
+    continue_token: str = ""
+    remaining: int | None = None
+
+    @property
+    def metadata(self) -> ListMeta:
+        return ListMeta(
+            resource_version=str(self.revision),
+            continue_=self.continue_token,
+            remaining_item_count=self.remaining,
+        )
+
+
+def read_at(resource_version: str) -> Freshness | NotOlderThan:
+    """How new the answer to a read must be, or BadRequest."""
+    revision = parse_list_version(resource_version)
+    if revision:
+        return NotOlderThan(revision)
+    return Freshness.ANY if resource_version else Freshness.NEWEST
+
+
+def list_request(options: ListOptions, *, prefix: str) -> ListRequest:
+    """Understand the options of a list of *prefix*, or raise BadRequest."""
+    limit = max(options.limit, 0)
+    version = options.resource_version
+    if options.continue_:
+        return _continued(options, limit, prefix)
+    revision = parse_list_version(version)
+    if not revision:
+        # Old clients page through "0", which no state is named by, and do not expect pages.
+        return ListRequest(Freshness.ANY) if version else ListRequest(Freshness.NEWEST, limit)
+    match = options.resource_version_match
+    if match == EXACT or (limit and match != NOT_OLDER_THAN):
+        return ListRequest(Exact(revision), limit)
+    return ListRequest(NotOlderThan(revision), limit)
+
+
+def object_page(listing: Listing, *, prefix: str) -> ObjectPage:
+    """The page of a listing, with the token of the next one if there is more."""
+    if not listing.more:
+        return ObjectPage(listing.entries, listing.revision)
+    token = encode_token(Continuation(listing.next_start, listing.revision), prefix=prefix)
+    return ObjectPage(listing.entries, listing.revision, token, listing.remaining)
+
+
+def expired(request: ListRequest, *, prefix: str) -> Expired:
+    """What to tell a client whose list is of a state that is forgotten."""
+    if not request.start:
+        return Expired(TOO_OLD)
+    error = Expired(_TOKEN_TOO_OLD)
+    error.continue_token = encode_token(Continuation(request.start, NEWEST), prefix=prefix)
+    return error
+
+
+def parse_list_version(resource_version: str) -> int:
+    """The revision that a read names, 0 if it names none, or BadRequest."""
+    try:
+        return parse_version(resource_version)
+    except BadRequest as error:
+        wrong = invalid(Path("resourceVersion"), resource_version, error.message)
+        raise BadRequest(f"invalid resource version: {wrong}") from None
+
+
+def _continued(options: ListOptions, limit: int, prefix: str) -> ListRequest:
+    try:
+        found = decode_token(options.continue_, prefix=prefix)
+    except InvalidToken as error:
+        raise BadRequest(f"invalid continue token: {error}") from None
+    if options.resource_version not in ("", "0"):
+        raise BadRequest("specifying resource version is not allowed when using continue")
+    at = Exact(found.revision) if found.consistent else Freshness.NEWEST
+    return ListRequest(at, limit, found.start)

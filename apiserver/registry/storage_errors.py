@@ -1,0 +1,52 @@
+"""The border between the store and the API: what a backend raises, as a client is told of it."""
+
+from typing import Final
+
+from apimachinery.errors import (
+    APIError,
+    Expired,
+    InternalError,
+    RequestEntityTooLarge,
+    ServerTimeout,
+    StorageReadError,
+    Timeout,
+    TooManyRequests,
+)
+from apimachinery.schema import GroupResource
+from apiserver.storage.cache import read_revision as revision
+from apiserver.storage.interface import (
+    Compacted,
+    Full,
+    FutureRevision,
+    StorageError,
+    Unavailable,
+    ValueTooLarge,
+)
+from apiserver.storage.objects import Unreadable
+
+TOO_OLD: Final = "The resourceVersion for the provided list is too old."
+
+
+def api_error(error: StorageError, resource: GroupResource, verb: str) -> APIError:
+    """What to tell whoever asked for *verb* on *resource*."""
+    match error:
+        case Full():
+            return InternalError.of(f"the store is full: {error}")
+        case ValueTooLarge():
+            return RequestEntityTooLarge(f"Request entity too large: {error}")
+        case Unavailable():
+            return ServerTimeout.of(resource, verb)
+        case revision.NotReady():
+            return TooManyRequests.of("storage is (re)initializing")
+        case revision.TooLargeRevision():
+            return Timeout.future_revision(error.asked, error.current)
+        case FutureRevision():
+            return Timeout.future_revision(error.revision, error.current)
+        case Compacted():
+            return Expired(TOO_OLD)
+        case revision.Expired():
+            return Expired(str(error))
+        case Unreadable():
+            return StorageReadError(str(error))
+        case _:
+            return InternalError.of(str(error))

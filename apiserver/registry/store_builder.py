@@ -1,0 +1,65 @@
+"""Putting the store of a resource together from what a group says about itself."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from apimachinery.codec import Codec, StorageCodec
+from apimachinery.scalars.time import now
+from apimachinery.schema import GroupKind, GroupResource, GroupVersion
+from apiserver.admission.chain import NO_ADMISSION, Chain
+from apiserver.group import Group, Resource
+from apiserver.managed_fields.ownership import Ownership, Untracked
+from apiserver.registry.status import check_status
+from apiserver.registry.store import Store
+from apiserver.registry.write_rules import Rules
+from apiserver.storage.cache.watch_cache import WatchCache
+from apiserver.storage.interface import Backend
+from apiserver.storage.keys import ResourceKeys
+from apiserver.storage.objects import Objects
+from apiserver.views.resource_view import ResourceView
+
+
+def assemble_store(
+    group: Group,
+    resource: Resource,
+    *,
+    codec: Codec,
+    backend: Backend,
+    cache: WatchCache,
+    admission: Chain = NO_ADMISSION,
+    ownership: Ownership | None = None,
+    now: Callable[[], datetime] = now,
+) -> Store[Any]:
+    """The store of one resource, registered with the cache.
+
+    The group's own admission is asked after *admission*.
+    """
+    if resource.has_status:
+        check_status(resource.cls)
+    version = GroupVersion(group.name, group.storage_version) if group.storage_version else None
+    storage = StorageCodec(codec.scheme, version)
+    view = ResourceView(
+        resource.cls,
+        group=group.name,
+        codec=codec,
+        storage=storage,
+        fields=resource.fields,
+        columns=resource.columns,
+        list_kind=resource.list_kind,
+        now=now,
+    )
+    keys = ResourceKeys(group.name, resource.name, namespaced=resource.namespaced)
+    cached = cache.register(keys, view)
+    rules = Rules[Any](
+        resource=GroupResource(group.name, resource.name),
+        kind=GroupKind(group.name, resource.kind),
+        strategy=resource.strategy,
+        namespaced=resource.namespaced,
+        has_status=resource.has_status,
+        ttl=resource.ttl,
+        admission=admission.extended(mutating=group.mutating, validating=group.validating),
+        ownership=ownership or Untracked(),
+        now=now,
+    )
+    return Store(rules, objects=Objects(backend, storage, cached), cached=cached, view=view)

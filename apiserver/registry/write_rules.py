@@ -1,0 +1,91 @@
+"""Rules: what the steps of a write need to know of the resource they write.
+
+Creation, update and deletion share it, so that each of them is a function of a rule book, a request
+and an object, and none of them knows where objects are stored.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from random import Random
+from typing import Any, Generic, TypeVar, cast
+
+from apimachinery.errors import Invalid
+from apimachinery.fieldpath import FieldError
+from apimachinery.meta.metadata_validation import path_segment_name
+from apimachinery.meta.types import Object, TypeMeta
+from apimachinery.scalars.time import now
+from apimachinery.schema import GroupKind, GroupResource
+from apiserver.admission.chain import NO_ADMISSION, Attributes, Chain, Operation
+from apiserver.context import Context
+from apiserver.managed_fields.ownership import Ownership, Untracked
+from apiserver.registry.identifiers import PooledRandom
+from apiserver.registry.strategy import Strategy
+
+T = TypeVar("T", bound=Object)
+
+
+@dataclass(frozen=True)
+class Rules(Generic[T]):
+    """What holds for every write of one resource."""
+
+    resource: GroupResource
+    kind: GroupKind
+    strategy: Strategy[T]
+    namespaced: bool = True
+    has_status: bool = False
+    ttl: Callable[[T], int | None] | None = None
+    admission: Chain = NO_ADMISSION
+    ownership: Ownership = field(default_factory=Untracked)
+    now: Callable[[], datetime] = now
+    random: Random = field(default_factory=PooledRandom)
+
+    def namespace_of(self, context: Context) -> str:
+        return context.namespace if self.namespaced else ""
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """The strategy's rule, and the one no name may break because every name is in a URL."""
+        return self.strategy.name_errors(name, prefix=prefix) or path_segment_name(name, prefix)
+
+    def seconds_to_live(self, obj: T) -> int | None:
+        return self.ttl(obj) if self.ttl else None
+
+    def check(self, name: str, errors: Iterable[FieldError]) -> None:
+        """Raise Invalid if there are any errors."""
+        if found := list(errors):
+            raise Invalid.of(self.kind, name, found)
+
+    def warn(self, context: Context, obj: T, old: T | None) -> None:
+        for text in self.strategy.warnings(obj, old):
+            context.warn(text)
+
+    async def mutate(
+        self,
+        operation: Operation,
+        context: Context,
+        obj: Any,
+        *,
+        old: Any = None,
+        options: TypeMeta | None = None,
+    ) -> T:
+        """Mutating admission; what it returns is the object from there on."""
+        if not self.admission.mutating:
+            return cast(T, obj)
+        attributes = Attributes(context, operation, self.kind, obj, old, options)
+        await self.admission.mutate(attributes)
+        return cast(T, attributes.object)
+
+    async def admit(
+        self,
+        operation: Operation,
+        context: Context,
+        obj: T | None,
+        *,
+        old: T | None = None,
+        options: TypeMeta | None = None,
+    ) -> None:
+        """Validating admission."""
+        if self.admission.validating:
+            await self.admission.validate(
+                Attributes(context, operation, self.kind, obj, old, options)
+            )

@@ -1,0 +1,77 @@
+"""Reads that go past the cache: an old revision it has forgotten, or a feed that lags behind.
+
+They cost a round trip each, look at every record they return, and keep nothing.
+"""
+
+from apiserver.storage.cache.collection import Collection, Listing
+from apiserver.storage.cache.entry import Entry, Selection, make_entry
+from apiserver.storage.cache.read_revision import Expired, TooLargeRevision
+from apiserver.storage.interface import Backend, Compacted, FutureRevision, Page, Record
+from apiserver.storage.keys import InvalidKey
+
+PAGE = 500
+"""Records asked for at once when a selector decides how many are needed."""
+
+
+async def direct_entry(
+    backend: Backend, collection: Collection, key: str, *, revision: int | None
+) -> Entry | None:
+    """One object now, or at *revision*."""
+    if revision is None:
+        record = await backend.get(key)
+        return make_entry(record, collection.view) if record else None
+    page = await _range(backend, key, start=key, limit=1, revision=revision)
+    found = [record for record in page.records if record.key == key]
+    return make_entry(found[0], collection.view) if found else None
+
+
+async def direct_listing(
+    backend: Backend,
+    collection: Collection,
+    selection: Selection,
+    *,
+    start: str,
+    limit: int,
+    revision: int | None,
+) -> Listing:
+    """What `Collection.select` answers, with the same meaning, read from the backend."""
+    prefix = collection.single_key(selection) or collection.prefix_of(selection)
+    exact = not selection.selective and selection.name is None
+    entries: list[Entry] = []
+    while True:
+        wanted = limit - len(entries) if limit and exact else limit and max(limit, PAGE)
+        page = await _range(backend, prefix, start=start, limit=wanted, revision=revision)
+        revision = page.revision if revision is None else revision
+        for place, record in enumerate(page.records, start=1):
+            entry = _chosen(collection, selection, record)
+            if entry is not None:
+                entries.append(entry)
+            if limit and len(entries) == limit:
+                remaining = page.remaining + len(page.records) - place
+                more = remaining > 0
+                return Listing(entries, revision, more, remaining if exact or not more else None)
+        if not page.remaining:
+            return Listing(entries, revision, remaining=0)
+        start = page.records[-1].key + "\0"
+
+
+def _chosen(collection: Collection, selection: Selection, record: Record) -> Entry | None:
+    try:
+        _, name = collection.keys.split(record.key)
+    except InvalidKey:
+        return None
+    if selection.name not in (None, name):
+        return None
+    entry = make_entry(record, collection.view)
+    return entry if selection.matches(entry) else None
+
+
+async def _range(
+    backend: Backend, prefix: str, *, start: str, limit: int, revision: int | None
+) -> Page:
+    try:
+        return await backend.range(prefix, start=start, limit=limit, revision=revision)
+    except Compacted as error:
+        raise Expired(error.revision, oldest=error.oldest) from error
+    except FutureRevision as error:
+        raise TooLargeRevision(error.revision, current=error.current) from error

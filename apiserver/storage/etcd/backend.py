@@ -1,0 +1,184 @@
+"""The etcd backend: what the interface promises, in etcd's words.
+
+Revisions are etcd's own, shared by everything in that etcd. How calls reach a member is in
+etcd_channel, how a write takes effect exactly once in etcd_session, how a watch outlives its
+streams in etcd_feed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aetcd.rpc import kv_pb2, rpc_pb2
+
+from apiserver.storage.etcd.channel import Connection, Member
+from apiserver.storage.etcd.errors import RevisionCompacted, RevisionInFuture
+from apiserver.storage.etcd.feed import EtcdFeed, oldest_revision
+from apiserver.storage.etcd.keys import Keyspace
+from apiserver.storage.etcd.session import Done, Writer
+from apiserver.storage.etcd.url import parse_etcd_url
+from apiserver.storage.interface import (
+    Compacted,
+    Conflict,
+    FutureRevision,
+    KeyExists,
+    Page,
+    Record,
+    Unavailable,
+)
+
+_FIRST_CHUNK = 500
+_LARGEST_CHUNK = 50_000
+_CHUNK_BYTES = 8 << 20
+"""What one reply should weigh: enough to be fast, little enough not to stop the event loop."""
+
+
+async def open_etcd(url: str) -> "EtcdBackend":
+    """Connect to the etcd of an `etcd://` URL (see etcd_url) and see that it answers."""
+    settings = parse_etcd_url(url)
+    backend = EtcdBackend(Connection(settings), Keyspace(settings.prefix))
+    try:
+        await backend.current_revision()
+        await backend.connection.trusts_progress()
+    except BaseException:
+        await backend.close()
+        raise
+    return backend
+
+
+class EtcdBackend:
+    """Keys under one prefix of an etcd."""
+
+    def __init__(self, connection: Connection, keyspace: Keyspace) -> None:
+        self.connection = connection
+        self._keyspace = keyspace
+        self._writer = Writer(connection, keyspace)
+        self._feeds: set[EtcdFeed] = set()
+
+    async def get(self, key: str) -> Record | None:
+        request = rpc_pb2.RangeRequest(key=self._keyspace.wire(key))
+        reply = await self.connection.call(_range, request)
+        return self._record(reply.kvs[0]) if reply.kvs else None
+
+    async def range(
+        self, prefix: str, *, start: str = "", limit: int = 0, revision: int | None = None
+    ) -> Page:
+        begin, end = self._keyspace.span(prefix, start)
+        request = rpc_pb2.RangeRequest(key=begin, range_end=end)
+        if revision is None:
+            return await self._newest(request, limit)
+        # An etcd begins at revision 1, with nothing in it; it takes 0 for "newest".
+        request.revision = max(revision, 1)
+        try:
+            return await self._chunks(request, limit)
+        except RevisionCompacted as error:
+            raise await self._compacted(revision) from error
+        except RevisionInFuture as error:
+            current = await self.current_revision()
+            raise FutureRevision(revision, current=current) from error
+
+    async def create(self, key: str, value: bytes, *, ttl: int | None = None) -> int:
+        outcome = await self._writer.write(
+            self._keyspace.wire(key), revision=0, value=value, ttl=ttl
+        )
+        if isinstance(outcome, Done):
+            return outcome.revision
+        raise KeyExists(key)
+
+    async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
+        return await self._replace(key, value, revision, ttl)
+
+    async def delete(self, key: str, *, revision: int) -> int:
+        return await self._replace(key, None, revision, None)
+
+    @asynccontextmanager
+    async def watch(self, prefix: str, *, after: int) -> AsyncIterator[EtcdFeed]:
+        if self.connection.closed:
+            raise Unavailable("etcd: the connection is closed")
+        feed = EtcdFeed(self.connection, self._keyspace, prefix, after=after)
+        self._feeds.add(feed)
+        try:
+            yield feed
+        finally:
+            self._feeds.discard(feed)
+            await feed.close()
+
+    async def current_revision(self) -> int:
+        request = rpc_pb2.RangeRequest(key=self._keyspace.own(""), count_only=True)
+        reply = await self.connection.call(_range, request)
+        return int(reply.header.revision)
+
+    async def compact(self, revision: int) -> None:
+        if revision < 1:
+            return
+        request = rpc_pb2.CompactionRequest(revision=revision)
+        try:
+            await self.connection.call(lambda member: member.kv.Compact, request)
+        except RevisionCompacted:
+            return  # By an earlier call, a lost one of this call, or another server.
+        except RevisionInFuture as error:
+            current = await self.current_revision()
+            raise FutureRevision(revision, current=current) from error
+
+    async def close(self) -> None:
+        for feed in list(self._feeds):
+            await feed.close()
+        await self._writer.close()
+        await self.connection.close()
+
+    async def _newest(self, request: rpc_pb2.RangeRequest, limit: int) -> Page:
+        while True:
+            try:
+                return await self._chunks(request, limit)
+            except RevisionCompacted:
+                # The snapshot was compacted between two chunks: begin again with a newer one.
+                request.revision = 0
+
+    async def _chunks(self, first: rpc_pb2.RangeRequest, limit: int) -> Page:
+        """Read a range in pieces of bearable size, all at the revision of the first one."""
+        request = rpc_pb2.RangeRequest()
+        request.CopyFrom(first)
+        records: list[Record] = []
+        chunk = _FIRST_CHUNK
+        while True:
+            request.limit = min(chunk, limit - len(records)) if limit else chunk
+            reply = await self.connection.call(_range, request)
+            found = [self._record(kv) for kv in reply.kvs]
+            records += found
+            revision = request.revision or reply.header.revision
+            remaining = reply.count - len(found)
+            if not reply.more or (limit and len(records) >= limit):
+                return Page(records, revision, remaining)
+            # Large replies are decoded in one go; let others have a turn in between.
+            await asyncio.sleep(0)
+            chunk = _next_chunk(found)
+            request.key = reply.kvs[-1].key + b"\0"
+            request.revision = revision
+
+    async def _replace(self, key: str, value: bytes | None, revision: int, ttl: int | None) -> int:
+        wire = self._keyspace.wire(key)
+        if revision < 1:
+            # To etcd revision 0 is that of a key that does not exist, and is no match for us.
+            raise Conflict(key, expected=revision, current=await self.get(key))
+        outcome = await self._writer.write(wire, revision=revision, value=value, ttl=ttl)
+        if isinstance(outcome, Done):
+            return outcome.revision
+        current = None if outcome.current is None else self._record(outcome.current)
+        raise Conflict(key, expected=revision, current=current)
+
+    async def _compacted(self, revision: int) -> Compacted:
+        oldest = await oldest_revision(self.connection, self._keyspace, revision)
+        return Compacted(revision, oldest=oldest)
+
+    def _record(self, kv: kv_pb2.KeyValue) -> Record:
+        return Record(self._keyspace.key(kv.key), kv.value, kv.mod_revision, kv.create_revision)
+
+
+def _range(member: Member) -> Any:
+    return member.kv.Range
+
+
+def _next_chunk(records: Sequence[Record]) -> int:
+    weight = sum(len(record.value) for record in records)
+    return max(1, min(len(records) * _CHUNK_BYTES // max(weight, 1), _LARGEST_CHUNK))

@@ -1,0 +1,234 @@
+"""One transaction for all writes that wait, each decided by itself.
+
+A transaction reads the heads of all the keys it touches at once, decides the writes one after the
+other in memory, and stores all their rows at once. So the number of SQL statements hardly depends
+on the number of writes, and a write that is refused has touched nothing: the others go on.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, TypeVar
+
+import orjson
+
+from apiserver.storage.interface import Conflict, KeyExists, Record, StorageError, Unavailable
+from apiserver.storage.sqlite.queries import marked, read_state
+from apiserver.storage.sqlite.schema import (
+    is_too_much,
+    is_uncertain,
+    retry_busy,
+    roll_back,
+    unavailable,
+)
+
+EXPIRED_TOGETHER: Final = 500
+
+_HEADS: Final = """
+    SELECT json_group_array(json_array(key, revision, created, expires))
+    FROM newest WHERE key IN (%s)
+"""
+_EXPIRED: Final = """
+    SELECT json_group_array(key) FROM (
+        SELECT key FROM newest WHERE expires <= ? ORDER BY expires LIMIT ?
+    )
+"""
+_INSERT_HISTORY: Final = "INSERT INTO history (revision, key, created, previous, value) VALUES "
+_REPLACE_NEWEST: Final = "REPLACE INTO newest (key, revision, created, expires) VALUES "
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    key: str
+    value: bytes
+    expires: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    key: str
+    value: bytes
+    revision: int
+    expires: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    key: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """Delete the keys whose time has come; decided under the lock, so only once."""
+
+    now: int
+
+
+T = TypeVar("T")
+
+Write: TypeAlias = Create | Update | Delete | Expire
+
+Maintenance: TypeAlias = Callable[[sqlite3.Connection], Any]
+"""Something else to do in a write transaction of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A row of `newest`; *created* is None for a deleted key."""
+
+    revision: int
+    created: int | None
+    expires: int | None
+
+
+def run_writes(connection: sqlite3.Connection, jobs: Sequence[Write | Maintenance]) -> list[Any]:
+    """Run all writes of *jobs* in one transaction, then the others; answers as `Lane` wants."""
+    writes = [job for job in jobs if not callable(job)]
+    answers = iter(_commit_together(connection, writes))
+    return [_run_alone(connection, job) if callable(job) else next(answers) for job in jobs]
+
+
+def _commit_together(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Any]:
+    """The outcome of each write, once it is durable."""
+    if not writes:
+        return []
+    try:
+        return _transaction(connection, lambda: Transaction(connection, writes).apply())
+    except Unavailable as error:
+        # When there is no room for all of them, some may still fit: let them be tried one by one.
+        if isinstance(error.__cause__, sqlite3.Error) and is_too_much(error.__cause__):
+            raise
+        return [Unavailable(str(error), uncertain=error.uncertain) for _ in writes]
+
+
+def _run_alone(connection: sqlite3.Connection, job: Maintenance) -> Any:
+    try:
+        return _transaction(connection, lambda: job(connection))
+    except StorageError as error:
+        return error
+
+
+def _transaction(connection: sqlite3.Connection, body: Callable[[], T]) -> T:
+    """What *body* returns, committed; if this raises, nothing of it has happened."""
+    committing = False
+    try:
+        retry_busy(lambda: connection.execute("BEGIN IMMEDIATE"))
+        outcome = body()
+        committing = True
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise unavailable(error, uncertain=committing and is_uncertain(error)) from error
+    finally:
+        roll_back(connection)
+    return outcome
+
+
+class Transaction:
+    """The writes of one group, inside a transaction of SQLite that the caller commits."""
+
+    def __init__(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> None:
+        self._connection = connection
+        self._writes = writes
+        self._revision = read_state(connection).revision
+        self._heads: dict[str, Head] = {}
+        self._read_heads(write.key for write in writes if not isinstance(write, Expire))
+        self._rows: list[tuple[int, str, int, int, bytes | None]] = []
+        self._touched: dict[str, Head] = {}
+
+    def apply(self) -> list[Any]:
+        """Decide every write and store what is accepted; refusals are among the answers."""
+        answers: list[Any] = []
+        for write in self._writes:
+            try:
+                answers.append(self._decide(write))
+            except StorageError as refusal:
+                answers.append(refusal)
+        self._store()
+        return answers
+
+    def _decide(self, write: Write) -> int:
+        match write:
+            case Create(key, value, expires):
+                head = self._heads.get(key)
+                if head is not None and head.created is not None:
+                    raise KeyExists(key)
+                return self._write(key, value, created=self._revision + 1, expires=expires)
+            case Update(key, value, revision, expires):
+                created = self._expect(key, revision)
+                return self._write(key, value, created=created, expires=expires)
+            case Delete(key, revision):
+                return self._write(key, None, created=self._expect(key, revision))
+            case Expire(now):
+                return self._expire(now)
+
+    def _expect(self, key: str, revision: int) -> int:
+        """The revision at which *key* was created, if it is at *revision*."""
+        head = self._heads.get(key)
+        if head is None or head.created is None:
+            raise Conflict(key, expected=revision, current=None)
+        if head.revision != revision:
+            value = self._value(head.revision)
+            current = Record(key, value, head.revision, head.created)
+            raise Conflict(key, expected=revision, current=current)
+        return head.created
+
+    def _write(
+        self, key: str, value: bytes | None, *, created: int, expires: int | None = None
+    ) -> int:
+        self._revision += 1
+        head = self._heads.get(key)
+        previous = head.revision if head else 0
+        self._rows.append((self._revision, key, created, previous, value))
+        head = Head(self._revision, None if value is None else created, expires)
+        self._heads[key] = self._touched[key] = head
+        return self._revision
+
+    def _expire(self, now: int) -> int:
+        (packed,) = self._connection.execute(_EXPIRED, (now, EXPIRED_TOGETHER)).fetchone()
+        expired: list[str] = orjson.loads(packed)
+        self._read_heads(key for key in expired if key not in self._heads)
+        for key in expired:
+            head = self._heads[key]
+            # A write of this same group may have given it more time, or deleted it.
+            if head.created is not None and head.expires is not None and head.expires <= now:
+                self._write(key, None, created=head.created)
+        return self._revision
+
+    def _read_heads(self, keys: Iterable[str]) -> None:
+        for chunk, marks in marked(list(dict.fromkeys(keys))):
+            (packed,) = self._connection.execute(_HEADS % marks, chunk).fetchone()
+            for key, *head in orjson.loads(packed):
+                self._heads[key] = Head(*head)
+
+    def _value(self, revision: int) -> bytes:
+        for row in self._rows:
+            if row[0] == revision and row[4] is not None:
+                return row[4]
+        (value,) = self._connection.execute(
+            "SELECT value FROM history WHERE revision = ?", (revision,)
+        ).fetchone()
+        return bytes(value)
+
+    def _store(self) -> None:
+        if not self._rows:
+            return
+        newest = [
+            (key, head.revision, head.created, head.expires) for key, head in self._touched.items()
+        ]
+        _insert(self._connection, _INSERT_HISTORY, self._rows)
+        _insert(self._connection, _REPLACE_NEWEST, newest)
+        self._connection.execute("UPDATE store SET revision = ?", (self._revision,))
+
+
+def _insert(
+    connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Insert *rows* with few statements, in lengths that are powers of two (as `marked`)."""
+    at = 0
+    row_marks = f"({', '.join('?' * len(rows[0]))})"
+    while at < len(rows):
+        count = min(1 << ((len(rows) - at).bit_length() - 1), 128)
+        values = [value for row in rows[at : at + count] for value in row]
+        connection.execute(statement + ", ".join([row_marks] * count), values)
+        at += count

@@ -1,0 +1,131 @@
+"""Scale: how many replicas a kind has and wants, in the one form that every tool understands.
+
+The server knows this kind of another group because the subresource is its own: a group says only
+where the numbers are.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apimachinery.codec import dump_json
+from apimachinery.errors import BadRequest, Conflict, InternalError, Invalid
+from apimachinery.fieldpath import Path
+from apimachinery.meta.metadata_validation import validate_nonnegative
+from apimachinery.meta.types import Object
+from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.decoding import DecodeError, decode_json
+from apimachinery.scale import Scale
+from apimachinery.schema import GroupKind, GroupResource, GroupVersion, GroupVersionKind
+from apimachinery.scheme import Scheme
+from apimachinery.selectors import label_selector as labels
+from apiserver.group import Subresource
+
+GROUP_VERSION = GroupVersion("autoscaling", "v1")
+KIND = GroupVersionKind("autoscaling", "v1", "Scale")
+
+
+def scale_scheme() -> Scheme:
+    """The kinds that are read and written at scale subresources."""
+    scheme = Scheme("autoscaling")
+    scheme.add(GROUP_VERSION, Scale, internal=True)
+    return scheme
+
+
+def scale_of(obj: Object, subresource: Subresource) -> Scale:
+    """The scale of an internal object."""
+    source = obj.metadata
+    made = Scale(kind=KIND.kind, api_version=KIND.api_version)
+    made.metadata.name = source.name
+    made.metadata.namespace = source.namespace
+    made.metadata.uid = source.uid
+    made.metadata.resource_version = source.resource_version
+    made.metadata.creation_timestamp = source.creation_timestamp
+    made.spec.replicas = _number(obj, subresource.spec_replicas)
+    made.status.replicas = _number(obj, subresource.status_replicas)
+    made.status.selector = _selector(_value(obj, subresource.selector))
+    return made
+
+
+def rescaled(
+    obj: Object,
+    scale: Scale,
+    subresource: Subresource,
+    *,
+    resource: GroupResource,
+    kind: GroupKind,
+) -> Object:
+    """A copy of an internal object that wants as many replicas as *scale* says.
+
+    *resource* and *kind* are those of the object, for the errors.
+    """
+    name = obj.metadata.name
+    _check(name, scale)
+    uid, version = scale.metadata.uid, scale.metadata.resource_version
+    if uid and uid != obj.metadata.uid:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
+        raise Conflict.of(resource, name, why + obj.metadata.uid)
+    changed = with_replicas(obj, subresource, scale.spec.replicas)
+    if isinstance(changed, Unstructured):
+        changed.metadata.resource_version = version or obj.metadata.resource_version
+        return changed
+    changed.metadata.resource_version = version
+    try:
+        # The bounds of a field are checked where it is decoded, and this one was not.
+        decode_json(type(changed), dump_json(changed), find_unknown=False)
+    except DecodeError as error:
+        raise Invalid.of(kind, name, error.fields) from None
+    return changed
+
+
+def require_replicas(obj: Object, subresource: Subresource) -> None:
+    """Raise InternalError for an object without a class that has no number of replicas."""
+    path = subresource.spec_replicas
+    if isinstance(obj, Unstructured) and _value(obj, path) is None:
+        raise InternalError.of(f'the spec replicas field ".{path}" does not exist')
+
+
+def with_replicas(obj: Object, subresource: Subresource, count: int) -> Object:
+    """A copy of an internal object that wants *count* replicas."""
+    changed = obj.deep_copy()
+    path = subresource.spec_replicas
+    *steps, last = path.split(".")
+    if isinstance(changed, Unstructured):
+        content: Any = changed.content
+        for step in steps:
+            content = content.setdefault(step, {})
+            if not isinstance(content, dict):
+                raise BadRequest(f'the spec replicas field ".{path}" is not in an object')
+        content[last] = count
+    else:
+        holder: Any = changed
+        for step in steps:
+            holder = getattr(holder, step)
+        setattr(holder, last, count)
+    return changed
+
+
+def _check(name: str, scale: Scale) -> None:
+    if found := list(validate_nonnegative(scale.spec.replicas, Path("spec", "replicas"))):
+        raise Invalid.of(GroupKind(KIND.group, KIND.kind), name, found)
+
+
+def _value(obj: Any, path: str) -> Any:
+    if not path:
+        return None
+    for step in path.split("."):
+        obj = obj.get(step) if isinstance(obj, Mapping) else getattr(obj, step, None)
+    return obj
+
+
+def _number(obj: Object, path: str) -> int:
+    value = _value(obj, path)
+    return value if isinstance(value, int) else 0
+
+
+def _selector(value: Any) -> str:
+    """A selector as text, whichever of its forms a kind uses."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, Mapping):
+        return str(labels.from_set(value))
+    return str(labels.from_label_selector(value))

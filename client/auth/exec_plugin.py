@@ -1,0 +1,188 @@
+"""Credential plugins: a command that prints who one is (`client.authentication.k8s.io`).
+
+Cloud providers' kubeconfigs name one. It is run when credentials are first needed, when those it
+gave run out and when the server refuses them; never twice at once.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+
+from apimachinery.scalars.time import InvalidTime, parse_time
+from client.auth.credentials import Identity, bearer
+from client.errors import CredentialError
+from client.runtime.clock import Clock, SystemClock
+from client.transport.request import Pairs
+from client.transport.tls import ClientCertificate
+
+GROUP: Final = "client.authentication.k8s.io"
+VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
+TIMEOUT: Final = 300.0
+"""Seconds a plugin may take; some wait for a person at a browser."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecConfig:
+    """Which command to run, as a kubeconfig says."""
+
+    command: str
+    api_version: str
+    args: tuple[str, ...] = ()
+    env: Pairs = ()
+    install_hint: str = ""
+    interactive_mode: str = "IfAvailable"
+    cluster: Mapping[str, Any] | None = None
+    """What to tell the plugin of the cluster; None unless it asked to know."""
+
+
+class ExecPlugin:
+    """Credentials of a plugin, kept until they run out or are refused."""
+
+    def __init__(
+        self,
+        config: ExecConfig,
+        *,
+        certificate: ClientCertificate | None = None,
+        timeout: float = TIMEOUT,
+        clock: Clock | None = None,
+    ) -> None:
+        self._config = config
+        self._certificate = certificate
+        self._timeout = timeout
+        self._clock = clock or SystemClock()
+        self._lock = asyncio.Lock()
+        self._identity: Identity | None = None
+        self._expires: datetime | None = None
+
+    async def identity(self) -> Identity:
+        async with self._lock:
+            if self._identity is None or self._expired():
+                await self._refresh()
+            assert self._identity is not None
+            return self._identity
+
+    async def renewed(self, refused: Identity) -> Identity | None:
+        async with self._lock:
+            # Another request may have had the same trouble and the plugin run since.
+            if self._identity is refused or self._identity is None:
+                await self._refresh()
+            return self._identity
+
+    def _expired(self) -> bool:
+        return self._expires is not None and self._clock.now() >= self._expires
+
+    async def _refresh(self) -> None:
+        output = await self._run()
+        found, self._expires = _read(output, self._config)
+        self._identity = Identity(found.headers, found.certificate or self._certificate)
+
+    async def _run(self) -> bytes:
+        config = self._config
+        interactive = _is_interactive(config.interactive_mode)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                config.command,
+                *config.args,
+                stdin=None if interactive else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                env={
+                    **os.environ,
+                    **dict(config.env),
+                    "KUBERNETES_EXEC_INFO": _info(config, interactive),
+                },
+            )
+        except FileNotFoundError:
+            raise CredentialError(_not_found(config)) from None
+        except OSError as error:
+            raise CredentialError(f"exec: {config.command}: {error}") from None
+        try:
+            async with asyncio.timeout(self._timeout):
+                output, _ = await process.communicate()
+        except TimeoutError:
+            raise CredentialError(
+                f"exec: executable {config.command} did not end within {self._timeout:g}s"
+            ) from None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if process.returncode:
+            raise CredentialError(
+                f"exec: executable {config.command} failed with exit code {process.returncode}"
+            )
+        return output
+
+
+def _is_interactive(mode: str) -> bool:
+    available = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+    if mode == "Always" and not available:
+        raise CredentialError(
+            "exec plugin cannot support interactive mode: standard input is not a terminal"
+        )
+    return mode != "Never" and available
+
+
+def _info(config: ExecConfig, interactive: bool) -> str:
+    spec: dict[str, Any] = {"interactive": interactive}
+    if config.cluster is not None:
+        spec["cluster"] = dict(config.cluster)
+    document = {"kind": "ExecCredential", "apiVersion": config.api_version, "spec": spec}
+    return orjson.dumps(document).decode()
+
+
+def _not_found(config: ExecConfig) -> str:
+    message = f"exec: executable {config.command} not found"
+    if not config.install_hint:
+        return message
+    return (
+        f"{message}\n\nIt looks like you are trying to use a client-go credential plugin that is"
+        f" not installed.\n\n{config.install_hint}"
+    )
+
+
+def _read(output: bytes, config: ExecConfig) -> tuple[Identity, datetime | None]:
+    """What a plugin printed, or CredentialError."""
+    try:
+        document = orjson.loads(output)
+    except ValueError as error:
+        raise CredentialError(f"decoding stdout: {error}") from None
+    if not isinstance(document, dict) or document.get("kind", "ExecCredential") != "ExecCredential":
+        raise CredentialError("decoding stdout: not an ExecCredential")
+    if document.get("apiVersion") != config.api_version:
+        raise CredentialError(
+            f"exec plugin is configured to use API version {config.api_version}, plugin returned"
+            f" version {document.get('apiVersion')}"
+        )
+    status = document.get("status")
+    if not isinstance(status, dict):
+        raise CredentialError("exec plugin didn't return a status field")
+    token, certificate, key = (
+        _text(status, name) for name in ("token", "clientCertificateData", "clientKeyData")
+    )
+    if not token and not certificate and not key:
+        raise CredentialError("exec plugin didn't return a token or cert/key pair")
+    if bool(certificate) != bool(key):
+        raise CredentialError("exec plugin returned only certificate or key, not both")
+    pair = ClientCertificate(certificate.encode(), key.encode()) if certificate else None
+    return Identity(bearer(token) if token else (), pair), _expiry(status)
+
+
+def _expiry(status: Mapping[str, Any]) -> datetime | None:
+    text = _text(status, "expirationTimestamp")
+    try:
+        return parse_time(text) if text else None
+    except InvalidTime as error:
+        raise CredentialError(f"exec plugin: expirationTimestamp: {error}") from None
+
+
+def _text(status: Mapping[str, Any], name: str) -> str:
+    value = status.get(name) or ""
+    if not isinstance(value, str):
+        raise CredentialError(f"exec plugin: {name}: must be a string")
+    return value

@@ -1,0 +1,312 @@
+"""Leader election: of several copies of a program, one works and the others stand by.
+
+Who leads is written in a Lease, which the leader renews. Another takes over when it has watched
+the record stay the same for the whole lease duration, by its own clock: times written by others
+are for people to read and are never compared with the local time. The server's optimistic locking
+lets only one of several candidates win.
+
+No fencing is promised. A leader that loses the lease is told so before anybody else can have it,
+provided that its event loop runs and its clock is not much slower than theirs; what it had already
+sent to the server may still be carried out.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from apimachinery.errors import APIError, NotFound
+from apimachinery.meta.types import ObjectMeta
+from client.interface import ResourceClient
+from client.leaderelection.lease import Lease, LeaseSpec
+from client.runtime.background import within
+from client.runtime.clock import Clock, SystemClock
+from client.transport.retry import retry_on_conflict
+from client.transport.transport import TransportError
+
+log = logging.getLogger("apimachinery.controller.leader")
+
+JITTER: Final = 1.2
+"""A retry period is stretched by chance by up to this share of itself."""
+_UNREACHABLE: Final = (APIError, TransportError)
+
+
+class InvalidElection(ValueError):
+    """Settings by which nobody could lead safely; the message names the rule."""
+
+
+class LeadershipLost(Exception):
+    """The lease could not be renewed in time: somebody else may lead by now."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderElection:
+    """How leaders are elected."""
+
+    lease_name: str
+    identity: str
+    """Who this is; unique among all candidates."""
+    lease_duration: float = 15.0
+    """Seconds without a renewal after which others may take over."""
+    renew_deadline: float = 10.0
+    """Seconds without a successful renewal after which the leader gives up."""
+    retry_period: float = 2.0
+    """Seconds between two attempts."""
+    release_on_cancel: bool = True
+    """Whether a leader that stops lets go of the lease, so that others need not wait."""
+
+    def __post_init__(self) -> None:
+        if not self.lease_name:
+            raise InvalidElection("lease_name is empty")
+        if not self.identity:
+            raise InvalidElection("identity is empty")
+        for name in ("lease_duration", "renew_deadline", "retry_period"):
+            if not getattr(self, name) > 0:
+                raise InvalidElection(f"{name} must be greater than zero")
+        if self.lease_duration < 1:
+            raise InvalidElection("lease_duration must be at least a second")
+        if self.lease_duration <= self.renew_deadline:
+            raise InvalidElection("lease_duration must be greater than renew_deadline")
+        if self.renew_deadline <= JITTER * self.retry_period:
+            raise InvalidElection(f"renew_deadline must be greater than retry_period*{JITTER}")
+
+
+class LeaderElector:
+    """One candidate."""
+
+    def __init__(
+        self,
+        leases: ResourceClient[Lease],
+        election: LeaderElection,
+        *,
+        on_stopped: Callable[[], None] | None = None,
+        on_new_leader: Callable[[str], None] | None = None,
+        on_leading: Callable[[bool], None] | None = None,
+        clock: Clock | None = None,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """*on_stopped* is called at the end of `run`, even if this one never led.
+
+        *on_new_leader* is told whom the record names, whenever that changes; *on_leading* whether
+        this one leads, for metrics.
+        """
+        self._leases = leases
+        self._election = election
+        self._on_stopped = on_stopped
+        self._on_new_leader = on_new_leader
+        self._on_leading = on_leading
+        self._clock = clock or SystemClock()
+        self._chance = chance
+        self._lease: Lease | None = None
+        """The lease as last read or written: what an update is based on."""
+        self._observed: LeaseSpec | None = None
+        self._observed_at = 0.0
+        self._renewed_at = 0.0
+        """When the last renewal that succeeded was sent."""
+        self._reported = ""
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether the last record that was seen names this candidate."""
+        return self.leader == self._election.identity
+
+    @property
+    def leader(self) -> str:
+        """Whom the last record that was seen names; empty for nobody."""
+        return (self._observed.holder_identity or "") if self._observed is not None else ""
+
+    async def run(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Become the leader, and run *work* for as long as that lasts.
+
+        Ends when *work* does, with what it raises; or with LeadershipLost, after *work* has been
+        cancelled and has ended. The lease is released last, also when this is cancelled.
+        """
+        try:
+            await self._acquire()
+            log.info("%s became leader", self._election.identity)
+            self._tell_leading(True)
+            try:
+                await self._lead(work)
+            finally:
+                self._tell_leading(False)
+                if self._election.release_on_cancel:
+                    await self._release_whatever_happens()
+        finally:
+            if self._on_stopped is not None:
+                self._on_stopped()
+
+    async def _acquire(self) -> None:
+        while not await self._try():
+            stretch = 1 + JITTER * self._chance()
+            await self._clock.sleep(self._election.retry_period * stretch)
+
+    async def _lead(self, work: Callable[[], Awaitable[None]]) -> None:
+        working = asyncio.ensure_future(work())
+        renewing = asyncio.ensure_future(self._renew())
+        both = (working, renewing)
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            # The lease is renewed until the work has ended, however long that takes.
+            if not working.done():
+                working.cancel()
+                await asyncio.wait((working,))
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+        if not working.cancelled():
+            working.result()
+        if not renewing.cancelled():
+            renewing.result()
+
+    async def _renew(self) -> None:
+        election = self._election
+        while True:
+            try:
+                await within(self._clock, self._deadline(), self._until_renewed())
+            except TimeoutError:
+                raise LeadershipLost(
+                    f"{election.identity}: lease {election.lease_name} was not renewed within"
+                    f" {election.renew_deadline:g}s"
+                ) from None
+            await self._clock.sleep(election.retry_period)
+
+    def _deadline(self) -> float:
+        """Seconds left to renew: never longer than the others have to wait."""
+        valid = self._renewed_at + self._election.lease_duration - self._clock.monotonic()
+        return min(self._election.renew_deadline, valid)
+
+    async def _until_renewed(self) -> None:
+        while not await self._try():
+            await self._clock.sleep(self._election.retry_period)
+
+    async def _try(self) -> bool:
+        """Take or renew the lease; whether this candidate has it now."""
+        try:
+            return await self._take_or_renew()
+        finally:
+            self._report_leader()
+
+    async def _take_or_renew(self) -> bool:
+        if self.is_leader and self._is_valid() and await self._renew_what_is_known():
+            return True
+        try:
+            lease = await self._leases.get(self._election.lease_name)
+        except NotFound:
+            return await self._create()
+        except _UNREACHABLE as error:
+            log.error("lease %s cannot be read: %s", self._election.lease_name, error)
+            return False
+        self._lease = lease
+        if lease.spec != self._observed:
+            self._observe(lease.spec)
+        if lease.spec.holder_identity and self._is_valid() and not self.is_leader:
+            log.debug("lease is held by %s and has not yet expired", lease.spec.holder_identity)
+            return False
+        return await self._write(lease, self._record(lease.spec))
+
+    async def _renew_what_is_known(self) -> bool:
+        """The way of a leader in the common case: one request instead of two."""
+        if self._lease is None or self._observed is None:
+            return False
+        return await self._write(self._lease, self._record(self._observed))
+
+    async def _create(self) -> bool:
+        now = self._clock.now()
+        lease = Lease(metadata=ObjectMeta(name=self._election.lease_name))
+        lease.spec = self._own(acquired=now, transitions=0)
+        sent = self._clock.monotonic()
+        try:
+            self._lease = await self._leases.create(lease)
+        except _UNREACHABLE as error:
+            log.error("lease %s cannot be created: %s", self._election.lease_name, error)
+            return False
+        self._renewed_at = sent
+        self._observe(self._lease.spec)
+        return True
+
+    async def _write(self, base: Lease, record: LeaseSpec) -> bool:
+        changed = base.deep_copy()
+        changed.spec = record
+        sent = self._clock.monotonic()
+        try:
+            self._lease = await self._leases.update(changed)
+        except _UNREACHABLE as error:
+            log.info("lease %s was not updated: %s", self._election.lease_name, error)
+            return False
+        self._renewed_at = sent
+        self._observe(self._lease.spec)
+        return True
+
+    def _record(self, old: LeaseSpec) -> LeaseSpec:
+        transitions = old.lease_transitions or 0
+        if self.is_leader:
+            acquired = old.acquire_time or self._clock.now()
+            record = self._own(acquired=acquired, transitions=transitions)
+        else:
+            record = self._own(acquired=self._clock.now(), transitions=transitions + 1)
+        record.strategy, record.preferred_holder = old.strategy, old.preferred_holder
+        return record
+
+    def _own(self, *, acquired: datetime, transitions: int) -> LeaseSpec:
+        return LeaseSpec(
+            holder_identity=self._election.identity,
+            lease_duration_seconds=int(self._election.lease_duration),
+            acquire_time=acquired,
+            renew_time=self._clock.now(),
+            lease_transitions=transitions,
+        )
+
+    def _observe(self, record: LeaseSpec) -> None:
+        self._observed = record
+        self._observed_at = self._clock.monotonic()
+
+    def _is_valid(self) -> bool:
+        """Whether the record has changed within its own duration, by the local clock."""
+        assert self._observed is not None
+        duration = self._observed.lease_duration_seconds or 0
+        return self._clock.monotonic() < self._observed_at + duration
+
+    def _report_leader(self) -> None:
+        if self.leader == self._reported:
+            return
+        self._reported = self.leader
+        log.info("new leader: %s", self.leader or "nobody")
+        if self._on_new_leader is not None:
+            self._on_new_leader(self.leader)
+
+    def _tell_leading(self, leading: bool) -> None:
+        if self._on_leading is not None:
+            self._on_leading(leading)
+
+    async def _release_whatever_happens(self) -> None:
+        """Even a second cancellation does not leave a lease behind that nobody uses."""
+        releasing = asyncio.ensure_future(self._release())
+        try:
+            await asyncio.shield(releasing)
+        except asyncio.CancelledError:
+            await asyncio.wait((releasing,))
+            raise
+
+    async def _release(self) -> None:
+        async def attempt() -> None:
+            lease = await self._leases.get(self._election.lease_name)
+            if lease.spec.holder_identity != self._election.identity:
+                return
+            now = self._clock.now()
+            lease.spec.holder_identity = ""
+            lease.spec.lease_duration_seconds = 1
+            lease.spec.acquire_time = lease.spec.renew_time = now
+            self._lease = await self._leases.update(lease)
+            self._observe(self._lease.spec)
+
+        retrying = retry_on_conflict(attempt, clock=self._clock)
+        try:
+            await within(self._clock, self._election.renew_deadline, retrying)
+        except NotFound:
+            log.info("lease %s is gone already", self._election.lease_name)
+        except (*_UNREACHABLE, TimeoutError) as error:
+            log.error("lease %s was not released: %s", self._election.lease_name, error)
+        self._report_leader()

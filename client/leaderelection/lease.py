@@ -1,0 +1,38 @@
+"""Lease: the object by which programs agree on who leads (coordination.k8s.io/v1).
+
+Written down here because a client knows no groups; only a leader election reads and writes it.
+"""
+
+from typing import Final
+
+from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
+from apimachinery.scalars.time import MicroTime
+from apimachinery.scalars.wire_types import Int32
+from client.client import AsyncClient
+from client.interface import ResourceClient
+
+API_VERSION: Final = "coordination.k8s.io/v1"
+
+
+class LeaseSpec(Model):
+    """Who holds a lease, since when and for how long."""
+
+    holder_identity: str | None = None
+    lease_duration_seconds: Int32 | None = None
+    acquire_time: MicroTime | None = None
+    renew_time: MicroTime | None = None
+    lease_transitions: Int32 | None = None
+    strategy: str | None = None
+    preferred_holder: str | None = None
+
+
+class Lease(Object):
+    """A Lease is held by at most one program at a time."""
+
+    spec: LeaseSpec = field(default_factory=LeaseSpec)
+
+
+def leases(client: AsyncClient, namespace: str) -> ResourceClient[Lease]:
+    """The leases of a namespace."""
+    return client.of(Lease, namespace=namespace, resource="leases", api_version=API_VERSION)

@@ -1,0 +1,116 @@
+"""What controllers count, under the names that dashboards know.
+
+Anything that takes numbers by name and labels will do; without one nothing is counted.
+`client.monitoring.prometheus` has one for Prometheus.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol
+
+from client.transport.request import Request
+
+RECONCILE_TOTAL: Final = "controller_runtime_reconcile_total"
+RECONCILE_ERRORS: Final = "controller_runtime_reconcile_errors_total"
+TERMINAL_ERRORS: Final = "controller_runtime_terminal_reconcile_errors_total"
+RECONCILE_TIMEOUTS: Final = "controller_runtime_reconcile_timeouts_total"
+RECONCILE_TIME: Final = "controller_runtime_reconcile_time_seconds"
+MAX_CONCURRENT: Final = "controller_runtime_max_concurrent_reconciles"
+ACTIVE_WORKERS: Final = "controller_runtime_active_workers"
+LEADER: Final = "leader_election_master_status"
+REQUESTS: Final = "rest_client_requests_total"
+
+Labels = Mapping[str, str]
+
+
+class Metrics(Protocol):
+    """Takes numbers; a name has the same labels every time."""
+
+    def count(self, name: str, labels: Labels) -> None:
+        """One more of what a counter counts."""
+
+    def set(self, name: str, value: float, labels: Labels) -> None:
+        """The present value of a gauge."""
+
+    def observe(self, name: str, value: float, labels: Labels) -> None:
+        """One more value for a histogram."""
+
+    def declare(self, name: str, labels: Labels) -> None:
+        """A counter that has counted nothing yet, so that it is seen to be zero."""
+
+
+class NoMetrics:
+    """Takes nothing in."""
+
+    def count(self, name: str, labels: Labels) -> None: ...
+
+    def set(self, name: str, value: float, labels: Labels) -> None: ...
+
+    def observe(self, name: str, value: float, labels: Labels) -> None: ...
+
+    def declare(self, name: str, labels: Labels) -> None: ...
+
+
+class ControllerMetrics:
+    """The numbers of one controller."""
+
+    RESULTS: Final = ("error", "requeue_after", "success")
+
+    def __init__(self, metrics: Metrics, controller: str) -> None:
+        self._metrics = metrics
+        self._labels = {"controller": controller}
+
+    def start(self, workers: int) -> None:
+        """Have every name there is before anything happened."""
+        for result in self.RESULTS:
+            self._metrics.declare(RECONCILE_TOTAL, {**self._labels, "result": result})
+        for name in (RECONCILE_ERRORS, TERMINAL_ERRORS, RECONCILE_TIMEOUTS):
+            self._metrics.declare(name, self._labels)
+        self._metrics.set(MAX_CONCURRENT, workers, self._labels)
+        self.active(0)
+
+    def active(self, workers: int) -> None:
+        self._metrics.set(ACTIVE_WORKERS, workers, self._labels)
+
+    def ended(self, result: str, seconds: float) -> None:
+        """A reconcile has ended with one of RESULTS."""
+        self._metrics.count(RECONCILE_TOTAL, {**self._labels, "result": result})
+        self._metrics.observe(RECONCILE_TIME, seconds, self._labels)
+
+    def failed(self, *, terminal: bool = False, timed_out: bool = False) -> None:
+        self._metrics.count(RECONCILE_ERRORS, self._labels)
+        if terminal:
+            self._metrics.count(TERMINAL_ERRORS, self._labels)
+        if timed_out:
+            self._metrics.count(RECONCILE_TIMEOUTS, self._labels)
+
+
+class OfQueues:
+    """Takes the numbers of queues for a `Metrics`; see `client.workqueue.queue_metrics`."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def count(self, metric: str, queue: str) -> None:
+        self._metrics.count(metric, self._labels(queue))
+
+    def set(self, metric: str, queue: str, value: float, *, priority: int | None = None) -> None:
+        labels = self._labels(queue)
+        if priority is not None:
+            labels["priority"] = str(priority)
+        self._metrics.set(metric, value, labels)
+
+    def observe(self, metric: str, queue: str, seconds: float) -> None:
+        self._metrics.observe(metric, seconds, self._labels(queue))
+
+    def _labels(self, queue: str) -> dict[str, str]:
+        return {"name": queue, "controller": queue}
+
+
+def request_observer(metrics: Metrics, host: str = "") -> Callable[[Request, int], None]:
+    """What to give a client as `observe` to have its requests counted."""
+
+    def observe(request: Request, code: int) -> None:
+        labels = {"code": str(code), "method": request.method, "host": host}
+        metrics.count(REQUESTS, labels)
+
+    return observe

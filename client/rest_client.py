@@ -1,0 +1,130 @@
+"""RESTClient: the verbs of one resource as requests, and the way to send them.
+
+Each verb makes a `Request`, a value; `send` and `stream` do the rest. What the bodies mean is for
+the caller: `client.resource` puts classes on top of this.
+"""
+
+from dataclasses import replace
+
+from apimachinery.serialization.serializer import JSON
+from client.transport.request import Location, Pairs, PatchType, Request, accept, segment
+from client.transport.sender import Reply, Sender
+from client.transport.transport import Response
+
+
+class RESTClient:
+    """Requests for the objects of one resource."""
+
+    def __init__(self, sender: Sender, location: Location) -> None:
+        self.sender = sender
+        self.location = location
+
+    def get(
+        self, name: str, *, namespace: str = "", subresource: str = "", query: Pairs = ()
+    ) -> Request:
+        return self._named("get", "GET", name, namespace, subresource, query=query)
+
+    def list(self, *, namespace: str = "", query: Pairs = ()) -> Request:
+        return self._request("list", "GET", self.location.path(namespace=namespace), query=query)
+
+    def watch(self, *, namespace: str = "", query: Pairs = ()) -> Request:
+        """A list request that stays open; *query* need not say so."""
+        asked = query if ("watch", "true") in query else (*query, ("watch", "true"))
+        return self._request("watch", "GET", self.location.path(namespace=namespace), query=asked)
+
+    def create(
+        self,
+        body: bytes,
+        *,
+        namespace: str = "",
+        name: str = "",
+        subresource: str = "",
+        query: Pairs = (),
+    ) -> Request:
+        """POST to the collection, or to a subresource of one object."""
+        if subresource:
+            return self._named("create", "POST", name, namespace, subresource, body, query=query)
+        path = self.location.path(namespace=namespace)
+        return self._request("create", "POST", path, body, query=query)
+
+    def replace(
+        self,
+        name: str,
+        body: bytes,
+        *,
+        namespace: str = "",
+        subresource: str = "",
+        query: Pairs = (),
+    ) -> Request:
+        return self._named("update", "PUT", name, namespace, subresource, body, query=query)
+
+    def patch(
+        self,
+        name: str,
+        body: bytes,
+        kind: PatchType,
+        *,
+        namespace: str = "",
+        subresource: str = "",
+        query: Pairs = (),
+    ) -> Request:
+        return self._named(
+            "patch", "PATCH", name, namespace, subresource, body, content_type=kind, query=query
+        )
+
+    def delete(
+        self, name: str, body: bytes = b"", *, namespace: str = "", query: Pairs = ()
+    ) -> Request:
+        return self._named("delete", "DELETE", name, namespace, "", body, query=query)
+
+    def delete_collection(
+        self, body: bytes = b"", *, namespace: str = "", query: Pairs = ()
+    ) -> Request:
+        path = self.location.path(namespace=namespace)
+        return self._request("deletecollection", "DELETE", path, body, query=query)
+
+    async def send(self, request: Request) -> Reply:
+        return await self.sender.send(request)
+
+    async def stream(self, request: Request) -> Response | None:
+        return await self.sender.stream(request)
+
+    def _named(
+        self,
+        verb: str,
+        method: str,
+        name: str,
+        namespace: str,
+        subresource: str,
+        body: bytes = b"",
+        *,
+        content_type: str = JSON,
+        query: Pairs = (),
+    ) -> Request:
+        segment("resource name", name)
+        path = self.location.path(namespace=namespace, name=name, subresource=subresource)
+        made = self._request(verb, method, path, body, content_type=content_type, query=query)
+        return replace(made, name=name)
+
+    def _request(
+        self,
+        verb: str,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        *,
+        content_type: str = JSON,
+        query: Pairs = (),
+    ) -> Request:
+        headers = accept()
+        if body:
+            headers = (*headers, ("Content-Type", str(content_type)))
+        return Request(
+            verb=verb,
+            method=method,
+            path=path,
+            query=query,
+            headers=headers,
+            body=body,
+            resource=self.location.resource.group_resource,
+        )

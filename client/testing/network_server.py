@@ -1,0 +1,97 @@
+"""The server of a test on a real port, for clients that are programs of their own.
+
+It speaks through the same connections as under gunicorn, with TLS, on this process's event loop;
+whoever waits for such a client must therefore not block the loop.
+"""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from weakref import WeakSet
+
+from apiserver.process.certificates import Authority
+from apiserver.process.connection import Connection
+from apiserver.process.kubeconfig_file import make_kubeconfig
+from apiserver.process.serving import Application
+from client.testing.app_server import ADMIN, InMemoryServer
+
+HOST: Final = "127.0.0.1"
+
+
+@asynccontextmanager
+async def listening(server: InMemoryServer, folder: Path) -> AsyncIterator[Path]:
+    """Listen on a free port of this machine; yields the kubeconfig, a file in *folder*."""
+    authority = Authority.create(now=datetime.now(UTC))
+    pair = authority.issue_serving(("localhost", HOST), now=datetime.now(UTC))
+    worker = _Worker(server.app)
+    listener = await worker.loop.create_server(
+        lambda: Connection(worker), HOST, 0, ssl=_tls(folder, pair.certificate, pair.key)
+    )
+    port = listener.sockets[0].getsockname()[1]
+    kubeconfig = folder / "kubeconfig"
+    kubeconfig.write_bytes(
+        make_kubeconfig(
+            f"https://{HOST}:{port}", ADMIN, ca=authority.pair.certificate, token=server.token
+        )
+    )
+    try:
+        yield kubeconfig
+    finally:
+        listener.close()
+        await worker.finish()
+
+
+class _Worker:
+    """What a connection needs of the worker that has it; see `apiserver.process.worker`."""
+
+    def __init__(self, app: Any) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.asgi = app
+        settings = {"http_protocols": "h1"}
+        serving = Application(
+            lambda: settings, lambda: app, when_ready=lambda: None, refusal=(OSError,)
+        )
+        self.cfg = serving.cfg
+        self.log = _Quiet()
+        self.alive = True
+        self.nr = 0
+        self.nr_conns = 0
+        self.max_requests = 2**31
+        self.state: dict[str, Any] = {}
+        self.connections: WeakSet[Connection] = WeakSet()
+
+    async def finish(self) -> None:
+        """Close every connection, and give each a moment to notice."""
+        self.alive = False
+        for connection in [*self.connections]:
+            connection.close()
+        for _ in range(100):
+            if not any(connection.transport for connection in self.connections):
+                return
+            await asyncio.sleep(0.01)
+
+
+class _Quiet(logging.LoggerAdapter[logging.Logger]):
+    """Has no access log."""
+
+    access_log_enabled = False
+
+    def __init__(self) -> None:
+        super().__init__(logging.getLogger("apimachinery.testing"), {})
+
+    def access(self, *_: Any) -> None:
+        """Nobody reads it."""
+
+
+def _tls(folder: Path, certificate: bytes, key: bytes) -> ssl.SSLContext:
+    files = folder / "serving.crt", folder / "serving.key"
+    for path, content in zip(files, (certificate, key), strict=True):
+        path.write_bytes(content)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*files)
+    return context

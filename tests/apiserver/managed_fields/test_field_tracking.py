@@ -1,0 +1,74 @@
+"""Tracking by objects and by whole documents come to the same managedFields."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from apimachinery.codec import Codec
+from apimachinery.meta.types import Object
+from apimachinery.schema import GroupVersion
+from apimachinery.testing import objects
+from apis.core.install import CORE
+from apis.gadgets.install import GADGETS
+from apiserver.auth.user import User
+from apiserver.context import Context
+from apiserver.group import Group
+from apiserver.managed_fields.field_tracking import FieldTracking
+from tests.apis.groups import full_scheme
+
+CODEC = Codec(full_scheme())
+RESOURCES = [(CORE, "services"), (CORE, "namespaces"), (CORE, "events"), (GADGETS, "gadgets")]
+LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from("xy"))
+
+
+class ByDocument(FieldTracking):
+    """The long way, which is the definition."""
+
+    def __init__(self, codec: Codec, group: Group, resource: Any) -> None:
+        super().__init__(codec, group, resource)
+        self._by_object = False
+
+
+def _context(group: Group, resource: str, version: str, manager: str, sub: str) -> Context:
+    gvr = GroupVersion(group.name, version).with_resource(resource)
+    return Context(User("u"), "update", gvr, subresource=sub, field_manager=manager)
+
+
+def _timeless(obj: Object) -> list[dict[str, Any]]:
+    """The entries without their times, and so in an order that no clock decides."""
+    found = [{**entry.__dict__, "time": None} for entry in obj.metadata.managed_fields]
+    return sorted(found, key=lambda e: (e["manager"], e["api_version"], e["subresource"]))
+
+
+@pytest.mark.parametrize(("group", "name"), RESOURCES, ids=lambda part: getattr(part, "name", part))
+def test_both_ways_find_the_same_owners(group: Group, name: str) -> None:
+    resource = next(found for found in group.resources if found.name == name)
+    quick, thorough = (make(CODEC, group, resource) for make in (FieldTracking, ByDocument))
+
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(data=st.data())
+    def follow(data: st.DataObject) -> None:
+        old: Object | None = None
+        for step in range(3):
+            new = data.draw(objects(resource.cls))
+            new.metadata.uid = "uid"
+            if old is not None:
+                if data.draw(st.booleans()):
+                    new = old.deep_copy()
+                new.metadata.labels = data.draw(
+                    st.dictionaries(st.sampled_from("abc"), st.just("x"))
+                )
+                if data.draw(st.booleans()):
+                    new.metadata.managed_fields = old.deep_copy().metadata.managed_fields
+            version = data.draw(st.sampled_from(group.versions))
+            sub = data.draw(st.sampled_from(("", "status"))) if old is not None else ""
+            context = _context(group, name, version, data.draw(st.sampled_from("mn")), sub)
+            other = new.deep_copy()
+            quick.track(context, old, new)
+            thorough.track(context, old, other)
+            assert _timeless(new) == _timeless(other), step
+            old = new
+
+    follow()

@@ -1,0 +1,45 @@
+"""A small ASGI application that the tests of the worker run under the real gunicorn."""
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from apiserver.process.worker import DRAIN
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+stopping = asyncio.Event()
+
+
+async def app(scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Send) -> None:
+    if scope["type"] == "lifespan":
+        await receive()
+        scope["state"][DRAIN] = stopping.set
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+    elif scope["path"] == "/watch":
+        await start(send)
+        await stopping.wait()
+        await send({"type": "http.response.body", "body": b"the last\n"})
+    elif scope["path"] == "/until-stop":
+        # In flight when the stop begins, answered after it has.
+        await stopping.wait()
+        await answer(send, {"answered": True})
+    else:
+        tls = scope.get("extensions", {}).get("tls")
+        await answer(send, {"pid": os.getpid(), "tls": tls})
+
+
+async def start(send: Send) -> None:
+    headers = [(b"content-type", b"text/plain")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+
+
+async def answer(send: Send, document: object) -> None:
+    body = json.dumps(document).encode()
+    headers = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,3 @@
+from tests.apiserver.registry.conftest import here
+
+__all__ = ["here"]

@@ -1,0 +1,3 @@
+from tests.client.informer.conftest import background, clock, server
+
+__all__ = ["background", "clock", "server"]
