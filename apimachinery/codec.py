@@ -65,7 +65,7 @@ class CorruptObject(DecodeError):
     """Stored bytes that are not an object any more."""
 
 
-class UnsupportedMediaType(DecodeError):
+class UnknownMediaType(DecodeError):
     """A media type for which there is no serializer, or none for this kind."""
 
 
@@ -142,7 +142,7 @@ class Codec:
             return self.protobuf.encode(written, api_version=written.api_version, kind=written.kind)
         serializer = SERIALIZERS.get(media_type)
         if serializer is None:
-            raise UnsupportedMediaType(f"{media_type!r}: {_accepted()}")
+            raise UnknownMediaType(f"{media_type!r}: {_accepted()}")
         data = dump_json(written)
         return serializer.write_pretty(data) if pretty else serializer.write(data)
 
@@ -166,7 +166,7 @@ class Codec:
     ) -> Decoded:
         serializer = SERIALIZERS.get(media_type)
         if serializer is None:
-            raise UnsupportedMediaType(f"{media_type!r}: {_accepted()}")
+            raise UnknownMediaType(f"{media_type!r}: {_accepted()}")
         strict = validation is not FieldValidation.IGNORE
         document = serializer.read(data, strict)
         kind, decoded = self._decode_as_said(document.json, expected, find_unknown=strict)
@@ -205,7 +205,7 @@ class Codec:
         kind = _filled(envelope.api_version, envelope.kind, expected, data)
         cls = self.scheme.class_of(kind)
         if not self.protobuf.supports(cls):
-            raise UnsupportedMediaType(f"{kind} has no protobuf form: send {JSON}")
+            raise UnknownMediaType(f"{kind} has no protobuf form: send {JSON}")
         try:
             return Decoded(self.protobuf.decode(cls, envelope.raw), kind)
         except InvalidProtobuf as error:

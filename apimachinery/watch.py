@@ -36,7 +36,7 @@ class EventType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Event(Generic[T_co]):
+class ObjectEvent(Generic[T_co]):
     """One change, and the object as it is after it (for DELETED, as it was at the end)."""
 
     type: EventType
@@ -50,7 +50,7 @@ class Event(Generic[T_co]):
         return APIError(f"unexpected object in a watch: {self.object!r}")
 
 
-class Watch(Protocol[T_co]):
+class WatchInterface(Protocol[T_co]):
     """A stream of changes, read with `async for`; it ends when it is stopped or the server ends it.
 
     Whoever has a watch stops it, in a `finally` at the latest.
@@ -72,7 +72,7 @@ def encode_frame(event_type: EventType, obj: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (event_type.value.encode(), obj)
 
 
-def encode_event(event: Event[Model]) -> bytes:
+def encode_event(event: ObjectEvent[Model]) -> bytes:
     """One line of a JSON watch stream; the object says itself what kind it is."""
     return encode_frame(event.type, dump_json(event.object))
 

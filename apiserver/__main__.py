@@ -7,14 +7,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 from apiserver.auth.static_tokens import InvalidTokenFile
 from apiserver.commands import kubeconfig, serve, storage
-from apiserver.config import ConfigError
+from apiserver.config import ServerConfigError
 from apiserver.process.certificates import CertificateError
 from apiserver.process.data_folder import DataDirError
 from apiserver.process.loading import GroupError
 from apiserver.storage.interface import StorageError
 
 MISTAKES = (
-    *(ConfigError, DataDirError, GroupError),
+    *(ServerConfigError, DataDirError, GroupError),
     *(CertificateError, InvalidTokenFile, StorageError),
 )
 DESCRIPTION = "Serve versioned, declarative APIs that kubectl and every Kubernetes client can use."

@@ -27,10 +27,10 @@ from apiserver.http.exchange import Receive, Scope
 from apiserver.http.gate import Gate, Send
 from apiserver.http.request_limits import Limits
 from apiserver.http.response import WideResponse, write
-from apiserver.http.server_metrics import Metrics
+from apiserver.http.server_metrics import ServerMetrics
 from apiserver.install import Groups, MakeOwnership
 from apiserver.managed_fields.field_tracking import FieldTracking
-from apiserver.pages.discovery import Discovery
+from apiserver.pages.discovery import DiscoveryPages
 from apiserver.pages.health import Check, Health, Unhealthy, ping
 from apiserver.pages.metrics import MetricsHandler
 from apiserver.pages.openapi import OpenAPI
@@ -81,7 +81,7 @@ class App:
         limits: Limits | None = None,
         cache_limits: CacheLimits | None = None,
     ) -> None:
-        self.metrics = Metrics()
+        self.metrics = ServerMetrics()
         self.watches = Watches(limits or Limits(), self.metrics)
         self.router = Router(lambda: self.groups, self.watches)
         self._initial = tuple(groups)
@@ -145,7 +145,7 @@ class App:
 
     def _add_paths(self) -> None:
         router = self.router
-        discovery, openapi = Discovery(lambda: self.groups), OpenAPI(lambda: self.groups)
+        discovery, openapi = DiscoveryPages(lambda: self.groups), OpenAPI(lambda: self.groups)
         router.add_path("/version", get=on_version)
         router.add_path("/metrics", get=MetricsHandler(self.metrics).on_get)
         router.add_path("/", get=self._on_root)

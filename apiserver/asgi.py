@@ -25,7 +25,7 @@ from apiserver.auth.static_tokens import (
 from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.auth.user import MASTERS, User
 from apiserver.auth.user_tokens import SignedTokenAuthenticator, signing_key
-from apiserver.config import Config, ConfigError, load_config
+from apiserver.config import ServerConfig, ServerConfigError, load_config
 from apiserver.controlplane.role_access import Access
 from apiserver.controlplane.standard_server import assemble
 from apiserver.http.exchange import Receive, Scope
@@ -51,7 +51,14 @@ log = logging.getLogger(__name__)
 RENEWAL_INTERVAL: Final = 3600.0
 """Seconds between two looks at the serving certificate."""
 MISTAKES: Final = (
-    *(ConfigError, DataDirError, GroupError, InstallError, InvalidSigningKey, InvalidTokenFile),
+    *(
+        ServerConfigError,
+        DataDirError,
+        GroupError,
+        InstallError,
+        InvalidSigningKey,
+        InvalidTokenFile,
+    ),
     *(CertificateError, StorageError, APIError),
 )
 """What keeps a server from starting and can be told in a line."""
@@ -60,7 +67,7 @@ MISTAKES: Final = (
 class Server:
     """An ASGI application that is made when its lifespan starts."""
 
-    def __init__(self, config: Callable[[], Config]) -> None:
+    def __init__(self, config: Callable[[], ServerConfig]) -> None:
         self._config = config
         self._app: App | None = None
 
@@ -90,7 +97,7 @@ class Server:
 app: Final = Server(lambda: load_config(os.environ))
 
 
-def application(config: Config) -> App:
+def application(config: ServerConfig) -> App:
     """The application of a configuration, not yet started."""
     tokens, keys = token_authenticators(config), token_keys(config)
     made = assemble(
@@ -114,7 +121,7 @@ def application(config: Config) -> App:
     return made
 
 
-def token_authenticators(config: Config) -> list[Authenticator]:
+def token_authenticators(config: ServerConfig) -> list[Authenticator]:
     """Those that know bearer tokens: the admin's, users', and the file's if there is one."""
     admin = read_admin_token(DataDir(config.data_dir))
     found: list[Authenticator] = [
@@ -126,7 +133,7 @@ def token_authenticators(config: Config) -> list[Authenticator]:
     return found
 
 
-def _standing(config: Config) -> list[Standing]:
+def _standing(config: ServerConfig) -> list[Standing]:
     """What every namespace has."""
     certificates = trusted_by_clients(config)
     known = [root_ca(certificates.decode("ascii", "replace"))] if certificates else []
@@ -134,7 +141,7 @@ def _standing(config: Config) -> list[Standing]:
 
 
 @asynccontextmanager
-async def _renewing(config: Config, app: App) -> AsyncIterator[None]:
+async def _renewing(config: ServerConfig, app: App) -> AsyncIterator[None]:
     """Keep the certificate fresh that was made for this server; a given one is its owner's."""
     if config.insecure_http or config.tls_cert_file is not None:
         yield
@@ -145,7 +152,7 @@ async def _renewing(config: Config, app: App) -> AsyncIterator[None]:
         renewal.cancel()
 
 
-async def _renew(config: Config) -> None:
+async def _renew(config: ServerConfig) -> None:
     while True:
         await asyncio.sleep(RENEWAL_INTERVAL)
         try:

@@ -40,7 +40,7 @@ DEFAULT_BIND: Final = Address("127.0.0.1", 6443)
 DEFAULT_ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
 
 
-class ConfigError(Exception):
+class ServerConfigError(Exception):
     """What is wrong with the configuration, one line for each mistake."""
 
     def __init__(self, *problems: str) -> None:
@@ -49,7 +49,7 @@ class ConfigError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class ServerConfig:
     """The settings of one server; what each means is said in SETTINGS."""
 
     groups: tuple[str, ...] = ()
@@ -241,7 +241,7 @@ SETTINGS: Final = (
 )
 
 
-def load_config(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Config:
+def load_config(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> ServerConfig:
     """The configuration of a process; *flags* are by setting, those not given are absent."""
     given = dict(flags or {})
     file = given.pop("config", None) or environ.get(CONFIG_VARIABLE)
@@ -254,10 +254,10 @@ def load_config(environ: Mapping[str, str], flags: Mapping[str, Any] | None = No
     values |= _checked(_environment_values(environ, problems), names, problems)
     values |= _checked(given, {s.name: s.flag for s in SETTINGS}, problems)
     if problems:
-        raise ConfigError(*problems)
-    config = Config(**values)
+        raise ServerConfigError(*problems)
+    config = ServerConfig(**values)
     if together := tuple(_contradictions(config)):
-        raise ConfigError(*together)
+        raise ServerConfigError(*together)
     return config
 
 
@@ -323,7 +323,7 @@ def _environment_values(environ: Mapping[str, str], problems: list[str]) -> dict
     return {variables[name]: value for name, value in set_ones.items() if name in variables}
 
 
-def _contradictions(config: Config) -> Iterator[str]:
+def _contradictions(config: ServerConfig) -> Iterator[str]:
     if (config.tls_cert_file is None) != (config.tls_private_key_file is None):
         yield "--tls-cert-file and --tls-private-key-file: give both or neither"
     for issuer in config.service_account_issuer:

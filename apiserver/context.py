@@ -15,7 +15,7 @@ SERVER: Final = User("system:apiserver", groups=(MASTERS,))
 
 
 @dataclass(slots=True)
-class Context:
+class RequestContext:
     """One request for one resource."""
 
     user: User
@@ -45,9 +45,9 @@ def context_for(
     subresource: str = "",
     namespace: str = "",
     name: str = "",
-) -> Context:
+) -> RequestContext:
     """The context of something that the server does by itself."""
-    return Context(
+    return RequestContext(
         SERVER,
         verb,
         resource,

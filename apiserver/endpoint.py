@@ -19,11 +19,11 @@ from apimachinery.model.type_shape import StructShape
 from apimachinery.schema import GroupVersion, GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
 from apimachinery.serialization.serializer import PROTOBUF
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.group import Group, Resource, Subresource
 from apiserver.http.exchange import Exchange
-from apiserver.http.negotiation import ALL_TYPES, TABLE, TEXT_TYPES, Accepted, Offer
-from apiserver.registry.store import Store
+from apiserver.http.negotiation import ALL_TYPES, TABLE, TEXT_TYPES, Accepted, MediaTypeOffer
+from apiserver.registry.store import ResourceStore
 from apiserver.views.resource_view import Form, IncludeObject, ResourceView, Transform
 
 JSON_PATCH: Final = "application/json-patch+json"
@@ -44,7 +44,7 @@ class Endpoint:
         version: str,
         *,
         codec: Codec,
-        store: Store[Any] | None,
+        store: ResourceStore[Any] | None,
     ) -> None:
         self.group = group
         self.resource = resource
@@ -57,12 +57,12 @@ class Endpoint:
         self.cls = cast(type[Object], codec.scheme.class_of(self.kind))
         has_protobuf = codec.protobuf.supports(self.cls)
         self.media_types = ALL_TYPES if has_protobuf else TEXT_TYPES
-        self.offer = Offer(self.media_types, transforms=store is not None)
+        self.offer = MediaTypeOffer(self.media_types, transforms=store is not None)
         self.warning = resource.warning or self._deprecation()
         self._forms: dict[tuple[str, str, str, bool, str, bool], Form] = {}
 
     @property
-    def stored(self) -> Store[Any]:
+    def stored(self) -> ResourceStore[Any]:
         """The objects; only a resource that stores none has none, and no handler asks for it."""
         assert self.store is not None
         return self.store
@@ -127,10 +127,12 @@ class Endpoint:
             self._forms[key] = found
         return found
 
-    def context(self, exchange: Exchange, *, manager: str = "", dry_run: bool = False) -> Context:
+    def context(
+        self, exchange: Exchange, *, manager: str = "", dry_run: bool = False
+    ) -> RequestContext:
         """What the registry may know of a request; its warnings are those of the answer."""
         info = exchange.info
-        return Context(
+        return RequestContext(
             exchange.user,
             info.verb,
             self.gvr,
@@ -143,7 +145,7 @@ class Endpoint:
             exchange.warnings,
         )
 
-    def write_context(self, exchange: Exchange, options: WriteOptions) -> Context:
+    def write_context(self, exchange: Exchange, options: WriteOptions) -> RequestContext:
         """The context of a write, by its options."""
         return self.context(exchange, manager=options.field_manager, dry_run=bool(options.dry_run))
 

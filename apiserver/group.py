@@ -18,7 +18,7 @@ from apiserver.views.table import Column
 
 if TYPE_CHECKING:
     from apiserver.managed_fields.ownership import Ownership
-    from apiserver.registry.store import Store
+    from apiserver.registry.store import ResourceStore
     from apiserver.storage.cache.watch_cache import WatchCache
     from apiserver.storage.interface import Backend
 
@@ -76,10 +76,10 @@ class Assembled:
     codec: Codec
     version: str
     """The one to use where it does not matter."""
-    versions: "Mapping[str, Store[Any]]"
+    versions: "Mapping[str, ResourceStore[Any]]"
 
     @property
-    def store(self) -> "Store[Any]":
+    def store(self) -> "ResourceStore[Any]":
         return self.versions[self.version]
 
 

@@ -10,7 +10,7 @@ import sys
 from datetime import UTC, datetime
 
 from apiserver.auth.token_keys import InvalidSigningKey
-from apiserver.config import ConfigError, load_config
+from apiserver.config import ServerConfigError, load_config
 from apiserver.process.data_folder import DataDirError, prepare, token_keys
 from apiserver.process.serving import gunicorn_settings
 
@@ -18,7 +18,7 @@ try:
     _config = load_config(os.environ)
     _settings = gunicorn_settings(_config, prepare(_config, now=datetime.now(UTC)))
     token_keys(_config)
-except (ConfigError, DataDirError, InvalidSigningKey) as error:
+except (ServerConfigError, DataDirError, InvalidSigningKey) as error:
     sys.exit(f"apiserver: {error}")
 
 globals().update(_settings)

@@ -17,7 +17,7 @@ from apiserver.context import context_for
 from apiserver.endpoint import Endpoint
 from apiserver.group import Assembled, Foundation, Group, Resource
 from apiserver.managed_fields.ownership import Ownership
-from apiserver.registry.store import Store
+from apiserver.registry.store import ResourceStore
 from apiserver.registry.store_builder import assemble_store
 from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.interface import Backend
@@ -34,7 +34,7 @@ class Installed:
 
     def __init__(self, group: Group) -> None:
         self.group = group
-        self.stores: dict[str, Store[Any]] = {}
+        self.stores: dict[str, ResourceStore[Any]] = {}
         self.assembled: dict[str, Assembled] = {}
         self.versions: dict[str, dict[str, Endpoint]] = {name: {} for name in group.versions}
 
@@ -172,7 +172,7 @@ class Groups:
         version = self._installed[resource.group].version_of(resource.resource)
         return version.with_resource(resource.resource)
 
-    def store(self, resource: GroupResource) -> Store[Any]:
+    def store(self, resource: GroupResource) -> ResourceStore[Any]:
         """The store of a resource; raises KeyError if there is none."""
         return self._installed[resource.group].stores[resource.resource]
 
@@ -196,7 +196,7 @@ class Groups:
         created: Object = await self.store(resource).create(obj, context)
         return created
 
-    def _store_for(self, group: Group, resource: Resource) -> Store[Any] | None:
+    def _store_for(self, group: Group, resource: Resource) -> ResourceStore[Any] | None:
         """The store of a resource that stores something: its own, or another's in its own way."""
         if resource.answer is not None:
             return None
@@ -222,7 +222,11 @@ class Groups:
         return shared.using(resource.strategy, admission=admission)
 
     def _add_endpoint(
-        self, installed: Installed, resource: Resource, version: str, store: Store[Any] | None
+        self,
+        installed: Installed,
+        resource: Resource,
+        version: str,
+        store: ResourceStore[Any] | None,
     ) -> None:
         group = installed.group
         kind = GroupVersion(group.name, version).with_kind(resource.kind)

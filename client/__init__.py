@@ -31,7 +31,7 @@ from apimachinery.errors import (
 )
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.scale import Scale
-from apimachinery.watch import Event, EventType
+from apimachinery.watch import EventType, ObjectEvent
 from client.client import AsyncClient
 from client.config import Config
 from client.errors import ConfigError, CredentialError, Deleted, WaitTimeout
@@ -39,7 +39,7 @@ from client.interface import ResourceClient, SubresourceClient, Watch
 from client.paging import Listing, Page
 from client.rest_client import RESTClient
 from client.sync import Client
-from client.sync import ResourceClient as SyncResourceClient
+from client.sync import SyncResourceClient as SyncResourceClient
 from client.transport.in_process import ASGITransport
 from client.transport.request import ALL_NAMESPACES, InvalidRequest, PatchType, Request
 from client.transport.retry import retry_on_conflict
@@ -61,7 +61,6 @@ __all__ = [
     "Conflict",
     "CredentialError",
     "Deleted",
-    "Event",
     "EventType",
     "Expired",
     "Forbidden",
@@ -73,6 +72,7 @@ __all__ = [
     "Listing",
     "MethodNotAllowed",
     "NotFound",
+    "ObjectEvent",
     "Page",
     "PatchType",
     "RESTClient",

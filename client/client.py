@@ -15,12 +15,12 @@ from client.config import Config, default_user_agent
 from client.discovery import Discovery
 from client.errors import ConfigError
 from client.object_codec import Document
-from client.resource import Resource
+from client.resource import RESTResourceClient
 from client.resource_lookup import Finder, Found, Known, kind_of_document, parse_api_version
 from client.runtime.clock import Clock, SystemClock
-from client.subresource import Binding, FindTarget, Target
+from client.subresource import Binding, FindTarget, SubresourceTarget
 from client.transport.request import ALL_NAMESPACES, Location, Pairs, Request
-from client.transport.request_rate import RateLimiter, TokenBucket, Unlimited
+from client.transport.request_rate import RequestRateLimiter, TokenBucket, Unlimited
 from client.transport.sender import Reply, Sender
 from client.transport.transport import Transport
 from client.transport.warnings import WarningHandler
@@ -40,7 +40,7 @@ class AsyncClient:
         *,
         scheme: Scheme | None = None,
         transport: Transport | None = None,
-        limiter: RateLimiter | None = None,
+        limiter: RequestRateLimiter | None = None,
         warn: WarningHandler | None = None,
         observe: Callable[[Request, int], None] | None = None,
         clock: Clock | None = None,
@@ -91,7 +91,7 @@ class AsyncClient:
         resource: str = "",
         namespaced: bool = True,
         api_version: str = "",
-    ) -> Resource[ObjectT]:
+    ) -> RESTResourceClient[ObjectT]:
         """The objects of a class.
 
         Without *namespace* they are in the one of the configuration; ALL_NAMESPACES means all.
@@ -101,24 +101,26 @@ class AsyncClient:
         if not resource:
             return self._bound(cls, Found(self._finder, kind), namespace)
         location = Location(kind.group_version.with_resource(resource), namespaced)
-        return self._bound(cls, Known(Target(location, kind)), namespace)
+        return self._bound(cls, Known(SubresourceTarget(location, kind)), namespace)
 
-    def resource(self, name: str, *, namespace: str | None = None) -> Resource[Unstructured]:
+    def resource(
+        self, name: str, *, namespace: str | None = None
+    ) -> RESTResourceClient[Unstructured]:
         """The objects of a resource named as for kubectl: `gadgets.v1.gadgets.example.io`, `gd`."""
         return self._bound(Unstructured, Found(self._finder, name), namespace)
 
     def kind(
         self, kind: str, api_version: str, *, namespace: str | None = None
-    ) -> Resource[Unstructured]:
+    ) -> RESTResourceClient[Unstructured]:
         """The objects of a kind for which there is no class."""
         wanted = parse_api_version(api_version).with_kind(kind)
         return self._bound(Unstructured, Found(self._finder, wanted), namespace)
 
     @overload
-    def of_document(self, document: ObjectT) -> Resource[ObjectT]: ...
+    def of_document(self, document: ObjectT) -> RESTResourceClient[ObjectT]: ...
 
     @overload
-    def of_document(self, document: Document) -> Resource[Unstructured]: ...
+    def of_document(self, document: Document) -> RESTResourceClient[Unstructured]: ...
 
     def of_document(self, document: Object | Document) -> Any:
         """The objects like *document*, by the kind and apiVersion it names."""
@@ -141,7 +143,7 @@ class AsyncClient:
 
     def _bound(
         self, cls: type[ObjectT], find: FindTarget, namespace: str | None
-    ) -> Resource[ObjectT]:
+    ) -> RESTResourceClient[ObjectT]:
         chosen = self.config.namespace if namespace is None else namespace
         binding = Binding(
             self.sender,
@@ -149,7 +151,7 @@ class AsyncClient:
             namespace="" if chosen == ALL_NAMESPACES else chosen,
             fixed=namespace is not None,
         )
-        return Resource(binding, cls)
+        return RESTResourceClient(binding, cls)
 
 
 def scheme_with(kinds: Iterable[AddToScheme], scheme: Scheme | None) -> Scheme:
@@ -172,5 +174,5 @@ def _headers(config: Config) -> Pairs:
     return (("User-Agent", agent), *config.impersonate.headers())
 
 
-def _limiter(config: Config, clock: Clock) -> RateLimiter:
+def _limiter(config: Config, clock: Clock) -> RequestRateLimiter:
     return TokenBucket(config.qps, config.burst, clock=clock) if config.qps > 0 else Unlimited()

@@ -24,7 +24,7 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 @dataclass(frozen=True, slots=True)
-class Store(Generic[ObjectT]):
+class EditTarget(Generic[ObjectT]):
     """How one object is read and written."""
 
     read: Callable[[], Awaitable[ObjectT]]
@@ -32,7 +32,7 @@ class Store(Generic[ObjectT]):
 
 
 @asynccontextmanager
-async def edited(store: Store[ObjectT], clock: Clock) -> AsyncIterator[ObjectT]:
+async def edited(store: EditTarget[ObjectT], clock: Clock) -> AsyncIterator[ObjectT]:
     """The object to change in a block; it is written at the end if it was changed."""
     obj = await store.read()
     before = _document(obj)
@@ -64,7 +64,7 @@ async def edited(store: Store[ObjectT], clock: Clock) -> AsyncIterator[ObjectT]:
 
 
 async def modified(
-    store: Store[ObjectT], change: Callable[[ObjectT], None], clock: Clock
+    store: EditTarget[ObjectT], change: Callable[[ObjectT], None], clock: Clock
 ) -> ObjectT:
     """The object after *change* was made to its newest state and written."""
 

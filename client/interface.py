@@ -16,7 +16,7 @@ from apimachinery.meta.unstructured import Unstructured
 from apimachinery.scale import Scale
 from apimachinery.selectors import field_selector as field_selectors
 from apimachinery.selectors import label_selector as label_selectors
-from apimachinery.watch import Event
+from apimachinery.watch import ObjectEvent
 from client.object_codec import Document
 from client.paging import Listing, Page
 from client.transport.request import PatchType
@@ -27,7 +27,7 @@ OtherT = TypeVar("OtherT", bound=Object)
 
 Labels: TypeAlias = str | Mapping[str, str] | label_selectors.Selector | LabelSelector
 """Which labels: the text of a selector, labels that must all be equal, or a selector."""
-Fields: TypeAlias = str | Mapping[str, str] | field_selectors.Selector
+Fields: TypeAlias = str | Mapping[str, str] | field_selectors.FieldSelector
 Patch: TypeAlias = Document | Sequence[Document] | bytes
 """A merge patch, the operations of a JSON patch, or either as bytes."""
 
@@ -57,14 +57,14 @@ class DeleteArguments(TypedDict, total=False):
     """Delete it only if it is still in this state."""
 
 
-class Selection(TypedDict, total=False):
+class SelectionArguments(TypedDict, total=False):
     """Which objects of a collection."""
 
     labels: Labels
     fields: Fields
 
 
-class ReadOptions(Selection, total=False):
+class ReadOptions(SelectionArguments, total=False):
     """Which objects, in which state."""
 
     resource_version: str
@@ -121,7 +121,7 @@ class SubresourceClient(ABC, Generic[ObjectT]):
     ) -> ObjectT: ...
 
 
-class Watch(ABC, AsyncIterator[Event[ObjectT]]):
+class Watch(ABC, AsyncIterator[ObjectEvent[ObjectT]]):
     """Changes as they happen; `async with` or `stop` lets go of the connection."""
 
     @property
@@ -179,7 +179,7 @@ class ResourceClient(ABC, Generic[ObjectT]):
 
     @abstractmethod
     def watch(
-        self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[Selection]
+        self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[SelectionArguments]
     ) -> Watch[ObjectT]:
         """Changes after the resourceVersion *since*; without one, what exists comes first as added.
 
@@ -188,7 +188,7 @@ class ResourceClient(ABC, Generic[ObjectT]):
         """
 
     @abstractmethod
-    def list_watch(self, **selection: Unpack[Selection]) -> ListWatch[ObjectT]:
+    def list_watch(self, **selection: Unpack[SelectionArguments]) -> ListWatch[ObjectT]:
         """The two functions that a cache of the collection is built on."""
 
     @abstractmethod
@@ -235,7 +235,7 @@ class ResourceClient(ABC, Generic[ObjectT]):
 
     @abstractmethod
     async def delete_collection(
-        self, *, options: DeleteArguments | None = None, **selection: Unpack[Selection]
+        self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
     ) -> Page[ObjectT]:
         """Delete the selected objects, or all; returned are those deleted."""
 

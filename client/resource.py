@@ -18,7 +18,7 @@ from client.interface import (
     Patch,
     ReadOptions,
     ResourceClient,
-    Selection,
+    SelectionArguments,
     Watch,
     WriteOptions,
 )
@@ -26,7 +26,7 @@ from client.list_options import create_query, delete_body, list_options
 from client.object_codec import Document, next_token
 from client.paging import PAGE_SIZE, Listing, Page, Received
 from client.rest_client import RESTClient
-from client.subresource import Subresource, Verbs
+from client.subresource import RESTSubresourceClient, Verbs
 from client.transport.request import (
     ALL_NAMESPACES,
     InvalidRequest,
@@ -49,7 +49,7 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)
 
 
-class Resource(Verbs[ObjectT], ResourceClient[ObjectT]):
+class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
     """The objects of one class over a `Sender`."""
 
     async def get(self, name: str, *, resource_version: str = "") -> ObjectT:
@@ -91,13 +91,13 @@ class Resource(Verbs[ObjectT], ResourceClient[ObjectT]):
         return decode_json(Table, reply.body, find_unknown=False).object
 
     def watch(
-        self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[Selection]
+        self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[SelectionArguments]
     ) -> Watch[ObjectT]:
         options = list_options(resource_version=since, **selection)
         source = ListWatch(self._fetch, self._watch)
         return HeldWatch(ResumingWatch(source, options, bookmarks=bookmarks, clock=self._clock))
 
-    def list_watch(self, **selection: Unpack[Selection]) -> ListWatch[ObjectT]:
+    def list_watch(self, **selection: Unpack[SelectionArguments]) -> ListWatch[ObjectT]:
         chosen = list_options(**selection)
         selectors = {
             "label_selector": chosen.label_selector,
@@ -170,7 +170,7 @@ class Resource(Verbs[ObjectT], ResourceClient[ObjectT]):
         return self._codec.decode_or_status((await self._send(request)).body)
 
     async def delete_collection(
-        self, *, options: DeleteArguments | None = None, **selection: Unpack[Selection]
+        self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
     ) -> Page[ObjectT]:
         rest, kind = await self._rest()
         request = rest.delete_collection(
@@ -192,40 +192,40 @@ class Resource(Verbs[ObjectT], ResourceClient[ObjectT]):
         return await modified(self._store(name, options), change, self._clock)
 
     @property
-    def status(self) -> Subresource[ObjectT]:
-        return Subresource(self._binding, self._codec.cls, "status")
+    def status(self) -> RESTSubresourceClient[ObjectT]:
+        return RESTSubresourceClient(self._binding, self._codec.cls, "status")
 
     @property
-    def scale(self) -> Subresource[Scale]:
-        return Subresource(self._binding, Scale, "scale")
+    def scale(self) -> RESTSubresourceClient[Scale]:
+        return RESTSubresourceClient(self._binding, Scale, "scale")
 
     @overload
-    def subresource(self, name: str) -> Subresource[Unstructured]: ...
+    def subresource(self, name: str) -> RESTSubresourceClient[Unstructured]: ...
 
     @overload
-    def subresource(self, name: str, cls: type[OtherT]) -> Subresource[OtherT]: ...
+    def subresource(self, name: str, cls: type[OtherT]) -> RESTSubresourceClient[OtherT]: ...
 
     def subresource(self, name: str, cls: Any = Unstructured) -> Any:
         segment("subresource", name)
-        return Subresource(self._binding, cls, name)
+        return RESTSubresourceClient(self._binding, cls, name)
 
     @property
-    def metadata(self) -> "Resource[PartialObjectMetadata]":
+    def metadata(self) -> "RESTResourceClient[PartialObjectMetadata]":
         binding = replace(self._binding, transform="PartialObjectMetadata")
-        return Resource(binding, PartialObjectMetadata)
+        return RESTResourceClient(binding, PartialObjectMetadata)
 
-    def in_namespace(self, namespace: str) -> "Resource[ObjectT]":
+    def in_namespace(self, namespace: str) -> "RESTResourceClient[ObjectT]":
         chosen = "" if namespace == ALL_NAMESPACES else namespace
         binding = replace(self._binding, namespace=chosen, fixed=True)
-        return Resource(binding, self._codec.cls)
+        return RESTResourceClient(binding, self._codec.cls)
 
-    def with_options(self, **options: Unpack[WriteOptions]) -> "Resource[ObjectT]":
+    def with_options(self, **options: Unpack[WriteOptions]) -> "RESTResourceClient[ObjectT]":
         binding = replace(self._binding, defaults=self._binding.options(options))
-        return Resource(binding, self._codec.cls)
+        return RESTResourceClient(binding, self._codec.cls)
 
-    def over_websocket(self) -> "Resource[ObjectT]":
+    def over_websocket(self) -> "RESTResourceClient[ObjectT]":
         """The same objects, watched over WebSockets."""
-        return Resource(replace(self._binding, websocket=True), self._codec.cls)
+        return RESTResourceClient(replace(self._binding, websocket=True), self._codec.cls)
 
     async def _fetch(self, options: ListOptions) -> Page[ObjectT]:
         return (await self._receive(options)).decode()

@@ -17,7 +17,7 @@ from apimachinery.schema import (
 from apimachinery.scheme import NotRegistered, Scheme
 from client.discovery import Discovery, mapping_of
 from client.object_codec import Document
-from client.subresource import Target
+from client.subresource import SubresourceTarget
 from client.transport.request import InvalidRequest, Location
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -29,9 +29,9 @@ class Found:
     def __init__(self, finder: "Finder", question: GroupVersionKind | str) -> None:
         self._finder = finder
         self._question = question
-        self._target: Target | None = None
+        self._target: SubresourceTarget | None = None
 
-    async def __call__(self) -> Target:
+    async def __call__(self) -> SubresourceTarget:
         if self._target is None:
             if isinstance(self._question, str):
                 self._target = await self._finder.by_name(self._question)
@@ -43,10 +43,10 @@ class Found:
 class Known:
     """A target that the caller has named in full."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: SubresourceTarget) -> None:
         self._target = target
 
-    async def __call__(self) -> Target:
+    async def __call__(self) -> SubresourceTarget:
         return self._target
 
 
@@ -72,11 +72,11 @@ class Finder:
                     ) from None
         return parse_api_version(version).with_kind(cls.__kind__)
 
-    async def by_kind(self, kind: GroupVersionKind) -> Target:
+    async def by_kind(self, kind: GroupVersionKind) -> SubresourceTarget:
         found = await self._discovery.mapping(kind)
         return _target(found.resource, found.kind, found.scope)
 
-    async def by_name(self, name: str) -> Target:
+    async def by_name(self, name: str) -> SubresourceTarget:
         """A resource as for kubectl (`gd`, `gadgets.v1.example.io`), or a kind the same way."""
         found = await self._discovery.find(lambda mapper: _named(mapper, name))
         return _target(found.resource, found.kind, found.scope)
@@ -136,5 +136,7 @@ def kind_of_document(document: Document | Object) -> GroupVersionKind:
     return parse_api_version(api_version).with_kind(kind)
 
 
-def _target(resource: GroupVersionResource, kind: GroupVersionKind, scope: Scope) -> Target:
-    return Target(Location(resource, scope is Scope.NAMESPACED), kind)
+def _target(
+    resource: GroupVersionResource, kind: GroupVersionKind, scope: Scope
+) -> SubresourceTarget:
+    return SubresourceTarget(Location(resource, scope is Scope.NAMESPACED), kind)

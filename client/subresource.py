@@ -7,7 +7,7 @@ from typing import Generic, TypeAlias, TypeVar, Unpack
 
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupVersionKind
-from client.editing import Store, edited, modified
+from client.editing import EditTarget, edited, modified
 from client.interface import Patch, SubresourceClient, WriteOptions
 from client.list_options import create_query, patch_query, update_query
 from client.object_codec import (
@@ -27,14 +27,14 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SubresourceTarget:
     """Where the objects of a kind are, as a server said or a caller knows."""
 
     location: Location
     kind: GroupVersionKind
 
 
-FindTarget: TypeAlias = Callable[[], Awaitable[Target]]
+FindTarget: TypeAlias = Callable[[], Awaitable[SubresourceTarget]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +141,15 @@ class Verbs(Generic[ObjectT]):
         )
         return self._codec.decode((await self._send(request)).body)
 
-    def _store(self, name: str, options: WriteOptions) -> Store[ObjectT]:
-        return Store(lambda: self._get(name), lambda obj: self._update(obj, name, options))
+    def _store(self, name: str, options: WriteOptions) -> EditTarget[ObjectT]:
+        return EditTarget(lambda: self._get(name), lambda obj: self._update(obj, name, options))
 
     def _kind(self, kind: GroupVersionKind) -> GroupVersionKind | None:
         """The kind to write into bodies: a subresource other than the status may have its own."""
         return kind if self._subresource in ("", "status") else None
 
 
-class Subresource(Verbs[ObjectT], SubresourceClient[ObjectT]):
+class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
     """A subresource over a `Sender`."""
 
     async def get(self, name: str) -> ObjectT:

@@ -19,18 +19,18 @@ from apimachinery.resources import ServedResource
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
-from apimachinery.watch import Event
+from apimachinery.watch import ObjectEvent
 from client import discovery, interface
 from client.client import AddToScheme, AsyncClient, scheme_with
 from client.config import Config
-from client.interface import DeleteArguments, Patch, ReadOptions, Selection, WriteOptions
+from client.interface import DeleteArguments, Patch, ReadOptions, SelectionArguments, WriteOptions
 from client.object_codec import Document
 from client.paging import PAGE_SIZE, Page
 from client.paging import Listing as AsyncListing
 from client.runtime.clock import Clock
 from client.runtime.portal import Portal
 from client.transport.request import PatchType, Request
-from client.transport.request_rate import RateLimiter
+from client.transport.request_rate import RequestRateLimiter
 from client.transport.sender import Reply
 from client.transport.transport import Transport
 from client.transport.warnings import WarningHandler
@@ -40,7 +40,7 @@ OtherT = TypeVar("OtherT", bound=Object)
 AnswerT = TypeVar("AnswerT")
 
 
-class Listing(Generic[ObjectT]):
+class SyncListing(Generic[ObjectT]):
     """The objects of a collection, fetched page by page while one iterates."""
 
     def __init__(self, portal: Portal, listing: AsyncListing[ObjectT]) -> None:
@@ -58,7 +58,7 @@ class Listing(Generic[ObjectT]):
         return self._portal.call(self._listing.all())
 
 
-class Watch(Generic[ObjectT]):
+class SyncWatch(Generic[ObjectT]):
     """Changes as they happen; `with` or `stop` lets go of the connection."""
 
     def __init__(self, portal: Portal, watch: interface.Watch[ObjectT]) -> None:
@@ -74,10 +74,10 @@ class Watch(Generic[ObjectT]):
         """End the watch; may be called from another thread than the one that iterates."""
         self._portal.call(self._watch.aclose())
 
-    def __iter__(self) -> Iterator[Event[ObjectT]]:
+    def __iter__(self) -> Iterator[ObjectEvent[ObjectT]]:
         return self
 
-    def __next__(self) -> Event[ObjectT]:
+    def __next__(self) -> ObjectEvent[ObjectT]:
         return next(self._events)
 
     def __enter__(self) -> Self:
@@ -87,7 +87,7 @@ class Watch(Generic[ObjectT]):
         self.stop()
 
 
-class SubresourceClient(Generic[ObjectT]):
+class SyncSubresourceClient(Generic[ObjectT]):
     """A part or an action of objects that has a path of its own."""
 
     def __init__(self, portal: Portal, inner: interface.SubresourceClient[ObjectT]) -> None:
@@ -135,7 +135,7 @@ class SubresourceClient(Generic[ObjectT]):
         return self._portal.call(self._inner.modify(name, change, **options))
 
 
-class ResourceClient(Generic[ObjectT]):
+class SyncResourceClient(Generic[ObjectT]):
     """The objects of one class, in one namespace or in all."""
 
     def __init__(self, portal: Portal, inner: interface.ResourceClient[ObjectT]) -> None:
@@ -151,9 +151,9 @@ class ResourceClient(Generic[ObjectT]):
         page_size: int = PAGE_SIZE,
         inconsistent: bool = False,
         **options: Unpack[ReadOptions],
-    ) -> Listing[ObjectT]:
+    ) -> SyncListing[ObjectT]:
         found = self._inner.list(page_size=page_size, inconsistent=inconsistent, **options)
-        return Listing(self._portal, found)
+        return SyncListing(self._portal, found)
 
     def page(
         self, *, limit: int = PAGE_SIZE, continue_: str = "", **options: Unpack[ReadOptions]
@@ -170,12 +170,12 @@ class ResourceClient(Generic[ObjectT]):
         return self._portal.call(self._inner.table(name, include_object=include_object, **options))
 
     def watch(
-        self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[Selection]
-    ) -> Watch[ObjectT]:
+        self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[SelectionArguments]
+    ) -> SyncWatch[ObjectT]:
         async def opened() -> interface.Watch[ObjectT]:
             return self._inner.watch(since=since, bookmarks=bookmarks, **selection)
 
-        return Watch(self._portal, self._portal.call(opened()))
+        return SyncWatch(self._portal, self._portal.call(opened()))
 
     def wait(
         self, name: str, predicate: Callable[[ObjectT], bool], *, timeout: float = 60
@@ -209,7 +209,7 @@ class ResourceClient(Generic[ObjectT]):
         return self._portal.call(self._inner.delete(name, **options))
 
     def delete_collection(
-        self, *, options: DeleteArguments | None = None, **selection: Unpack[Selection]
+        self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
     ) -> Page[ObjectT]:
         return self._portal.call(self._inner.delete_collection(options=options, **selection))
 
@@ -222,40 +222,40 @@ class ResourceClient(Generic[ObjectT]):
         return self._portal.call(self._inner.modify(name, change, **options))
 
     @property
-    def status(self) -> SubresourceClient[ObjectT]:
-        return SubresourceClient(self._portal, self._inner.status)
+    def status(self) -> SyncSubresourceClient[ObjectT]:
+        return SyncSubresourceClient(self._portal, self._inner.status)
 
     @property
-    def scale(self) -> SubresourceClient[Scale]:
-        return SubresourceClient(self._portal, self._inner.scale)
+    def scale(self) -> SyncSubresourceClient[Scale]:
+        return SyncSubresourceClient(self._portal, self._inner.scale)
 
     @overload
-    def subresource(self, name: str) -> SubresourceClient[Unstructured]: ...
+    def subresource(self, name: str) -> SyncSubresourceClient[Unstructured]: ...
 
     @overload
-    def subresource(self, name: str, cls: type[OtherT]) -> SubresourceClient[OtherT]: ...
+    def subresource(self, name: str, cls: type[OtherT]) -> SyncSubresourceClient[OtherT]: ...
 
     def subresource(self, name: str, cls: Any = Unstructured) -> Any:
-        return SubresourceClient(self._portal, self._inner.subresource(name, cls))
+        return SyncSubresourceClient(self._portal, self._inner.subresource(name, cls))
 
     @property
-    def metadata(self) -> "ResourceClient[PartialObjectMetadata]":
-        return ResourceClient(self._portal, self._inner.metadata)
+    def metadata(self) -> "SyncResourceClient[PartialObjectMetadata]":
+        return SyncResourceClient(self._portal, self._inner.metadata)
 
-    def in_namespace(self, namespace: str) -> "ResourceClient[ObjectT]":
-        return ResourceClient(self._portal, self._inner.in_namespace(namespace))
+    def in_namespace(self, namespace: str) -> "SyncResourceClient[ObjectT]":
+        return SyncResourceClient(self._portal, self._inner.in_namespace(namespace))
 
-    def with_options(self, **options: Unpack[WriteOptions]) -> "ResourceClient[ObjectT]":
-        return ResourceClient(self._portal, self._inner.with_options(**options))
+    def with_options(self, **options: Unpack[WriteOptions]) -> "SyncResourceClient[ObjectT]":
+        return SyncResourceClient(self._portal, self._inner.with_options(**options))
 
-    def dry_run(self) -> "ResourceClient[ObjectT]":
+    def dry_run(self) -> "SyncResourceClient[ObjectT]":
         return self.with_options(dry_run=True)
 
-    def as_manager(self, field_manager: str) -> "ResourceClient[ObjectT]":
+    def as_manager(self, field_manager: str) -> "SyncResourceClient[ObjectT]":
         return self.with_options(field_manager=field_manager)
 
 
-class Discovery:
+class SyncDiscovery:
     """What one server has; see `client.discovery`."""
 
     def __init__(self, portal: Portal, inner: discovery.Discovery) -> None:
@@ -293,7 +293,7 @@ class Client:
         *,
         scheme: Scheme | None = None,
         transport: Transport | None = None,
-        limiter: RateLimiter | None = None,
+        limiter: RequestRateLimiter | None = None,
         warn: WarningHandler | None = None,
         observe: Callable[[Request, int], None] | None = None,
         clock: Clock | None = None,
@@ -308,7 +308,7 @@ class Client:
             observe=observe,
             clock=clock,
         )
-        self.discovery = Discovery(self._portal, self._inner.discovery)
+        self.discovery = SyncDiscovery(self._portal, self._inner.discovery)
 
     @classmethod
     def from_env(
@@ -339,7 +339,7 @@ class Client:
         resource: str = "",
         namespaced: bool = True,
         api_version: str = "",
-    ) -> ResourceClient[ObjectT]:
+    ) -> SyncResourceClient[ObjectT]:
         """The objects of a class; see `AsyncClient.of`."""
         found = self._inner.of(
             cls,
@@ -348,28 +348,30 @@ class Client:
             namespaced=namespaced,
             api_version=api_version,
         )
-        return ResourceClient(self._portal, found)
+        return SyncResourceClient(self._portal, found)
 
-    def resource(self, name: str, *, namespace: str | None = None) -> ResourceClient[Unstructured]:
+    def resource(
+        self, name: str, *, namespace: str | None = None
+    ) -> SyncResourceClient[Unstructured]:
         """The objects of a resource named as for kubectl."""
-        return ResourceClient(self._portal, self._inner.resource(name, namespace=namespace))
+        return SyncResourceClient(self._portal, self._inner.resource(name, namespace=namespace))
 
     def kind(
         self, kind: str, api_version: str, *, namespace: str | None = None
-    ) -> ResourceClient[Unstructured]:
+    ) -> SyncResourceClient[Unstructured]:
         """The objects of a kind for which there is no class."""
         found = self._inner.kind(kind, api_version, namespace=namespace)
-        return ResourceClient(self._portal, found)
+        return SyncResourceClient(self._portal, found)
 
     @overload
-    def of_document(self, document: ObjectT) -> ResourceClient[ObjectT]: ...
+    def of_document(self, document: ObjectT) -> SyncResourceClient[ObjectT]: ...
 
     @overload
-    def of_document(self, document: Document) -> ResourceClient[Unstructured]: ...
+    def of_document(self, document: Document) -> SyncResourceClient[Unstructured]: ...
 
     def of_document(self, document: Object | Document) -> Any:
         """The objects like *document*, by the kind and apiVersion it names."""
-        return ResourceClient(self._portal, self._inner.of_document(document))
+        return SyncResourceClient(self._portal, self._inner.of_document(document))
 
     def request(self, request: Request) -> Reply:
         """Send any request, for paths that are no resource's."""

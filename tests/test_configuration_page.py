@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apiserver.commands import serve
-from apiserver.config import SETTINGS, Config, Setting
+from apiserver.config import SETTINGS, ServerConfig, Setting
 
 PAGE = (Path(__file__).parent.parent / "docs/configuration.md").read_text()
 ROWS = [
@@ -57,7 +57,7 @@ def flag_of(setting: Setting) -> str:
 def default_of(setting: Setting) -> str:
     if setting.name in WORDS:
         return WORDS[setting.name]
-    value = next(field.default for field in fields(Config) if field.name == setting.name)
+    value = next(field.default for field in fields(ServerConfig) if field.name == setting.name)
     if value is None or value == ():
         return "none"
     if isinstance(value, tuple):

@@ -12,7 +12,7 @@ from apimachinery.selectors import parser
 from apimachinery.serialization import serializer, yaml
 from apis.rbac import rules
 from apiserver.auth import service_account_tokens as service_accounts
-from apiserver.config import Config
+from apiserver.config import ServerConfig
 from apiserver.handlers import watch
 from apiserver.http import response
 from apiserver.http.request_limits import Limits
@@ -63,7 +63,7 @@ SIZES = [
     ("a health check", f"{health.PATIENCE:g} s"),
     (
         "a stop",
-        f"{Config().shutdown_timeout} s for requests, then {worker.LAST_STEPS} s",
+        f"{ServerConfig().shutdown_timeout} s for requests, then {worker.LAST_STEPS} s",
     ),
 ]
 

@@ -18,10 +18,10 @@ from apimachinery.apply.apply_errors import (
     MissingVersion,
 )
 from apimachinery.apply.compare import Comparison, appear, compare
-from apimachinery.apply.conflicts import ApplyConflict, Conflict, Manager
+from apimachinery.apply.conflicts import ApplyConflict, FieldConflict, ManagerIdentifier
 from apimachinery.apply.field_manager import FieldManager, no_other_version
 from apimachinery.apply.fieldset import FieldSet
-from apimachinery.apply.managers import Owned, Ownership
+from apimachinery.apply.managers import FieldOwnership, OwnedFields
 from apimachinery.apply.merge import merge
 from apimachinery.apply.remove import extract_items, remove_items
 from apimachinery.apply.typed_values import set_of, validate
@@ -30,17 +30,17 @@ __all__ = [
     "ApplyConflict",
     "ApplyError",
     "Comparison",
-    "Conflict",
+    "FieldConflict",
     "FieldManager",
+    "FieldOwnership",
     "FieldSet",
     "InvalidFieldSet",
     "InvalidManagedFields",
     "InvalidPatch",
     "InvalidValue",
-    "Manager",
+    "ManagerIdentifier",
     "MissingVersion",
-    "Owned",
-    "Ownership",
+    "OwnedFields",
     "appear",
     "compare",
     "extract_items",

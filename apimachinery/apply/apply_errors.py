@@ -38,7 +38,7 @@ class MissingVersion(ApplyError):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ApplyProblem:
     path: str
     message: str
 
@@ -49,16 +49,16 @@ class Problem:
 class InvalidValue(ApplyError):
     """All the places where a value does not have its shape."""
 
-    def __init__(self, *problems: Problem, context: str = "") -> None:
+    def __init__(self, *problems: ApplyProblem, context: str = "") -> None:
         super().__init__(_told(problems, context))
         self.problems = problems
 
     def under(self, element: str) -> "InvalidValue":
         """The same problems, told from one level higher."""
-        return InvalidValue(*(Problem(element + p.path, p.message) for p in self.problems))
+        return InvalidValue(*(ApplyProblem(element + p.path, p.message) for p in self.problems))
 
 
-def _told(problems: tuple[Problem, ...], context: str) -> str:
+def _told(problems: tuple[ApplyProblem, ...], context: str) -> str:
     prefix = f"{context}: " if context else ""
     if len(problems) == 1:
         return f"{prefix}{problems[0]}"

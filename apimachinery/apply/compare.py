@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apimachinery.apply import path_elements as paths
-from apimachinery.apply.apply_errors import InvalidValue, Problem
+from apimachinery.apply.apply_errors import ApplyProblem, InvalidValue
 from apimachinery.apply.fieldset import EMPTY, FieldSet, SetBuilder
 from apimachinery.apply.path_elements import Element
 from apimachinery.apply.value_shapes import (
@@ -130,7 +130,7 @@ class _Comparer:
             self.path.append(paths.field(name))
             found = field_shape(shape, name)
             if found is None:
-                raise InvalidValue(Problem("", "field not declared in schema"))
+                raise InvalidValue(ApplyProblem("", "field not declared in schema"))
             if texts and isinstance(found, Scalar):
                 self.modified.insert(self.path)
             else:
@@ -163,7 +163,7 @@ class _Comparer:
     def _visit_scalars(self, old: JSON, new: JSON) -> None:
         """Only one side may be no scalar: it is then simply replaced."""
         if isinstance(old, CONTAINERS) and isinstance(new, CONTAINERS):
-            raise InvalidValue(Problem("", f"expected any scalar, got &{{{shown(new)}}}"))
+            raise InvalidValue(ApplyProblem("", f"expected any scalar, got &{{{shown(new)}}}"))
         self._visit_leaf(old, new)
 
 
@@ -196,7 +196,7 @@ def _all_fields(fields: dict[str, JSON], shape: MapShape | StructShape, depth: i
     for name, item in fields.items():
         found = declared.get(name, others)
         if found is None:
-            raise InvalidValue(Problem(f".{name}", NOT_DECLARED))
+            raise InvalidValue(ApplyProblem(f".{name}", NOT_DECLARED))
         element = f"f:{name}"
         members.append(element)
         if isinstance(item, CONTAINERS):

@@ -16,7 +16,7 @@ Operation = Literal["Apply", "Update"]
 
 
 @dataclass(frozen=True, slots=True)
-class Manager:
+class ManagerIdentifier:
     """Who owns fields. Appliers are one manager in whatever version they apply (`version` "")."""
 
     name: str
@@ -36,8 +36,8 @@ class Manager:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
-    manager: Manager
+class FieldConflict:
+    manager: ManagerIdentifier
     path: Path
     time: str | None = None
     """When the manager last changed what it owns."""
@@ -55,7 +55,7 @@ class Conflict:
 class ApplyConflict(ApplyError):
     """Others own, with other values, what this apply would change."""
 
-    def __init__(self, conflicts: Iterable[Conflict]) -> None:
+    def __init__(self, conflicts: Iterable[FieldConflict]) -> None:
         self.conflicts = tuple(conflicts)
         super().__init__(conflict_message(self.conflicts))
 
@@ -64,12 +64,12 @@ class ApplyConflict(ApplyError):
         return FieldSet.of(*(conflict.path for conflict in self.conflicts))
 
 
-def conflict_message(conflicts: Iterable[Conflict]) -> str:
+def conflict_message(conflicts: Iterable[FieldConflict]) -> str:
     """What the Status of a failed apply says."""
     found = tuple(conflicts)
     if len(found) == 1:
         return f"Apply failed with 1 conflict: {found[0].message}: {found[0].field}"
-    fields: dict[Manager, list[str]] = {}
+    fields: dict[ManagerIdentifier, list[str]] = {}
     for conflict in found:
         fields.setdefault(conflict.manager, []).append(conflict.field)
     lines = []
@@ -79,7 +79,7 @@ def conflict_message(conflicts: Iterable[Conflict]) -> str:
     return f"Apply failed with {len(found)} conflicts: " + "\n".join(lines)
 
 
-def manager_text(manager: Manager, time: str | None = None) -> str:
+def manager_text(manager: ManagerIdentifier, time: str | None = None) -> str:
     """The manager as messages show it; *time* is shown only for an Update."""
     text = quote(manager.name)
     if manager.subresource:

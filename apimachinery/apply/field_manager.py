@@ -18,10 +18,10 @@ from apimachinery.apply.apply_errors import (
     InvalidPatch,
     MissingVersion,
 )
-from apimachinery.apply.conflicts import ApplyConflict, Manager
+from apimachinery.apply.conflicts import ApplyConflict, ManagerIdentifier
 from apimachinery.apply.fieldset import FieldSet
 from apimachinery.apply.last_applied import KUBECTL, allowed_conflicts
-from apimachinery.apply.managers import Convert, Managers, Owned, Ownership, Versioned
+from apimachinery.apply.managers import Convert, FieldOwnership, Managers, OwnedFields, Versioned
 from apimachinery.apply.typed_values import set_of, validate
 from apimachinery.apply.value_shapes import equal, same_json
 from apimachinery.model.type_shape import Shape
@@ -31,7 +31,7 @@ Object = dict[str, Any]
 BEFORE_FIRST_APPLY: Final = "before-first-apply"
 UNKNOWN_MANAGER: Final = "unknown"
 # Its version is empty, so no entry can have the same identity.
-_CURRENT_OPERATION: Final = Manager("current-operation", "Update")
+_CURRENT_OPERATION: Final = ManagerIdentifier("current-operation", "Update")
 _METADATA: Final = paths.field("metadata")
 _OWNERLESS: Final = FieldSet.of(
     (paths.field("apiVersion"),),
@@ -80,7 +80,7 @@ class FieldManager:
     ) -> None:
         self.version = version
         self._empty = empty or {}
-        self._ownership = Ownership(shapes, convert, reset_fields or {})
+        self._ownership = FieldOwnership(shapes, convert, reset_fields or {})
 
     def update(
         self, live: Object | None, new: Object, *, manager: str, time: str, subresource: str = ""
@@ -133,7 +133,7 @@ class FieldManager:
             raise InvalidManagedFields(f"failed to decode managed fields: {error}") from None
         if not managers:
             managers = self._managed_before_apply(before, applied, time, subresource)
-        who = Manager(manager or UNKNOWN_MANAGER, "Apply", "", subresource)
+        who = ManagerIdentifier(manager or UNKNOWN_MANAGER, "Apply", "", subresource)
         patch = Versioned(applied, self.version)
         value, owners = self._apply(before, patch, fields, managers, who, force=force)
         changed = not equal(value, before.value)
@@ -146,10 +146,10 @@ class FieldManager:
         applied: Versioned,
         fields: FieldSet,
         managers: Managers,
-        manager: Manager,
+        manager: ManagerIdentifier,
         *,
         force: bool,
-    ) -> tuple[Any, dict[Manager, Owned]]:
+    ) -> tuple[Any, dict[ManagerIdentifier, OwnedFields]]:
         apply = partial(self._ownership.apply, live, applied, managers, manager, fields=fields)
         try:
             return apply(force=force)
@@ -165,9 +165,9 @@ class FieldManager:
 
     def _managed_before_apply(
         self, live: Versioned, applied: Object, time: str, subresource: str
-    ) -> dict[Manager, Owned]:
+    ) -> dict[ManagerIdentifier, OwnedFields]:
         """What an object has when it is first applied to gets an owner of its own."""
-        who = Manager(BEFORE_FIRST_APPLY, "Update", self.version, subresource)
+        who = ManagerIdentifier(BEFORE_FIRST_APPLY, "Update", self.version, subresource)
         return owners_after(self._ownership, self._live(None, applied), live, {}, who, time)
 
     def _live(self, live: Object | None, other: Object) -> Versioned:
@@ -201,12 +201,12 @@ class FieldManager:
         return fields
 
 
-def updater(manager: str, version: str, subresource: str) -> Manager:
+def updater(manager: str, version: str, subresource: str) -> ManagerIdentifier:
     """Who writes without applying."""
-    return Manager(manager or UNKNOWN_MANAGER, "Update", version, subresource)
+    return ManagerIdentifier(manager or UNKNOWN_MANAGER, "Update", version, subresource)
 
 
-def owners_before(sent: Any, stored: Any, subresource: str) -> dict[Manager, Owned]:
+def owners_before(sent: Any, stored: Any, subresource: str) -> dict[ManagerIdentifier, OwnedFields]:
     """The managers a write begins with: those the client sent, else those that are stored.
 
     Clients that know nothing of managed fields must not lose them, nor may writes to a
@@ -229,34 +229,39 @@ def owners_before(sent: Any, stored: Any, subresource: str) -> dict[Manager, Own
 
 
 def owners_after(
-    ownership: Ownership,
+    ownership: FieldOwnership,
     live: Versioned,
     new: Versioned,
     managers: Managers,
-    manager: Manager,
+    manager: ManagerIdentifier,
     time: str,
-) -> dict[Manager, Owned]:
+) -> dict[ManagerIdentifier, OwnedFields]:
     """The managers after a write; the time of this one's entry tells if it changed anything."""
     found = ownership.update(live, new, managers, _CURRENT_OPERATION)
     change = found.pop(_CURRENT_OPERATION, None)
     fields = change.fields - _OWNERLESS if change else None
     if fields:
         left = found.get(manager)
-        mine = Owned(fields | left.fields if left else fields, new.version, time)
+        mine = OwnedFields(fields | left.fields if left else fields, new.version, time)
         found[manager] = _as_encoded(mine, managers.get(manager))
     return found
 
 
-def _as_encoded(owned: Owned, before: Owned | None) -> Owned:
+def _as_encoded(owned: OwnedFields, before: OwnedFields | None) -> OwnedFields:
     """Let fields that somebody owned already, and sets again, not be encoded again."""
     if before is None or before.fields != owned.fields:
         return owned
-    return Owned(before.fields, owned.version, owned.time, before.encoded)
+    return OwnedFields(before.fields, owned.version, owned.time, before.encoded)
 
 
 def _with_own_entry(
-    managers: Managers, manager: Manager, before: Owned | None, time: str, *, changed: bool
-) -> dict[Manager, Owned]:
+    managers: Managers,
+    manager: ManagerIdentifier,
+    before: OwnedFields | None,
+    time: str,
+    *,
+    changed: bool,
+) -> dict[ManagerIdentifier, OwnedFields]:
     found = dict(managers)
     mine = found.pop(manager, None)
     fields = mine.fields - _OWNERLESS if mine else None

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from apimachinery.apply.apply_errors import InvalidFieldSet, InvalidManagedFields
-from apimachinery.apply.conflicts import Manager, Operation
+from apimachinery.apply.conflicts import ManagerIdentifier, Operation
 from apimachinery.apply.fieldset import FieldSet
-from apimachinery.apply.managers import Managers, Owned
+from apimachinery.apply.managers import Managers, OwnedFields
 from apimachinery.fieldpath import quote
 from apimachinery.scalars.time import InvalidTime, format_time, parse_time
 
@@ -19,12 +19,12 @@ ANCIENT_CHANGES: Final = "ancient-changes"
 Entry = dict[str, Any]
 
 
-def decode(entries: Any, *, stored: bool = True) -> dict[Manager, Owned]:
+def decode(entries: Any, *, stored: bool = True) -> dict[ManagerIdentifier, OwnedFields]:
     """The managers in a list of entries (None: there are none), or InvalidManagedFields.
 
     What is *stored* has been encoded here, and is written back as it is if it does not change.
     """
-    managers: dict[Manager, Owned] = {}
+    managers: dict[ManagerIdentifier, OwnedFields] = {}
     if entries is None:
         return managers
     if not isinstance(entries, list):
@@ -40,10 +40,10 @@ def encode(managers: Managers) -> list[Entry]:
     return [_encode_entry(manager, managers[manager]) for manager in sorted_managers(managers)]
 
 
-def sorted_managers(managers: Managers) -> list[Manager]:
+def sorted_managers(managers: Managers) -> list[ManagerIdentifier]:
     """The managers in the order their entries stand in."""
 
-    def place(manager: Manager) -> tuple[str, str, str, str, str]:
+    def place(manager: ManagerIdentifier) -> tuple[str, str, str, str, str]:
         owned = managers[manager]
         time = owned.time or ""
         return (manager.operation, time, manager.name, owned.version, manager.subresource)
@@ -56,7 +56,9 @@ def is_reset(entries: Any) -> bool:
     return isinstance(entries, list) and entries in ([], [{}])
 
 
-def cap(managers: Managers, limit: int = MAX_UPDATE_MANAGERS) -> dict[Manager, Owned]:
+def cap(
+    managers: Managers, limit: int = MAX_UPDATE_MANAGERS
+) -> dict[ManagerIdentifier, OwnedFields]:
     """The managers, the oldest of those that update merged so that there are at most *limit*.
 
     There is one bucket for each version, and nothing goes into it alone: where every version has
@@ -68,7 +70,7 @@ def cap(managers: Managers, limit: int = MAX_UPDATE_MANAGERS) -> dict[Manager, O
     if excess <= 0:
         return capped
     updaters.sort(key=lambda manager: (managers[manager].time or "", manager.identifier))
-    first: dict[str, Manager] = {}
+    first: dict[str, ManagerIdentifier] = {}
     for manager in updaters:
         if excess <= 0:
             break
@@ -81,7 +83,7 @@ def cap(managers: Managers, limit: int = MAX_UPDATE_MANAGERS) -> dict[Manager, O
     return capped
 
 
-def _decode_entry(entry: Any, position: int) -> tuple[Manager, Owned]:
+def _decode_entry(entry: Any, position: int) -> tuple[ManagerIdentifier, OwnedFields]:
     if not isinstance(entry, dict):
         raise InvalidManagedFields(
             f"managed fields entry {position}: expected an object, got {_kind(entry)}"
@@ -97,14 +99,14 @@ def _decode_entry(entry: Any, position: int) -> tuple[Manager, Owned]:
         raise InvalidManagedFields(
             f"invalid fieldsType {quote(fields_type)} in managed fields entry {position}"
         )
-    manager = Manager(
+    manager = ManagerIdentifier(
         _text(entry, "manager", position),
         operation,
         version if operation == "Update" else "",
         _text(entry, "subresource", position),
     )
     fields, time = _fields(entry, position), _time(entry, position)
-    return manager, Owned(fields, version, time, encoded=entry.get("fieldsV1"))
+    return manager, OwnedFields(fields, version, time, encoded=entry.get("fieldsV1"))
 
 
 def _operation(entry: Entry) -> Operation:
@@ -146,7 +148,7 @@ def _time(entry: Entry, position: int) -> str | None:
         raise InvalidManagedFields(f"managed fields entry {position}: time: {error}") from None
 
 
-def _encode_entry(manager: Manager, owned: Owned) -> Entry:
+def _encode_entry(manager: ManagerIdentifier, owned: OwnedFields) -> Entry:
     entry: Entry = {"manager": manager.name} if manager.name else {}
     entry["operation"] = manager.operation
     entry["apiVersion"] = owned.version
@@ -160,14 +162,18 @@ def _encode_entry(manager: Manager, owned: Owned) -> Entry:
     return entry
 
 
-def _merge_into_bucket(managers: dict[Manager, Owned], first: Manager, manager: Manager) -> None:
+def _merge_into_bucket(
+    managers: dict[ManagerIdentifier, OwnedFields],
+    first: ManagerIdentifier,
+    manager: ManagerIdentifier,
+) -> None:
     newest = managers[manager]
-    bucket = Manager(ANCIENT_CHANGES, "Update", newest.version)
+    bucket = ManagerIdentifier(ANCIENT_CHANGES, "Update", newest.version)
     merged = manager if bucket in managers and bucket != manager else first
     fields = newest.fields | managers.get(bucket, newest).fields | managers.pop(merged).fields
     if merged == first:
         managers.pop(manager)
-    managers[bucket] = Owned(fields, newest.version, newest.time)
+    managers[bucket] = OwnedFields(fields, newest.version, newest.time)
 
 
 def _kind(value: Any) -> str:

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from apimachinery.apply.apply_errors import MissingVersion
 from apimachinery.apply.compare import Comparison, compare
-from apimachinery.apply.conflicts import ApplyConflict, Conflict, Manager
+from apimachinery.apply.conflicts import ApplyConflict, FieldConflict, ManagerIdentifier
 from apimachinery.apply.fieldset import EMPTY, FieldSet, FieldsV1
 from apimachinery.apply.merge import merge
 from apimachinery.apply.remove import remove_items
@@ -28,7 +28,7 @@ Compare = Callable[[JSON, JSON, Shape], Comparison]
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class OwnedFields:
     """The fields of one manager, in the version they were written in."""
 
     fields: FieldSet
@@ -37,11 +37,11 @@ class Owned:
     encoded: FieldsV1 | None = field(default=None, compare=False, repr=False)
     """The fields as they are stored, if they have not changed since."""
 
-    def with_fields(self, fields: FieldSet) -> "Owned":
-        return self if fields is self.fields else Owned(fields, self.version, self.time)
+    def with_fields(self, fields: FieldSet) -> "OwnedFields":
+        return self if fields is self.fields else OwnedFields(fields, self.version, self.time)
 
 
-Managers = Mapping[Manager, Owned]
+Managers = Mapping[ManagerIdentifier, OwnedFields]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Versioned:
 
 
 @dataclass(frozen=True, slots=True)
-class Ownership:
+class FieldOwnership:
     """The rules of ownership for objects of one kind, in all its versions.
 
     Objects have been validated. *ignored* are fields a write to this endpoint does not change,
@@ -71,8 +71,8 @@ class Ownership:
     """Sets that are known to fit a shape, by their identity, for as long as they are there."""
 
     def update(
-        self, live: Versioned, new: Versioned, managers: Managers, manager: Manager
-    ) -> dict[Manager, Owned]:
+        self, live: Versioned, new: Versioned, managers: Managers, manager: ManagerIdentifier
+    ) -> dict[ManagerIdentifier, OwnedFields]:
         """Who owns what after *manager* has changed *live* to *new*.
 
         The manager owns what it changed, others do not any more; what is gone nobody owns.
@@ -86,7 +86,7 @@ class Ownership:
             kept = before.fields - comparison.removed
             fields |= kept.recursive_difference(self.ignored.get(new.version, EMPTY))
         if fields:
-            found[manager] = Owned(fields, new.version, before.time if before else None)
+            found[manager] = OwnedFields(fields, new.version, before.time if before else None)
         return found
 
     def apply(
@@ -94,11 +94,11 @@ class Ownership:
         live: Versioned,
         applied: Versioned,
         managers: Managers,
-        manager: Manager,
+        manager: ManagerIdentifier,
         *,
         force: bool,
         fields: FieldSet | None = None,
-    ) -> tuple[JSON, dict[Manager, Owned]]:
+    ) -> tuple[JSON, dict[ManagerIdentifier, OwnedFields]]:
         """The object after *manager* has applied a configuration, and who then owns what.
 
         *fields* are those of the configuration, if they are known already.
@@ -113,7 +113,7 @@ class Ownership:
         fields = set_of(applied.value, shape) if fields is None else fields
         fields = fields.recursive_difference(self.ignored.get(applied.version, EMPTY))
         last = found.get(manager)
-        found[manager] = Owned(fields, applied.version, last.time if last else None)
+        found[manager] = OwnedFields(fields, applied.version, last.time if last else None)
         new = merged
         if last and last.fields:
             new = self._pruned(merged, found, manager, last)
@@ -128,7 +128,9 @@ class Ownership:
             raise MissingVersion(f"no shape is known for version {version}")
         return Versioned(self.convert(source.value, version), version)
 
-    def _reconciled(self, live: Versioned, managers: Managers) -> dict[Manager, Owned]:
+    def _reconciled(
+        self, live: Versioned, managers: Managers
+    ) -> dict[ManagerIdentifier, OwnedFields]:
         """The managers of versions that still exist, with sets that fit today's shapes."""
         versions = {owned.version for owned in managers.values()}
         served = {version for version in versions if self._converts(live, version)}
@@ -166,15 +168,15 @@ class Ownership:
         live: Versioned,
         new: Versioned,
         managers: Managers,
-        manager: Manager,
+        manager: ManagerIdentifier,
         comparison: Comparison,
         *,
         force: bool,
-    ) -> dict[Manager, Owned]:
+    ) -> dict[ManagerIdentifier, OwnedFields]:
         """What is left to each manager after one of them has changed *live* to *new*."""
         comparisons = {new.version: comparison}
-        left: dict[Manager, Owned] = {}
-        conflicts: list[Conflict] = []
+        left: dict[ManagerIdentifier, OwnedFields] = {}
+        conflicts: list[FieldConflict] = []
         for other, owned in managers.items():
             if other == manager:
                 left[other] = owned
@@ -184,14 +186,14 @@ class Ownership:
                 seen = comparisons[owned.version] = self._comparison(live, new, owned.version)
             if not force:
                 taken = owned.fields & (seen.modified | seen.added)
-                conflicts.extend(Conflict(other, path, owned.time) for path in taken)
+                conflicts.extend(FieldConflict(other, path, owned.time) for path in taken)
             left[other] = owned.with_fields(owned.fields - seen.changed)
         if conflicts:
             raise ApplyConflict(sorted(conflicts, key=lambda found: found.manager.identifier))
         return {other: owned for other, owned in left.items() if owned.fields}
 
     def _pruned(
-        self, merged: Versioned, managers: Managers, manager: Manager, last: Owned
+        self, merged: Versioned, managers: Managers, manager: ManagerIdentifier, last: OwnedFields
     ) -> Versioned:
         """The object without what *manager* owned and does not apply any more."""
         now = managers[manager]
@@ -222,7 +224,7 @@ class Ownership:
             pruned = self._without(merged, self._fields(merged) - kept)
         return pruned
 
-    def _with_dangling(self, merged: Versioned, pruned: Versioned, last: Owned) -> Versioned:
+    def _with_dangling(self, merged: Versioned, pruned: Versioned, last: OwnedFields) -> Versioned:
         """Put back what the manager never owned, and nobody else does."""
         gone = self._fields(merged) - self._fields(self._part_in_version(pruned, merged))
         return self._without(merged, gone & self._named(last.fields, last.version))

@@ -7,7 +7,7 @@ are merged, and null or an empty container over a live granular one changes noth
 from collections.abc import Iterator
 
 from apimachinery.apply import path_elements as paths
-from apimachinery.apply.apply_errors import InvalidValue, Problem
+from apimachinery.apply.apply_errors import ApplyProblem, InvalidValue
 from apimachinery.apply.path_elements import Element
 from apimachinery.apply.value_shapes import (
     ABSENT,
@@ -89,7 +89,7 @@ def _indexed(elements: list[Element]) -> dict[Element, int]:
     for position, element in enumerate(elements):
         if element in found:
             text = paths.element_text(element)
-            raise InvalidValue(Problem("", f"duplicate entries for key {text}"))
+            raise InvalidValue(ApplyProblem("", f"duplicate entries for key {text}"))
         found[element] = position
     return found
 

@@ -8,7 +8,7 @@ All problems are found, not only the first, because they go back to whoever wrot
 """
 
 from apimachinery.apply import path_elements as paths
-from apimachinery.apply.apply_errors import InvalidValue, Problem
+from apimachinery.apply.apply_errors import ApplyProblem, InvalidValue
 from apimachinery.apply.fieldset import EMPTY, MAX_DEPTH, FieldSet
 from apimachinery.apply.path_elements import Element
 from apimachinery.apply.value_shapes import (
@@ -49,7 +49,7 @@ def validate(
 
 class _Walker:
     def __init__(self, allow_duplicates: bool) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[ApplyProblem] = []
         self._allow_duplicates = allow_duplicates
         self._path: list[Element] = []
 
@@ -137,7 +137,7 @@ class _Walker:
             self._report(f"duplicate entries for key {paths.element_text(element)}")
 
     def _report(self, message: str) -> None:
-        self.problems.append(Problem(paths.path_text(self._path), message))
+        self.problems.append(ApplyProblem(paths.path_text(self._path), message))
 
 
 def _identity(shape: ListShape, position: int, item: JSON) -> Element:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 from apimachinery.apply import path_elements as paths
-from apimachinery.apply.apply_errors import InvalidValue, Problem
+from apimachinery.apply.apply_errors import ApplyProblem, InvalidValue
 from apimachinery.apply.fieldset import MAX_DEPTH
 from apimachinery.apply.path_elements import Element
 from apimachinery.fieldpath import quote
@@ -65,7 +65,7 @@ def known_field_shape(shape: MapShape | StructShape, name: str) -> Shape:
     """The shape of one field, or InvalidValue if there can be no such field."""
     found = field_shape(shape, name)
     if found is None:
-        raise InvalidValue(Problem(f".{name}", NOT_DECLARED))
+        raise InvalidValue(ApplyProblem(f".{name}", NOT_DECLARED))
     return found
 
 
@@ -99,7 +99,7 @@ def item_elements(shape: ListShape, items: Sequence[JSON]) -> list[Element]:
         try:
             elements.append(item_element(shape, item))
         except BadItem as error:
-            raise InvalidValue(Problem("", f"element {position}: {error}")) from None
+            raise InvalidValue(ApplyProblem("", f"element {position}: {error}")) from None
     return elements
 
 
@@ -120,7 +120,7 @@ def same_json(one: JSON, other: JSON) -> bool:
 
 def check_depth(depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise InvalidValue(Problem("", f"nested more than {MAX_DEPTH} levels deep"))
+        raise InvalidValue(ApplyProblem("", f"nested more than {MAX_DEPTH} levels deep"))
 
 
 def shown(value: JSON, depth: int = 0) -> str:

@@ -32,7 +32,7 @@ Ask = Callable[[Any, Any, Path], FieldErrors]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CompiledRule:
     """One rule, compiled."""
 
     text: str
@@ -48,7 +48,7 @@ class Rule:
         return self.message or f"failed rule: {self.text}"
 
 
-def compile_rule(source: Mapping[str, Any]) -> Rule:
+def compile_rule(source: Mapping[str, Any]) -> CompiledRule:
     """A rule as a schema has it, or InvalidExpression."""
     text = source["rule"].strip()
     optional = bool(source.get("optionalOldSelf"))
@@ -57,7 +57,7 @@ def compile_rule(source: Mapping[str, Any]) -> Rule:
         steps = path_steps(source.get("fieldPath", "").strip())
     except InvalidJSONPath as error:
         raise InvalidExpression(str(error)) from None
-    return Rule(
+    return CompiledRule(
         text=text,
         program=Program(text, result="bool", optional_old=optional),
         message=source.get("message", "").strip(),
@@ -121,7 +121,7 @@ def _key(item: Any, keys: tuple[str, ...]) -> Any:
 
 
 def _ask_own(
-    rules: list[Rule], convert: Convert | None, value: Any, old: Any, path: Path
+    rules: list[CompiledRule], convert: Convert | None, value: Any, old: Any, path: Path
 ) -> FieldErrors:
     has_old = old is not ABSENT
     unchanged = has_old and same(value, old)
@@ -136,7 +136,7 @@ def _ask_own(
         yield from _ask(rule, seen, before, has_old, path)
 
 
-def _ask(rule: Rule, value: Any, old: Any, has_old: bool, path: Path) -> FieldErrors:
+def _ask(rule: CompiledRule, value: Any, old: Any, has_old: bool, path: Path) -> FieldErrors:
     try:
         if rule.program.evaluate(value, old, has_old=has_old):
             return
@@ -158,7 +158,7 @@ def _ask(rule: Rule, value: Any, old: Any, has_old: bool, path: Path) -> FieldEr
         yield FieldError(ErrorType.INVALID, str(here), OMITTED, detail)
 
 
-def _message(rule: Rule, value: Any, old: Any, has_old: bool) -> str:
+def _message(rule: CompiledRule, value: Any, old: Any, has_old: bool) -> str:
     """What the rule's own expression says, if it says something that fits on a line."""
     program = rule.message_program
     if program is None or (program.uses_old and not has_old and not program.optional_old):

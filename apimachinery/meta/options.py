@@ -27,11 +27,11 @@ _VALIDATION_DOC: Final = "What happens to unknown and duplicate fields of the bo
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ObjectSelector:
     """The selectors of a list, ready to match."""
 
     labels: labels.Selector
-    fields: fields.Selector
+    fields: fields.FieldSelector
 
     @property
     def empty(self) -> bool:
@@ -55,10 +55,10 @@ class ListOptions(TypeMeta):
         None, proto=11, doc="Whether a watch starts with the objects that exist."
     )
 
-    def selection(self) -> Selection:
+    def selection(self) -> ObjectSelector:
         """Parse both selectors, or raise InvalidSelector."""
         # Most requests select everything, and that needs no parser.
-        return Selection(
+        return ObjectSelector(
             labels.parse(self.label_selector) if self.label_selector else labels.everything(),
             fields.parse(self.field_selector) if self.field_selector else fields.everything(),
         )

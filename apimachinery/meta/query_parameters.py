@@ -20,8 +20,8 @@ from apimachinery.meta.options import (
     DeleteOptions,
     GetOptions,
     ListOptions,
+    ObjectSelector,
     PatchOptions,
-    Selection,
     TableOptions,
     UpdateOptions,
 )
@@ -52,7 +52,7 @@ def load(kind: type[OptionsT], query: Query) -> OptionsT:
     return options
 
 
-def load_list(query: Query) -> tuple[ListOptions, Selection]:
+def load_list(query: Query) -> tuple[ListOptions, ObjectSelector]:
     """Read the options of a list together with its selectors, which are parsed only once."""
     options = _load(ListOptions, query)
     return options, _selection(options)
@@ -75,7 +75,7 @@ def _load(kind: type[OptionsT], query: Query) -> OptionsT:
     return kind(**values)
 
 
-def _selection(options: ListOptions) -> Selection:
+def _selection(options: ListOptions) -> ObjectSelector:
     try:
         return options.selection()
     except InvalidSelector as error:

@@ -14,8 +14,8 @@ from apimachinery.openapi.operations import (
     JSON,
     PROTOBUF,
     YAML,
-    Operation,
     PathItem,
+    PathOperation,
     ResourceDescription,
     paths,
     published_kinds,
@@ -126,7 +126,9 @@ def _path_v3(item: PathItem, version: GroupVersion, definitions: Definitions) ->
     return dict(sorted(found.items()))
 
 
-def _operation_v3(operation: Operation, version: GroupVersion, definitions: Definitions) -> Schema:
+def _operation_v3(
+    operation: PathOperation, version: GroupVersion, definitions: Definitions
+) -> Schema:
     found = _common(operation, version)
     parameters = OF_ACTION.get(operation.action, ())
     if parameters:
@@ -160,7 +162,9 @@ def _path_v2(item: PathItem, version: GroupVersion, definitions: Definitions) ->
     return dict(sorted(found.items()))
 
 
-def _operation_v2(operation: Operation, version: GroupVersion, definitions: Definitions) -> Schema:
+def _operation_v2(
+    operation: PathOperation, version: GroupVersion, definitions: Definitions
+) -> Schema:
     found = _common(operation, version)
     parameters = [_parameter_v2(each) for each in OF_ACTION.get(operation.action, ())]
     body = _body(operation, definitions)
@@ -197,7 +201,7 @@ def _parameter(parameter: Parameter) -> Schema:
     return found
 
 
-def _common(operation: Operation, version: GroupVersion) -> Schema:
+def _common(operation: PathOperation, version: GroupVersion) -> Schema:
     found: Schema = {
         "description": operation.description,
         "operationId": operation.identifier,
@@ -211,7 +215,7 @@ def _common(operation: Operation, version: GroupVersion) -> Schema:
     return found
 
 
-def _body(operation: Operation, definitions: Definitions) -> Schema | None:
+def _body(operation: PathOperation, definitions: Definitions) -> Schema | None:
     if operation.action == "patch":
         return definitions.patch_reference()
     if operation.action in ("delete", "deletecollection"):
@@ -221,7 +225,7 @@ def _body(operation: Operation, definitions: Definitions) -> Schema | None:
     return None
 
 
-def _answer(operation: Operation, definitions: Definitions) -> Schema:
+def _answer(operation: PathOperation, definitions: Definitions) -> Schema:
     if operation.kind is None or operation.resource is None:
         return definitions.meta_reference(APIResourceList)
     if operation.action in ("delete", "deletecollection"):
@@ -234,18 +238,18 @@ def _answer(operation: Operation, definitions: Definitions) -> Schema:
     return definitions.reference(operation.kind)
 
 
-def _consumed(operation: Operation) -> list[str]:
+def _consumed(operation: PathOperation) -> list[str]:
     if operation.action == "patch" and operation.resource is not None:
         return sorted(operation.resource.patch_types)
     return [_ANY_TYPE]
 
 
-def _produced(operation: Operation) -> list[str]:
+def _produced(operation: PathOperation) -> list[str]:
     media = operation.resource.media_types if operation.resource else (JSON, YAML, PROTOBUF)
     streams = operation.action in ("list", "watch", "watchlist")
     streamed = [f"{each};stream=watch" for each in media if streams and each != YAML]
     return sorted((*media, *streamed))
 
 
-def _codes(operation: Operation) -> tuple[str, ...]:
+def _codes(operation: PathOperation) -> tuple[str, ...]:
     return (*_CODES.get(operation.action, ("200",)), "401")

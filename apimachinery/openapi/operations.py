@@ -70,7 +70,7 @@ class ResourceDescription:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class PathOperation:
     """What one method does on one path."""
 
     method: str
@@ -88,7 +88,7 @@ class PathItem:
 
     path: str
     parameters: tuple[Parameter, ...]
-    operations: tuple[Operation, ...]
+    operations: tuple[PathOperation, ...]
 
 
 def published_kinds(
@@ -129,7 +129,7 @@ def tag(version: GroupVersion) -> str:
 
 
 def _discovery(version: GroupVersion, root: str) -> PathItem:
-    operation = Operation(
+    operation = PathOperation(
         method="get",
         action="",
         identifier=f"get{_infix(version)}APIResources",
@@ -212,7 +212,7 @@ class _Describer:
 
     def _on_one(
         self, verbs: tuple[str, ...], subresource: str, kind: GroupVersionKind
-    ) -> Iterator[Operation]:
+    ) -> Iterator[PathOperation]:
         suffix = f"{self._scope}{self.resource.kind}{subresource[:1].upper()}{subresource[1:]}"
         what = f"{subresource} of an object" if subresource else "an object"
         operations = (
@@ -228,11 +228,11 @@ class _Describer:
                 text = f"{text} of kind {self.resource.kind}."
                 yield self._operation(method, word=word, suffix=suffix, description=text, kind=kind)
 
-    def _list(self, suffix: str) -> Operation:
+    def _list(self, suffix: str) -> PathOperation:
         text = f"List objects of kind {self.resource.kind}, or watch them."
         return self._operation("get", action="list", word="list", suffix=suffix, description=text)
 
-    def _watch(self, action: str, suffix: str) -> Operation:
+    def _watch(self, action: str, suffix: str) -> PathOperation:
         kind = self.resource.kind
         text = f"Watch objects of kind {kind}. Deprecated: list them with the parameter watch."
         return self._operation("get", action=action, word="watch", suffix=suffix, description=text)
@@ -246,9 +246,9 @@ class _Describer:
         description: str,
         action: str = "",
         kind: GroupVersionKind | None = None,
-    ) -> Operation:
+    ) -> PathOperation:
         """One operation; its name is *word* and *suffix* with the version between them."""
-        return Operation(
+        return PathOperation(
             method=method,
             action=action or method,
             identifier=f"{word}{_infix(self.version)}{suffix}",

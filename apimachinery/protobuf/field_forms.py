@@ -64,7 +64,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class FieldForm:
     """The form of one type; *read* and *write* are None when the value is itself."""
 
     type: ProtoType
@@ -76,7 +76,7 @@ class Form:
     """Where zero and unset are the same thing, reads both as None."""
 
 
-def form_of(info: TypeInfo) -> Form | None:
+def form_of(info: TypeInfo) -> FieldForm | None:
     """The form of a scalar, a raw document or anything at all; None for other types."""
     for marker, form in _BY_MARKER:
         if info.marked(marker):
@@ -88,7 +88,7 @@ def form_of(info: TypeInfo) -> Form | None:
     return _scalar(info.python)
 
 
-def _scalar(python: Any) -> Form | None:
+def _scalar(python: Any) -> FieldForm | None:
     while hasattr(python, "__supertype__"):
         python = python.__supertype__
     if get_origin(python) is Literal:
@@ -100,18 +100,18 @@ def _scalar(python: Any) -> Form | None:
     return _BY_TYPE.get(python)
 
 
-def _literal(values: tuple[Any, ...]) -> Form | None:
+def _literal(values: tuple[Any, ...]) -> FieldForm | None:
     kinds = {type(value) for value in values}
     form = _BY_TYPE.get(kinds.pop()) if len(kinds) == 1 else None
-    return None if form is None else Form(form.type, zero=form.zero)
+    return None if form is None else FieldForm(form.type, zero=form.zero)
 
 
-def _enum(python: type[Enum]) -> Form | None:
+def _enum(python: type[Enum]) -> FieldForm | None:
     if not issubclass(python, str):
         return None
     members = {member.value: member for member in python}
     # What is no member stays a text, for the check of the whole object to refuse.
-    return Form(STRING, read=lambda text: members.get(text, text))
+    return FieldForm(STRING, read=lambda text: members.get(text, text))
 
 
 def _read_time(message: Any) -> datetime:
@@ -249,10 +249,10 @@ def _nothing() -> None:
     return None
 
 
-_TIME: Final = Form(
+_TIME: Final = FieldForm(
     MESSAGE, "Time", lambda: ZERO_TIME, _read_time, _write_time, _none_if_zero(_read_time)
 )
-_MICRO_TIME: Final = Form(
+_MICRO_TIME: Final = FieldForm(
     MESSAGE,
     "Time",
     lambda: ZERO_TIME,
@@ -260,28 +260,30 @@ _MICRO_TIME: Final = Form(
     _write_micro_time,
     _none_if_zero(_read_micro_time),
 )
-_DOCUMENT: Final = Form(MESSAGE, "Raw", dict, _read_document, _write_json, _read_optional_document)
-_ANY: Final = Form(MESSAGE, "Raw", _nothing, _read_any, _write_json)
+_DOCUMENT: Final = FieldForm(
+    MESSAGE, "Raw", dict, _read_document, _write_json, _read_optional_document
+)
+_ANY: Final = FieldForm(MESSAGE, "Raw", _nothing, _read_any, _write_json)
 
-_BY_MARKER: Final[tuple[tuple[object, Form], ...]] = (
+_BY_MARKER: Final[tuple[tuple[object, FieldForm], ...]] = (
     (TIME, _TIME),
     (MICRO_TIME, _MICRO_TIME),
     (RAW, _DOCUMENT),
     (FIELDS_V1, _DOCUMENT),
     (
         INT_OR_STRING,
-        Form(MESSAGE, "IntOrString", int, _read_int_or_string, _write_int_or_string),
+        FieldForm(MESSAGE, "IntOrString", int, _read_int_or_string, _write_int_or_string),
     ),
-    (DURATION, Form(MESSAGE, "Duration", timedelta, _read_duration, _write_duration)),
-    (INT32, Form(INT_32, zero=int)),
-    (BASE64, Form(BYTES, zero=bytes)),
+    (DURATION, FieldForm(MESSAGE, "Duration", timedelta, _read_duration, _write_duration)),
+    (INT32, FieldForm(INT_32, zero=int)),
+    (BASE64, FieldForm(BYTES, zero=bytes)),
 )
 
-_BY_TYPE: Final[Mapping[Any, Form]] = {
-    str: Form(STRING),
-    int: Form(INT_64, zero=int),
-    bool: Form(BOOL, zero=bool),
-    float: Form(DOUBLE, zero=float),
-    bytes: Form(BYTES, zero=bytes),
-    Quantity: Form(MESSAGE, "Quantity", lambda: Quantity(0), _read_quantity, _write_quantity),
+_BY_TYPE: Final[Mapping[Any, FieldForm]] = {
+    str: FieldForm(STRING),
+    int: FieldForm(INT_64, zero=int),
+    bool: FieldForm(BOOL, zero=bool),
+    float: FieldForm(DOUBLE, zero=float),
+    bytes: FieldForm(BYTES, zero=bytes),
+    Quantity: FieldForm(MESSAGE, "Quantity", lambda: Quantity(0), _read_quantity, _write_quantity),
 }

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from apimachinery.meta.types import TypeMeta
 from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of
 from apimachinery.model.model import Model
-from apimachinery.protobuf.field_forms import Form, form_of
+from apimachinery.protobuf.field_forms import FieldForm, form_of
 from apimachinery.protobuf.protobuf_errors import NoProtobufForm
 
 Arity = Literal["one", "list", "map"]
@@ -24,7 +24,7 @@ Arity = Literal["one", "list", "map"]
 class Element:
     """What a field, an item of a list or a value of a map is: exactly one of the four."""
 
-    form: Form | None = None
+    form: FieldForm | None = None
     model: type[Model] | None = None
     items: "Element | None" = None
     """A list inside a list or a map, which protobuf wraps in a message of its own: {items = 1}."""
@@ -33,7 +33,7 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class FieldSlot:
     """A field of a Model and its place in the message."""
 
     field: ModelField
@@ -47,7 +47,7 @@ class Layout:
     """One class."""
 
     cls: type[Model]
-    slots: tuple[Slot, ...]
+    slots: tuple[FieldSlot, ...]
 
     @property
     def models(self) -> Iterator[tuple[str, type[Model]]]:
@@ -89,7 +89,7 @@ def is_type_meta(cls: type[BaseModel], field: ModelField) -> bool:
     return inherited and field.markers.proto is None
 
 
-def _slot(root: type[Model], field: ModelField, place: str) -> Slot:
+def _slot(root: type[Model], field: ModelField, place: str) -> FieldSlot:
     number = field.markers.proto
     if number is None:
         raise _no_form(root, place, "declares no protobuf field number")
@@ -99,7 +99,7 @@ def _slot(root: type[Model], field: ModelField, place: str) -> Slot:
     arity, element = _arity(field.type)
     if element is None:
         raise _no_form(root, place, f"has a type that protobuf does not have: {field.type.python}")
-    return Slot(field, path, arity, element)
+    return FieldSlot(field, path, arity, element)
 
 
 def _arity(info: TypeInfo) -> tuple[Arity, Element | None]:
@@ -135,7 +135,7 @@ def _bottom(element: Element) -> Element:
     return element
 
 
-def _check_numbers(root: type[Model], place: str, slots: list[Slot]) -> None:
+def _check_numbers(root: type[Model], place: str, slots: list[FieldSlot]) -> None:
     taken: dict[tuple[int, ...], str] = {}
     for slot in slots:
         where = _join(place, slot.field.wire)

@@ -16,7 +16,7 @@ from typing import Any
 from apimachinery.model.model import Model
 from apimachinery.protobuf.descriptors import Descriptors, inlined_name
 from apimachinery.protobuf.field_forms import Convert
-from apimachinery.protobuf.layout import Element, Layout, Slot
+from apimachinery.protobuf.layout import Element, FieldSlot, Layout
 from apimachinery.protobuf.protobuf_errors import InvalidProtobuf
 
 Document = dict[str, Any]
@@ -60,7 +60,7 @@ class Readers:
         read = self._readers[cls] = _reader(table)
         return read
 
-    def _add(self, table: _Table, slot: Slot) -> None:
+    def _add(self, table: _Table, slot: FieldSlot) -> None:
         for number in slot.path[:-1]:
             table = table.inlined.setdefault(number, _Table())
         key, name, convert = slot.field.wire, slot.field.name, self._element_reader(slot.element)
@@ -85,7 +85,7 @@ class Readers:
             return lambda message: read_items(message.items)
         return element.form.read if element.form is not None else None
 
-    def _single_reader(self, slot: Slot, convert: Convert | None) -> Convert:
+    def _single_reader(self, slot: FieldSlot, convert: Convert | None) -> Convert:
         form = slot.element.form
         if form is not None and form.read_optional is not None and slot.field.type.optional:
             return form.read_optional
@@ -102,11 +102,11 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def _if_required(slot: Slot, zero: Zero) -> Zero:
+def _if_required(slot: FieldSlot, zero: Zero) -> Zero:
     return zero if slot.field.required else None
 
 
-def _is_simple(slot: Slot) -> bool:
+def _is_simple(slot: FieldSlot) -> bool:
     """Whether the library's value is right whether the field is present or not."""
     form = slot.element.form
     if form is None or form.message or form.read is not None or slot.field.type.optional:

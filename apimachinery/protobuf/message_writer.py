@@ -15,7 +15,7 @@ from apimachinery.model.class_fields import fields_of
 from apimachinery.model.model import Model
 from apimachinery.protobuf.descriptors import descriptor_of, inlined_name
 from apimachinery.protobuf.field_forms import Convert
-from apimachinery.protobuf.layout import Element, Layout, Slot, is_type_meta
+from apimachinery.protobuf.layout import Element, FieldSlot, Layout, is_type_meta
 from apimachinery.protobuf.protobuf_errors import InvalidProtobuf
 
 _WRONG_VALUE = (TypeError, ValueError, AttributeError, LookupError)
@@ -53,7 +53,7 @@ class Writers:
                 changes.append((slot.field.name, convert))
         return writer
 
-    def _field_writer(self, slot: Slot) -> Convert | None:
+    def _field_writer(self, slot: FieldSlot) -> Convert | None:
         write = self._element_writer(slot.element)
         if write is None or slot.arity == "one":
             return write
@@ -74,7 +74,7 @@ class Writers:
         return element.form.write if element.form is not None else None
 
 
-def _is_alone(slot: Slot, slots: tuple[Slot, ...]) -> bool:
+def _is_alone(slot: FieldSlot, slots: tuple[FieldSlot, ...]) -> bool:
     """Whether a field is all that is in the message that JSON does not show."""
     return len(slot.path) > 1 and all(
         other is slot or other.path[0] != slot.path[0] for other in slots

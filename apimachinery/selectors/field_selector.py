@@ -25,7 +25,7 @@ _ESCAPES: Final = str.maketrans({"\\": "\\\\", ",": "\\,", "=": "\\="})
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
+class FieldRequirement:
     """One field that must, or must not, have one value."""
 
     field: str
@@ -56,15 +56,15 @@ class Requirement:
 
 
 @final
-class Selector:
+class FieldSelector:
     """All of its requirements, sorted by their text; without any it selects every object."""
 
     __slots__ = ("matches", "requirements")
     matches: Matcher
     """Tell whether fields meet every requirement."""
-    requirements: tuple[Requirement, ...]
+    requirements: tuple[FieldRequirement, ...]
 
-    def __init__(self, requirements: Iterable[Requirement] = ()) -> None:
+    def __init__(self, requirements: Iterable[FieldRequirement] = ()) -> None:
         ordered = tuple(sorted(requirements, key=str))
         _set(self, "requirements", ordered)
         _set(self, "matches", _compile(ordered))
@@ -74,9 +74,9 @@ class Selector:
         """Whether every object is selected."""
         return not self.requirements
 
-    def add(self, *requirements: Requirement) -> "Selector":
+    def add(self, *requirements: FieldRequirement) -> "FieldSelector":
         """Return a selector with further requirements."""
-        return Selector((*self.requirements, *requirements))
+        return FieldSelector((*self.requirements, *requirements))
 
     def requires_exact_match(self, field: str) -> str | None:
         """Return the value *field* must have, if the selector says so."""
@@ -85,13 +85,13 @@ class Selector:
                 return requirement.value
         return None
 
-    def transform(self, function: Transform) -> "Selector":
+    def transform(self, function: Transform) -> "FieldSelector":
         """Return the selector with every field and value passed through *function*.
 
         A requirement that comes back with an empty field and an empty value is dropped. What
         *function* raises for a field it does not know is the caller's.
         """
-        return Selector(_transformed(self.requirements, function))
+        return FieldSelector(_transformed(self.requirements, function))
 
     def __str__(self) -> str:
         return ",".join(map(str, self.requirements))
@@ -100,21 +100,21 @@ class Selector:
         return f"<Selector {str(self)!r}>"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Selector):
+        if not isinstance(other, FieldSelector):
             return NotImplemented
         return self.requirements == other.requirements
 
     def __hash__(self) -> int:
         return hash(self.requirements)
 
-    def __copy__(self) -> "Selector":
+    def __copy__(self) -> "FieldSelector":
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Selector":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "FieldSelector":
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Selector, (self.requirements,)
+        return FieldSelector, (self.requirements,)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"selectors cannot be changed: {name}")
@@ -123,20 +123,20 @@ class Selector:
         raise AttributeError(f"selectors cannot be changed: {name}")
 
 
-def parse(text: str) -> Selector:
+def parse(text: str) -> FieldSelector:
     """Read a selector such as `metadata.name=web,status.phase!=Failed`; empty terms are skipped."""
     check_length(text)
-    return Selector(_parse(text))
+    return FieldSelector(_parse(text))
 
 
-def everything() -> Selector:
-    return Selector()
+def everything() -> FieldSelector:
+    return FieldSelector()
 
 
-def from_set(fields: Mapping[str, str] | None) -> Selector:
+def from_set(fields: Mapping[str, str] | None) -> FieldSelector:
     """Select the objects that have all of *fields*; without any, everything."""
     items = (fields or {}).items()
-    return Selector(Requirement(field, Operator.EQUALS, value) for field, value in items)
+    return FieldSelector(FieldRequirement(field, Operator.EQUALS, value) for field, value in items)
 
 
 def escape(value: str) -> str:
@@ -147,7 +147,7 @@ def escape(value: str) -> str:
 _set = object.__setattr__
 
 
-def _parse(text: str) -> Iterator[Requirement]:
+def _parse(text: str) -> Iterator[FieldRequirement]:
     position = 0
     while position <= len(text):
         found = _TERM.match(text, position)
@@ -157,13 +157,13 @@ def _parse(text: str) -> Iterator[Requirement]:
         position += len(term) + 1
 
 
-def _requirement(text: str, term: str, position: int) -> Requirement:
+def _requirement(text: str, term: str, position: int) -> FieldRequirement:
     found = _OPERATOR.search(term)
     if found is None:
         reason = f"invalid selector: '{text}'; can't understand '{term}'"
         raise InvalidSelector(reason, text=text, position=position)
     value = _unescape(text, term[found.end() :], position + found.end())
-    return Requirement(term[: found.start()], Operator(found[0]), value)
+    return FieldRequirement(term[: found.start()], Operator(found[0]), value)
 
 
 def _unescape(text: str, value: str, position: int) -> str:
@@ -182,14 +182,16 @@ def _unescape(text: str, value: str, position: int) -> str:
     return _ESCAPED.sub(plain, value)
 
 
-def _transformed(requirements: Iterable[Requirement], function: Transform) -> Iterator[Requirement]:
+def _transformed(
+    requirements: Iterable[FieldRequirement], function: Transform
+) -> Iterator[FieldRequirement]:
     for requirement in requirements:
         field, value = function(requirement.field, requirement.value)
         if field or value:
-            yield Requirement(field, requirement.operator, value)
+            yield FieldRequirement(field, requirement.operator, value)
 
 
-def _compile(requirements: tuple[Requirement, ...]) -> Matcher:
+def _compile(requirements: tuple[FieldRequirement, ...]) -> Matcher:
     if not requirements:
         return _always
     if len(requirements) == 1:
@@ -205,7 +207,7 @@ def _compile(requirements: tuple[Requirement, ...]) -> Matcher:
     return matches
 
 
-def _matcher(requirement: Requirement) -> Matcher:
+def _matcher(requirement: FieldRequirement) -> Matcher:
     field, value = requirement.field, requirement.value
     if requirement.operator is Operator.EQUALS:
         return lambda fields: fields.get(field, "") == value

@@ -22,7 +22,7 @@ from apimachinery.codec import (
     MissingKind,
     StorageCodec,
     StrictDecodeError,
-    UnsupportedMediaType,
+    UnknownMediaType,
 )
 from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, load_content
@@ -159,7 +159,7 @@ class CustomCodec(Codec):
     ) -> Decoded:
         serializer = SERIALIZERS.get(media_type)
         if serializer is None:
-            raise UnsupportedMediaType(f"{media_type!r}: accepted media types include: {JSON}")
+            raise UnknownMediaType(f"{media_type!r}: accepted media types include: {JSON}")
         strict = validation is not FieldValidation.IGNORE
         document = serializer.read(data, strict)
         content = load_content(document.json)

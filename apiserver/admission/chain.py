@@ -17,7 +17,7 @@ from apimachinery.meta.status import StatusCause
 from apimachinery.meta.types import Object, TypeMeta
 from apimachinery.schema import GroupKind, GroupResource
 from apiserver.auth.user import User
-from apiserver.context import Context
+from apiserver.context import RequestContext
 
 
 class Operation(StrEnum):
@@ -34,7 +34,7 @@ class Attributes:
     *object* is None for a deletion, *old_object* for a creation.
     """
 
-    context: Context
+    context: RequestContext
     operation: Operation
     kind: GroupKind
     object: Object | None = None

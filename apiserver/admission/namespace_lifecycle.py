@@ -11,7 +11,7 @@ from apimachinery.errors import Forbidden, NotFound
 from apimachinery.meta.status import StatusCause
 from apimachinery.schema import GroupKind, GroupResource
 from apiserver.admission.chain import Attributes, Operation
-from apiserver.storage.clock import Clock, SystemClock
+from apiserver.storage.clock import MonotonicClock, SystemMonotonicClock
 
 NAMESPACE: Final = GroupKind("", "Namespace")
 IMMORTAL: Final = frozenset(("default", "kube-system", "kube-public"))
@@ -43,9 +43,9 @@ class NamespaceLookup(Protocol):
 class NamespaceLifecycle:
     """A mutating plugin, the first of all, though it changes nothing."""
 
-    def __init__(self, lookup: NamespaceLookup, *, clock: Clock | None = None) -> None:
+    def __init__(self, lookup: NamespaceLookup, *, clock: MonotonicClock | None = None) -> None:
         self._lookup = lookup
-        self._clock = clock or SystemClock()
+        self._clock = clock or SystemMonotonicClock()
         self._deleted: dict[str, float] = {}
         """Namespaces whose deletion passed here, and until when they are remembered."""
 

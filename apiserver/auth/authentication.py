@@ -22,7 +22,7 @@ class InvalidCredentials(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
+class RequestCredentials:
     """What a request carries to say who sent it."""
 
     authorization: str = ""
@@ -36,7 +36,7 @@ class Credentials:
 class Authenticator(Protocol):
     """Knows one kind of credentials."""
 
-    async def authenticate(self, credentials: Credentials) -> User | None:
+    async def authenticate(self, credentials: RequestCredentials) -> User | None:
         """The user, None for no credentials of this kind, or InvalidCredentials."""
 
 
@@ -47,7 +47,7 @@ class Authentication:
         self._authenticators = tuple(authenticators)
         self._anonymous = anonymous
 
-    async def user_of(self, credentials: Credentials) -> User:
+    async def user_of(self, credentials: RequestCredentials) -> User:
         """Who sent the request; raises Unauthorized when that is not to be known."""
         failed = False
         for authenticator in self._authenticators:
@@ -63,7 +63,7 @@ class Authentication:
         return ANONYMOUS
 
 
-def credentials_of(scope: dict[str, Any]) -> Credentials:
+def credentials_of(scope: dict[str, Any]) -> RequestCredentials:
     """What the ASGI *scope* of a request says of its sender."""
     authorization = ""
     for name, value in scope["headers"]:
@@ -74,8 +74,8 @@ def credentials_of(scope: dict[str, Any]) -> Credentials:
     tls = extensions.get("tls") if extensions else None
     chain = tls.get("client_cert_chain") if tls else None
     if not chain:
-        return Credentials(authorization)
-    return Credentials(authorization, chain[0], tuple(chain[1:]))
+        return RequestCredentials(authorization)
+    return RequestCredentials(authorization, chain[0], tuple(chain[1:]))
 
 
 def _authenticated(user: User) -> User:

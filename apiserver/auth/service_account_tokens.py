@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-from apiserver.auth.authentication import Credentials, InvalidCredentials
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
 from apiserver.auth.static_tokens import bearer_token
 from apiserver.auth.token_keys import InvalidSignature, TokenKeys, unverified_issuer
 from apiserver.auth.user import AUTHENTICATED, User
@@ -37,7 +37,7 @@ class Reference(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class ServiceAccountIdentity:
     """Which object there is, and since when it is being deleted, in seconds of the epoch."""
 
     uid: str
@@ -47,9 +47,13 @@ class Identity:
 class Identities(Protocol):
     """Finds accounts and secrets."""
 
-    async def account(self, namespace: str, name: str, *, newest: bool) -> Identity | None: ...
+    async def account(
+        self, namespace: str, name: str, *, newest: bool
+    ) -> ServiceAccountIdentity | None: ...
 
-    async def secret(self, namespace: str, name: str, *, newest: bool) -> Identity | None:
+    async def secret(
+        self, namespace: str, name: str, *, newest: bool
+    ) -> ServiceAccountIdentity | None:
         """The object that has this name; with *newest* no write that was acknowledged is missed."""
 
 
@@ -117,7 +121,7 @@ class ServiceAccountTokens:
             }
         )
 
-    async def authenticate(self, credentials: Credentials) -> User | None:
+    async def authenticate(self, credentials: RequestCredentials) -> User | None:
         token = bearer_token(credentials.authorization)
         found = await self.recognise(token, self.audiences) if token else None
         return found.user if found else None
@@ -260,7 +264,7 @@ def _text(claim: Any) -> str:
     return claim
 
 
-def _is_gone(found: Identity, now: float) -> bool:
+def _is_gone(found: ServiceAccountIdentity, now: float) -> bool:
     return found.deleted is not None and found.deleted < now - LEEWAY
 
 

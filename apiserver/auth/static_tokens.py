@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from apiserver.auth.authentication import Credentials, InvalidCredentials
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
 from apiserver.auth.user import User
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class TokenAuthenticator:
     def __init__(self, users: Mapping[str, User]) -> None:
         self._tokens = TokenSet(users)
 
-    async def authenticate(self, credentials: Credentials) -> User | None:
+    async def authenticate(self, credentials: RequestCredentials) -> User | None:
         return _accepted(self._tokens, credentials)
 
 
@@ -63,7 +63,7 @@ class TokenFileAuthenticator:
         self._stamp = _stamp(path)
         self._tokens = TokenSet(read_tokens(path))
 
-    async def authenticate(self, credentials: Credentials) -> User | None:
+    async def authenticate(self, credentials: RequestCredentials) -> User | None:
         if credentials.authorization:
             self._follow()
         return _accepted(self._tokens, credentials)
@@ -126,7 +126,7 @@ def _add(users: dict[str, User], row: list[str], where: str) -> None:
     users[token] = User(name, uid, tuple(group.strip() for group in groups if group.strip()))
 
 
-def _accepted(tokens: TokenSet, credentials: Credentials) -> User | None:
+def _accepted(tokens: TokenSet, credentials: RequestCredentials) -> User | None:
     token = bearer_token(credentials.authorization)
     if token is None:
         return None

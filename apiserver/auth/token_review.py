@@ -7,7 +7,7 @@ so whoever asks on behalf of somebody else is told nothing of it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apiserver.auth.authentication import Authenticator, Credentials, InvalidCredentials
+from apiserver.auth.authentication import Authenticator, InvalidCredentials, RequestCredentials
 from apiserver.auth.service_account_tokens import ServiceAccountTokens
 from apiserver.auth.user import AUTHENTICATED, User
 
@@ -57,7 +57,7 @@ class TokenReviewer:
     async def _own_user(self, token: str) -> User | None:
         for authenticator in self._authenticators:
             try:
-                user = await authenticator.authenticate(Credentials(f"Bearer {token}"))
+                user = await authenticator.authenticate(RequestCredentials(f"Bearer {token}"))
             except InvalidCredentials:
                 continue
             if user is not None:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import orjson
 
-from apiserver.auth.authentication import Credentials, InvalidCredentials
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
 from apiserver.auth.static_tokens import bearer_token
 from apiserver.auth.user import User
 from apiserver.auth.x509 import CREDENTIAL_ID
@@ -53,7 +53,7 @@ class SignedTokenAuthenticator:
         self._key = key
         self._clock = clock
 
-    async def authenticate(self, credentials: Credentials) -> User | None:
+    async def authenticate(self, credentials: RequestCredentials) -> User | None:
         token = bearer_token(credentials.authorization)
         if token is None or not token.startswith(PREFIX):
             return None

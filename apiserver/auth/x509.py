@@ -15,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from apiserver.auth.authentication import Credentials, InvalidCredentials
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
 from apiserver.auth.user import User
 
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
@@ -34,7 +34,7 @@ class CertificateAuthenticator:
         self._holder = lru_cache(maxsize=1024)(_holder)
         self._validity = lru_cache(maxsize=1024)(_validity)
 
-    async def authenticate(self, credentials: Credentials) -> User | None:
+    async def authenticate(self, credentials: RequestCredentials) -> User | None:
         if not credentials.certificate:
             return None
         holder = self._holder(credentials.certificate)

@@ -11,7 +11,7 @@ from apimachinery.scalars.duration import parse_duration
 from apimachinery.serialization.yaml import dump_yaml
 from apiserver.auth.user_tokens import issue_token, signing_key
 from apiserver.commands.serve import add_settings, flags_of
-from apiserver.config import Config, ConfigError, load_config
+from apiserver.config import ServerConfig, ServerConfigError, load_config
 from apiserver.process.certificates import KeyPair
 from apiserver.process.data_folder import (
     ADMIN,
@@ -96,7 +96,7 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     config = load_config(os.environ, flags_of(args))
     if args.merge and args.output == "-":
-        raise ConfigError("--merge: needs the file to merge into, as --output")
+        raise ServerConfigError("--merge: needs the file to merge into, as --output")
     try:
         authority = trusted_by_clients(config)
     except OSError as error:
@@ -118,21 +118,21 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _credentials(args: argparse.Namespace, config: Config) -> tuple[str, KeyPair | None]:
+def _credentials(args: argparse.Namespace, config: ServerConfig) -> tuple[str, KeyPair | None]:
     """A token, or a certificate with its key."""
     secret = read_admin_token(DataDir(config.data_dir))
     if not args.user:
         of_users = {"--group": args.user_groups, "--token": args.token, "--expires": args.expires}
         for flag, given in of_users.items():
             if given:
-                raise ConfigError(f"{flag}: has a meaning only with --user")
+                raise ServerConfigError(f"{flag}: has a meaning only with --user")
         return secret, None
     now, groups = datetime.now(UTC), tuple(args.user_groups)
     lifetime = _lifetime(args.expires or LIFETIME)
     if args.token:
         return issue_token(signing_key(secret), args.user, groups, expires=now + lifetime), None
     if config.insecure_http:
-        raise ConfigError(
+        raise ServerConfigError(
             "--user: a certificate needs TLS, which --insecure-http turns off; --token does not"
         )
     return "", issue_client(config, args.user, groups, now=now, lifetime=lifetime)
@@ -143,18 +143,18 @@ def _merged(path: Path, made: Kubeconfig) -> bytes:
         existing = path.read_bytes() if path.exists() else b""
         return added(existing, made)
     except OSError as error:
-        raise ConfigError(f"--output {path}: {error.strerror}") from error
+        raise ServerConfigError(f"--output {path}: {error.strerror}") from error
     except InvalidKubeconfig as error:
-        raise ConfigError(f"--output {path}: cannot be merged into: {error}") from error
+        raise ServerConfigError(f"--output {path}: cannot be merged into: {error}") from error
 
 
 def _lifetime(text: str) -> timedelta:
     try:
         lifetime = parse_duration(text)
     except ValueError as error:
-        raise ConfigError(f"--expires: {text!r}: must be a duration such as 24h") from error
+        raise ServerConfigError(f"--expires: {text!r}: must be a duration such as 24h") from error
     if lifetime <= timedelta():
-        raise ConfigError(f"--expires: {text!r}: must be longer than nothing")
+        raise ServerConfigError(f"--expires: {text!r}: must be longer than nothing")
     return lifetime
 
 
@@ -165,4 +165,4 @@ def _write(output: str, data: bytes) -> None:
     try:
         write_private(Path(output), data)
     except OSError as error:
-        raise ConfigError(f"--output {output}: {error.strerror}") from error
+        raise ServerConfigError(f"--output {output}: {error.strerror}") from error

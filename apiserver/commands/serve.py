@@ -17,7 +17,7 @@ from typing import Any
 from apiserver.asgi import Server
 from apiserver.auth.static_tokens import InvalidTokenFile, read_tokens
 from apiserver.auth.token_keys import InvalidSigningKey
-from apiserver.config import SETTINGS, Config, ConfigError, load_config
+from apiserver.config import SETTINGS, ServerConfig, ServerConfigError, load_config
 from apiserver.controlplane.standard_server import standard_groups
 from apiserver.process.address import Address
 from apiserver.process.data_folder import DataDir, DataDirError, prepare, token_keys
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         start.settings,
         start.server,
         when_ready=start.announce,
-        refusal=(ConfigError, DataDirError, GroupError, InvalidSigningKey, InvalidTokenFile),
+        refusal=(ServerConfigError, DataDirError, GroupError, InvalidSigningKey, InvalidTokenFile),
     ).run()
     return 0
 
@@ -108,7 +108,7 @@ class _Start:
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
         self._port: int | None = None
-        self._config = Config()
+        self._config = ServerConfig()
         self._folder = DataDir(Path())
         self._served: list[str] = []
 
@@ -157,7 +157,7 @@ def free_port(address: Address) -> int:
             port: int = probe.getsockname()[1]
             return port
     except OSError as error:
-        raise ConfigError(f"--bind {address}: {_why_not(error)}") from error
+        raise ServerConfigError(f"--bind {address}: {_why_not(error)}") from error
 
 
 def describe_groups(references: tuple[str, ...]) -> list[str]:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from apiserver.storage.backends import open_backend
-from apiserver.storage.interface import Backend, Conflict, KeyExists, Record, StorageError
+from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConflict, StorageError
 from apiserver.storage.keys import ROOT
 
 PAGE: Final = 500
@@ -111,7 +111,7 @@ async def _write(target: Backend, record: Record) -> None:
         try:
             await target.update(record.key, record.value, revision=current.revision)
             return
-        except Conflict:
+        except RevisionConflict:
             continue
 
 

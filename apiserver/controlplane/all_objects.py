@@ -19,8 +19,8 @@ from apimachinery.watch import EventType
 from apiserver.context import context_for
 from apiserver.controlplane.local_objects import store_of
 from apiserver.install import Groups
-from apiserver.registry.store import Store
-from apiserver.storage.cache.entry import Selection
+from apiserver.registry.store import ResourceStore
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.fanout import EntryEvent
 from apiserver.views.resource_view import Form
 
@@ -80,7 +80,7 @@ class Everything:
         marker = uid.encode()
         for resource in self._resources():
             store = self._store(resource)
-            for entry in (await store.list(Selection())).entries:
+            for entry in (await store.list(EntrySelection())).entries:
                 if marker not in entry.record.value:
                     continue
                 metadata = store.decode(entry).metadata
@@ -123,12 +123,12 @@ class Everything:
                     return version.with_resource(resource.name), resource.namespaced
         raise LookupError(f"{reference.api_version} {reference.kind} is not served")
 
-    def _store(self, resource: GroupVersionResource) -> Store[Any]:
+    def _store(self, resource: GroupVersionResource) -> ResourceStore[Any]:
         return store_of(self._groups, resource.group_resource)
 
     async def _follow_all(self, queue: asyncio.Queue[Any]) -> None:
         """Keep one watch for each resource that is served."""
-        running: dict[Store[Any], asyncio.Task[None]] = {}
+        running: dict[ResourceStore[Any], asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as tasks:
             while True:
                 changed = self._groups.changed
@@ -142,9 +142,9 @@ class Everything:
                 await changed.wait()
 
     async def _follow(
-        self, store: Store[Any], resource: GroupVersionResource, queue: asyncio.Queue[Any]
+        self, store: ResourceStore[Any], resource: GroupVersionResource, queue: asyncio.Queue[Any]
     ) -> None:
-        async with store.watch(Selection(), Form(resource.group_version)) as watcher:
+        async with store.watch(EntrySelection(), Form(resource.group_version)) as watcher:
             async for batch in watcher:
                 for event in batch:
                     seen = self._seen(store, resource, event)
@@ -155,7 +155,9 @@ class Everything:
         # What happens until the next watch would be missed: whoever listens must start over.
         raise WatchEnded(resource)
 
-    def _seen(self, store: Store[Any], resource: GroupVersionResource, event: EntryEvent) -> Any:
+    def _seen(
+        self, store: ResourceStore[Any], resource: GroupVersionResource, event: EntryEvent
+    ) -> Any:
         if event.entry is None:
             return None
         value = event.entry.record.value

@@ -17,9 +17,9 @@ from apiserver.context import context_for
 from apiserver.install import Groups
 from apiserver.registry.following import Following
 from apiserver.registry.object_update import replacement
-from apiserver.registry.store import Store
+from apiserver.registry.store import ResourceStore
 from apiserver.registry.strategy import Strategy
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.fanout import EntryEvent, Watcher
 from apiserver.storage.cache.read_revision import Freshness
 from apiserver.views.resource_view import Form
@@ -51,17 +51,17 @@ class Named:
         return await self._replace(self._store, obj, "status")
 
     @property
-    def _store(self) -> Store[Any]:
+    def _store(self) -> ResourceStore[Any]:
         return self._groups.store(self._resource.group_resource)
 
-    async def _replace(self, store: Store[Any], obj: Object, subresource: str = "") -> Any:
+    async def _replace(self, store: ResourceStore[Any], obj: Object, subresource: str = "") -> Any:
         name = obj.metadata.name
         context = context_for("update", self._resource, subresource=subresource, name=name)
         written, _ = await store.update(name, replacement(obj), context)
         return written
 
     def _watch(self) -> AbstractAsyncContextManager[Watcher]:
-        return self._store.watch(Selection(), Form(self._resource.group_version))
+        return self._store.watch(EntrySelection(), Form(self._resource.group_version))
 
 
 class Namespaces(Named):
@@ -100,14 +100,14 @@ class Contents:
         options = DeleteOptions(propagation_policy="Background")
         context = context_for("deletecollection", resource, namespace=namespace)
         store = store_of(self._groups, resource.group_resource)
-        await store.delete_collection(Selection(namespace=namespace), options, context)
+        await store.delete_collection(EntrySelection(namespace=namespace), options, context)
 
     async def remaining(
         self, resource: GroupVersionResource, namespace: str
     ) -> Sequence[ObjectMeta]:
         """The metadata of what is there in the newest state."""
         store = store_of(self._groups, resource.group_resource)
-        page = await store.list(Selection(namespace=namespace))
+        page = await store.list(EntrySelection(namespace=namespace))
         return [store.decode(entry).metadata for entry in page.entries]
 
 
@@ -120,7 +120,7 @@ class ClusterObjects:
     def __init__(self, groups: Groups, resource: GroupVersionResource) -> None:
         self._groups = groups
         self._resource = resource
-        self._store: Store[Any] = groups.store(resource.group_resource)
+        self._store: ResourceStore[Any] = groups.store(resource.group_resource)
         self._known: dict[str, Any] = {}
         self._following = Following(self._store, self._put, self._gone)
 
@@ -149,7 +149,9 @@ class ClusterObjects:
     @asynccontextmanager
     async def watch(self) -> AsyncIterator[AsyncIterator[Sequence[EntryEvent]]]:
         """What there is, then whatever happens, in batches."""
-        async with self._store.watch(Selection(), Form(self._resource.group_version)) as watcher:
+        async with self._store.watch(
+            EntrySelection(), Form(self._resource.group_version)
+        ) as watcher:
             yield watcher
 
     def _put(self, obj: Object) -> None:
@@ -202,11 +204,11 @@ class Objects:
         """Metadata of every object (of that name) there is, then of each that changes or goes."""
         store = self._groups.store(resource)
         form = Form(self._groups.versioned(resource).group_version)
-        async with store.watch(Selection(name=name or None), form) as watcher:
+        async with store.watch(EntrySelection(name=name or None), form) as watcher:
             yield _metadata(store, watcher)
 
 
-def store_of(groups: Groups, resource: GroupResource) -> Store[Any]:
+def store_of(groups: Groups, resource: GroupResource) -> ResourceStore[Any]:
     """The store of a resource; raises NotFound if it was removed, perhaps a moment ago."""
     try:
         return groups.store(resource)
@@ -214,14 +216,14 @@ def store_of(groups: Groups, resource: GroupResource) -> Store[Any]:
         raise NotFound.of(resource, "") from None
 
 
-async def _metadata(store: Store[Any], watcher: Watcher) -> AsyncIterator[ObjectMeta]:
+async def _metadata(store: ResourceStore[Any], watcher: Watcher) -> AsyncIterator[ObjectMeta]:
     async for batch in watcher:
         for event in batch:
             if event.entry is not None:
                 yield store.decode(event.entry).metadata
 
 
-async def _seen(store: Store[Any], watcher: Watcher) -> AsyncIterator[Any]:
+async def _seen(store: ResourceStore[Any], watcher: Watcher) -> AsyncIterator[Any]:
     async for batch in watcher:
         for event in batch:
             if event.entry is not None and event.type is not EventType.DELETED:

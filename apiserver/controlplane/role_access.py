@@ -26,7 +26,7 @@ from apiserver.group import Group
 from apiserver.http.request_info import RequestInfo
 from apiserver.install import Groups
 from apiserver.registry.following import Following
-from apiserver.registry.store import Store
+from apiserver.registry.store import ResourceStore
 
 _V1: Final = GroupVersion(GROUP, "v1")
 _PARTS: Final = ("status", "scale")
@@ -107,5 +107,5 @@ def offers(groups: Sequence[Group]) -> Iterator[Offer]:
             )
 
 
-def _store(groups: Groups, resource: str) -> Store[Any]:
+def _store(groups: Groups, resource: str) -> ResourceStore[Any]:
     return groups.store(GroupResource(GROUP, resource))

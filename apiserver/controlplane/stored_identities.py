@@ -12,8 +12,8 @@ import orjson
 from apimachinery.errors import NotFound
 from apimachinery.scalars.time import parse_time
 from apimachinery.schema import GroupResource
-from apiserver.auth.service_account_tokens import Identity
-from apiserver.registry.store import Store
+from apiserver.auth.service_account_tokens import ServiceAccountIdentity
+from apiserver.registry.store import ResourceStore
 from apiserver.storage.cache.entry import Entry
 from apiserver.storage.cache.read_revision import Freshness
 
@@ -27,21 +27,25 @@ _SECRETS: Final = GroupResource("", "secrets")
 class StoredIdentities:
     """Implements `Identities` by the stores of a server, which exist only when it runs."""
 
-    def __init__(self, store_of: Callable[[GroupResource], Store[Any]]) -> None:
+    def __init__(self, store_of: Callable[[GroupResource], ResourceStore[Any]]) -> None:
         self._store_of = store_of
-        self._known: dict[str, tuple[int, Identity]] = {}
+        self._known: dict[str, tuple[int, ServiceAccountIdentity]] = {}
 
-    async def account(self, namespace: str, name: str, *, newest: bool) -> Identity | None:
+    async def account(
+        self, namespace: str, name: str, *, newest: bool
+    ) -> ServiceAccountIdentity | None:
         """The service account that has this name."""
         return await self._find(_ACCOUNTS, namespace, name, newest=newest)
 
-    async def secret(self, namespace: str, name: str, *, newest: bool) -> Identity | None:
+    async def secret(
+        self, namespace: str, name: str, *, newest: bool
+    ) -> ServiceAccountIdentity | None:
         """The secret that has this name."""
         return await self._find(_SECRETS, namespace, name, newest=newest)
 
     async def _find(
         self, resource: GroupResource, namespace: str, name: str, *, newest: bool
-    ) -> Identity | None:
+    ) -> ServiceAccountIdentity | None:
         at = Freshness.NEWEST if newest else Freshness.ANY
         try:
             entry = await self._store_of(resource).get(name, namespace=namespace, at=at)
@@ -49,7 +53,7 @@ class StoredIdentities:
             return None  # a core group of somebody's own need not have the resource at all
         return self._identity(entry)
 
-    def _identity(self, entry: Entry) -> Identity:
+    def _identity(self, entry: Entry) -> ServiceAccountIdentity:
         record = entry.record
         known = self._known.get(record.key)
         if known is not None and known[0] == record.revision:
@@ -61,7 +65,9 @@ class StoredIdentities:
         return found
 
 
-def _identity(value: bytes) -> Identity:
+def _identity(value: bytes) -> ServiceAccountIdentity:
     metadata = orjson.loads(value)["metadata"]
     deleted = metadata.get("deletionTimestamp")
-    return Identity(metadata["uid"], parse_time(deleted).timestamp() if deleted else None)
+    return ServiceAccountIdentity(
+        metadata["uid"], parse_time(deleted).timestamp() if deleted else None
+    )

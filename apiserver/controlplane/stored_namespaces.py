@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from apimachinery.errors import NotFound
 from apiserver.admission.namespace_lifecycle import NamespacePhase
-from apiserver.registry.store import Store
+from apiserver.registry.store import ResourceStore
 from apiserver.storage.cache.read_revision import Freshness
 
 _MARK: Final = b'"deletionTimestamp":'
@@ -13,7 +13,7 @@ _MARK: Final = b'"deletionTimestamp":'
 class StoredNamespaces:
     """Finds namespaces, whatever class they are of, in their store."""
 
-    def __init__(self, namespaces: Store[Any]) -> None:
+    def __init__(self, namespaces: ResourceStore[Any]) -> None:
         self._namespaces = namespaces
 
     async def __call__(self, name: str, *, newest: bool) -> NamespacePhase | None:

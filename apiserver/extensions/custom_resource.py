@@ -13,17 +13,17 @@ from apimachinery.schema import GroupKind, GroupResource
 from apimachinery.scheme import Scheme
 from apimachinery.structural.custom_kind import CustomCodec, CustomResource, CustomStorageCodec
 from apimachinery.version import sort_versions
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.extensions.custom_columns import table_columns
 from apiserver.extensions.custom_strategy import CustomStrategy
 from apiserver.extensions.custom_view import CustomView, VersionViews
 from apiserver.extensions.definition import DefinedVersion, Definition
 from apiserver.group import STATUS, Assembled, Foundation, Group, Resource, Subresource, scale
 from apiserver.managed_fields.ownership import Untracked
-from apiserver.registry.store import Store
-from apiserver.registry.write_rules import Rules
+from apiserver.registry.store import ResourceStore
+from apiserver.registry.write_rules import WriteRules
 from apiserver.storage.keys import ResourceKeys
-from apiserver.storage.objects import Objects
+from apiserver.storage.objects import ObjectStorage
 
 _LISTED_VERBS: Final = (
     *("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"),
@@ -79,25 +79,25 @@ class Served:
         keys = ResourceKeys(definition.group, definition.plural, namespaced=definition.namespaced)
         stored = views[definition.storage_version]
         cached = foundation.cache.register(keys, VersionViews(by_version, stored))
-        stores: dict[str, Store[Any]] = {}
+        stores: dict[str, ResourceStore[Any]] = {}
         for version in definition.versions:
             rules = self._rules(version, foundation)
             codec = self._storage(version)
-            objects: Objects[Any] = Objects(foundation.backend, codec, cached)
+            objects: ObjectStorage[Any] = ObjectStorage(foundation.backend, codec, cached)
             stores[version.name] = CustomStore(
                 rules, objects=objects, cached=cached, view=views[version.name], served=self
             )
         first = definition.served[0].name if definition.served else definition.storage_version
         return Assembled(self._codec, first, stores)
 
-    def _rules(self, version: DefinedVersion, foundation: Foundation) -> Rules[Any]:
+    def _rules(self, version: DefinedVersion, foundation: Foundation) -> WriteRules[Any]:
         definition, kind = self.definition, self._kind
         own = kind.version(version.name).with_kind(definition.kind)
         # Who owns a field may have come to own it in a version that is no longer served.
         names = sort_versions(each.name for each in definition.versions)
         group = Group(definition.group, tuple(names), (), _no_kinds)
         ownership = foundation.ownership
-        return Rules[Any](
+        return WriteRules[Any](
             resource=GroupResource(definition.group, definition.plural),
             kind=GroupKind(definition.group, definition.kind),
             strategy=CustomStrategy(own, kind.schemas[version.name], version),
@@ -125,17 +125,17 @@ class Served:
         )
 
 
-class CustomStore(Store[CustomResource]):
+class CustomStore(ResourceStore[CustomResource]):
     """The objects of a custom resource, of which there can be no more once it is on its way out."""
 
-    def __init__(self, rules: Rules[Any], *, served: Served, **parts: Any) -> None:
+    def __init__(self, rules: WriteRules[Any], *, served: Served, **parts: Any) -> None:
         super().__init__(rules, **parts)
         self._served = served
 
     async def create(
         self,
         obj: CustomResource,
-        context: Context,
+        context: RequestContext,
         options: CreateOptions | None = None,
         *,
         track: bool = True,

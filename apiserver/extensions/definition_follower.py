@@ -18,8 +18,8 @@ from apimachinery.meta.options import ListOptions
 from apiserver.extensions.custom_resource import Served, custom_group
 from apiserver.extensions.definition import DEFINITIONS, Definition, parse_definition
 from apiserver.install import Groups
-from apiserver.registry.store import Store
-from apiserver.storage.cache.entry import Entry, Selection
+from apiserver.registry.store import ResourceStore
+from apiserver.storage.cache.entry import Entry, EntrySelection
 from apiserver.views.resource_view import Form
 
 log = logging.getLogger(__name__)
@@ -44,12 +44,12 @@ class Extensions:
         """The groups that are ours."""
 
     @property
-    def _store(self) -> Store[Any]:
+    def _store(self) -> ResourceStore[Any]:
         return self._groups.store(DEFINITIONS.group_resource)
 
     async def start(self) -> None:
         """Serve what is defined already."""
-        self.sync((await self._store.list(Selection())).entries)
+        self.sync((await self._store.list(EntrySelection())).entries)
         self._groups.refresh = self.refresh
         await self._groups.filled(seconds=FILL_SECONDS)
 
@@ -58,10 +58,10 @@ class Extensions:
         while True:
             try:
                 async with self._store.watch(
-                    Selection(), Form(DEFINITIONS.group_version)
+                    EntrySelection(), Form(DEFINITIONS.group_version)
                 ) as watcher:
                     async for _ in watcher:
-                        self.sync((await self._store.list(Selection(), _AS_CACHED)).entries)
+                        self.sync((await self._store.list(EntrySelection(), _AS_CACHED)).entries)
             except APIError as error:
                 log.warning("following the definitions failed: %s; starting over", error)
             await asyncio.sleep(_RETRY_SECONDS)
@@ -70,7 +70,7 @@ class Extensions:
         """Serve what is defined in the newest state, as far as the store can tell it soon."""
         try:
             async with asyncio.timeout(REFRESH_SECONDS):
-                self.sync((await self._store.list(Selection())).entries)
+                self.sync((await self._store.list(EntrySelection())).entries)
         except (APIError, TimeoutError) as error:
             log.debug("the newest definitions are not known: %s", error)
 

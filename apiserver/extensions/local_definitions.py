@@ -10,7 +10,7 @@ from apiserver.context import context_for
 from apiserver.controlplane.local_objects import Named, store_of
 from apiserver.extensions.definition import DEFINITIONS
 from apiserver.install import Groups
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.fanout import Watcher
 
 
@@ -23,7 +23,7 @@ class Definitions(Named):
     async def of_group(self, group: str) -> Sequence[Any]:
         """The newest state of every definition of a group."""
         store = self._store
-        page = await store.list(Selection())
+        page = await store.list(EntrySelection())
         # They are called after their groups, and large: those of others are not decoded.
         names = ((entry, entry.record.key.rpartition("/")[2]) for entry in page.entries)
         return [store.decode(entry) for entry, name in names if name.partition(".")[2] == group]
@@ -53,11 +53,11 @@ class Instances:
         store = store_of(self._groups, resource)
         options = DeleteOptions(propagation_policy="Background")
         context = context_for("deletecollection", self._groups.versioned(resource))
-        await store.delete_collection(Selection(), options, context)
+        await store.delete_collection(EntrySelection(), options, context)
 
     async def remaining(self, resource: GroupResource) -> int:
         """How many objects there are in the newest state."""
-        return len((await store_of(self._groups, resource).list(Selection())).entries)
+        return len((await store_of(self._groups, resource).list(EntrySelection())).entries)
 
     def is_built_in(self, group: str) -> bool:
         """Whether the server has the group itself: what is in it was not defined."""

@@ -18,7 +18,7 @@ from apimachinery.model.decoding import DecodeError
 from apimachinery.model.deprecated_fields import uses_of
 from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
 from apimachinery.serialization.serializer import read_yaml, yaml_complaint
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint, field_validation
 from apiserver.handlers.body import warn_of_uses
 from apiserver.managed_fields.field_tracking import FieldTracking
@@ -28,7 +28,7 @@ Document = dict[str, Any]
 
 async def apply(
     endpoint: Endpoint,
-    context: Context,
+    context: RequestContext,
     body: bytes,
     options: PatchOptions,
     permit: Callable[[str], Awaitable[None]],
@@ -62,7 +62,7 @@ async def apply(
 
 
 def configuration(
-    kind: GroupVersionKind, body: bytes, validation: FieldValidation, context: Context
+    kind: GroupVersionKind, body: bytes, validation: FieldValidation, context: RequestContext
 ) -> Document:
     """What a client applies, which must say that it is of that kind."""
     try:
@@ -79,7 +79,7 @@ def configuration(
     return document
 
 
-def _judge(problems: tuple[str, ...], validation: FieldValidation, context: Context) -> None:
+def _judge(problems: tuple[str, ...], validation: FieldValidation, context: RequestContext) -> None:
     if validation is FieldValidation.STRICT and problems:
         raise BadRequest(f"error strict decoding YAML: {yaml_complaint(problems)}")
     if validation is FieldValidation.WARN:
@@ -105,7 +105,7 @@ def failure(error: ApplyError) -> APIError:
     return BadRequest(str(error))
 
 
-def _decoded(endpoint: Endpoint, document: Document, context: Context) -> Object:
+def _decoded(endpoint: Endpoint, document: Document, context: RequestContext) -> Object:
     try:
         found = endpoint.codec.decode_internal(orjson.dumps(document), expected=endpoint.kind)
     except DecodeError as error:

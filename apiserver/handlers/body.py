@@ -23,7 +23,7 @@ from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.scheme import NotRegistered
 from apimachinery.serialization.serializer import JSON, PROTOBUF, SERIALIZERS
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint
 from apiserver.http.negotiation import ALL_TYPES, body_media_type
 from apiserver.http.response import exchange_of, protobuf_codec
@@ -46,7 +46,7 @@ def decode_body(
     header: str,
     *,
     validation: FieldValidation,
-    context: Context,
+    context: RequestContext,
     expected: GroupVersionKind | None = None,
 ) -> Object:
     """The internal object that a body describes; what is only to be warned of goes to *context*."""
@@ -72,7 +72,7 @@ def decode_body(
 
 
 def _metadata_errors(
-    endpoint: Endpoint, data: bytes, media_type: str, context: Context
+    endpoint: Endpoint, data: bytes, media_type: str, context: RequestContext
 ) -> Iterator[FieldError]:
     """What is wrong with the metadata of a new object whose other values are wrong.
 
@@ -94,7 +94,7 @@ def _metadata_errors(
     )
 
 
-def warn_of_uses(uses: Uses, context: Context, before: Uses | None = None) -> None:
+def warn_of_uses(uses: Uses, context: RequestContext, before: Uses | None = None) -> None:
     """Warn of deprecated fields, unless they were the same *before* or are not written to."""
     for path, (value, text) in uses.items():
         if context.subresource == "status" and not path.startswith("status."):
@@ -103,7 +103,9 @@ def warn_of_uses(uses: Uses, context: Context, before: Uses | None = None) -> No
             context.warn(text)
 
 
-def _warn_of_uses(endpoint: Endpoint, data: bytes, media_type: str, context: Context) -> None:
+def _warn_of_uses(
+    endpoint: Endpoint, data: bytes, media_type: str, context: RequestContext
+) -> None:
     if media_type == PROTOBUF:
         versioned = endpoint.codec.decode(data, expected=endpoint.kind, media_type=media_type)
         document = dump_json(versioned.object)
@@ -153,7 +155,7 @@ def decode_failure(
             )
         case codec.TooLarge():
             return RequestEntityTooLarge.of(error.limit)
-        case codec.UnsupportedMediaType():
+        case codec.UnknownMediaType():
             return Unsupported(str(error))
         case DecodeError(fields=fields) if fields:
             return Invalid.of(

@@ -20,17 +20,19 @@ from apiserver.handlers.object_response import included_object
 from apiserver.http.exchange import Exchange
 from apiserver.http.response import LARGE, exchange_of, write, write_stream
 from apiserver.registry.pagination import ObjectPage
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.views.selection import select
 
 
-def list_selection(endpoint: Endpoint, exchange: Exchange) -> tuple[ListOptions | None, Selection]:
+def list_selection(
+    endpoint: Endpoint, exchange: Exchange
+) -> tuple[ListOptions | None, EntrySelection]:
     """What a request for a collection wants, checked; without a query, everything there is."""
     info = exchange.info
     namespace = info.namespace if endpoint.namespaced else ""
     name = info.name if info.name_in_path else ""
     if not exchange.query and info.verb != "watch":
-        return None, Selection(namespace=namespace or None)
+        return None, EntrySelection(namespace=namespace or None)
     options, selectors = load_list(exchange.query)
     options.watch = info.verb == "watch"
     default_list_options(options)

@@ -13,7 +13,7 @@ from apimachinery.meta.types import TypeMeta
 from apimachinery.serialization.serializer import PROTOBUF
 from apiserver.endpoint import Endpoint
 from apiserver.http.exchange import Exchange
-from apiserver.http.negotiation import TABLE, Accepted, Offer, Shape
+from apiserver.http.negotiation import TABLE, Accepted, MediaTypeOffer, Shape
 from apiserver.http.response import exchange_of, write
 
 
@@ -26,7 +26,7 @@ def agree(req: Request, endpoint: Endpoint, shape: Shape = Shape.OBJECT) -> Acce
     return accept(req, endpoint.offer, shape)
 
 
-def accept(req: Request, offer: Offer, shape: Shape = Shape.OBJECT) -> Accepted:
+def accept(req: Request, offer: MediaTypeOffer, shape: Shape = Shape.OBJECT) -> Accepted:
     """Choose from what is offered; who wants it indented gets it so."""
     exchange = exchange_of(req)
     accepted = offer.accept(req.get_header("accept") or "", shape)

@@ -20,7 +20,7 @@ from apimachinery.model.decoding import DecodeError
 from apimachinery.model.deprecated_fields import has_deprecated, uses_of
 from apimachinery.scheme import NotRegistered
 from apimachinery.serialization.media_types import parse_media_type
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.endpoint import APPLY_PATCH, Endpoint, field_validation
 from apiserver.handlers.apply import apply
 from apiserver.handlers.body import check_kind, content_type, read_body, warn_of_uses, with_reset
@@ -81,7 +81,7 @@ class Patched:
 
     endpoint: Endpoint
     body: PatchBody
-    context: Context
+    context: RequestContext
 
     def __call__(self, current: Object) -> Object:
         endpoint = self.endpoint

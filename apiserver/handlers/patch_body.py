@@ -24,7 +24,7 @@ from apimachinery.patch.patch_errors import MalformedPatch, PatchError, PatchToo
 from apimachinery.patch.strategic_schema import describe
 from apimachinery.schema import GroupKind
 from apimachinery.serialization.serializer import read_json
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.endpoint import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 
 Document = Any
@@ -51,7 +51,7 @@ class PatchBody:
             return self._applied(merge_patch.apply, current, self.document)
         return self._applied(strategic.apply, current, self.document, self.shape)
 
-    def judge(self, patched: bytes, more: tuple[str, ...], context: Context) -> None:
+    def judge(self, patched: bytes, more: tuple[str, ...], context: RequestContext) -> None:
         """Refuse or warn of what is wrong with the patch, and *more* of what it has made."""
         problems = (*self.problems, *more)
         if problems and self.validation is FieldValidation.STRICT:

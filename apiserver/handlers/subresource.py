@@ -22,7 +22,7 @@ from apimachinery.scale import Scale
 from apimachinery.scheme import NotRegistered
 from apimachinery.serialization.serializer import PROTOBUF
 from apiserver.admission.chain import Attributes, Operation
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.endpoint import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -39,7 +39,7 @@ from apiserver.handlers.patch import Patched, patch_options, patch_type
 from apiserver.handlers.patch import update_options as as_update_options
 from apiserver.handlers.patch_body import read_patch
 from apiserver.handlers.update import update_options
-from apiserver.http.negotiation import ALL_TYPES, Offer, body_media_type
+from apiserver.http.negotiation import ALL_TYPES, MediaTypeOffer, body_media_type
 from apiserver.http.response import exchange_of, write
 from apiserver.managed_fields.scale_ownership import ScaleOwnership
 from apiserver.registry.object_update import replacement
@@ -61,7 +61,7 @@ class ScaleHandlers:
 
     def __init__(self) -> None:
         self._codec = Codec(scale_scheme())
-        self._offer = Offer(ALL_TYPES, transforms=False)
+        self._offer = MediaTypeOffer(ALL_TYPES, transforms=False)
         self._shape = shape_of(Scale)
 
     async def get(self, sub: SubEndpoint, req: Request, resp: Response) -> None:
@@ -110,7 +110,7 @@ class ScaleHandlers:
         self._write(req, resp, scale_of(obj, sub.subresource))
 
     async def _apply(
-        self, sub: SubEndpoint, body: bytes, options: PatchOptions, context: Context
+        self, sub: SubEndpoint, body: bytes, options: PatchOptions, context: RequestContext
     ) -> Object:
         """The object whose scale was applied to; it must be there already."""
         endpoint, resource = sub.endpoint, sub.endpoint.gvr.group_resource
@@ -139,7 +139,7 @@ class ScaleHandlers:
         obj, _ = await endpoint.stored.update(context.name, change, context, update, track=False)
         return obj  # type: ignore[no-any-return]
 
-    def _begin(self, sub: SubEndpoint, req: Request) -> Context:
+    def _begin(self, sub: SubEndpoint, req: Request) -> RequestContext:
         exchange = exchange_of(req)
         exchange.route = sub.endpoint
         accept(req, self._offer)
@@ -225,7 +225,10 @@ async def store_patched(sub: SubEndpoint, req: Request, resp: Response) -> None:
 
 
 async def _stored(
-    sub: SubEndpoint, context: Context, body: Callable[[Object], Object], options: UpdateOptions
+    sub: SubEndpoint,
+    context: RequestContext,
+    body: Callable[[Object], Object],
+    options: UpdateOptions,
 ) -> Object:
     """What is stored when a group has handled *body*, which is made of the current object."""
     endpoint = sub.endpoint
@@ -247,7 +250,7 @@ async def _stored(
 
 
 async def _body(
-    sub: SubEndpoint, req: Request, context: Context, options: CreateOptions | UpdateOptions
+    sub: SubEndpoint, req: Request, context: RequestContext, options: CreateOptions | UpdateOptions
 ) -> Object:
     return decode_body(
         sub.endpoint,
@@ -260,7 +263,7 @@ async def _body(
 
 
 async def _admitted(
-    sub: SubEndpoint, context: Context, body: Any, options: CreateOptions
+    sub: SubEndpoint, context: RequestContext, body: Any, options: CreateOptions
 ) -> Object:
     """What admission makes of a document that is not stored, but answered like a creation."""
     rules = sub.endpoint.stored.rules
@@ -272,7 +275,7 @@ async def _admitted(
     return attributes.object
 
 
-async def _handle(sub: SubEndpoint, context: Context, current: Object, body: Any) -> Any:
+async def _handle(sub: SubEndpoint, context: RequestContext, current: Object, body: Any) -> Any:
     assert sub.subresource.handle is not None
     return await sub.subresource.handle(context, current, body)
 

@@ -26,7 +26,7 @@ from apiserver.http.exchange import Exchange
 from apiserver.http.negotiation import Shape
 from apiserver.http.request_limits import Limits
 from apiserver.http.response import exchange_of, status_bytes
-from apiserver.http.server_metrics import Metrics
+from apiserver.http.server_metrics import ServerMetrics
 from apiserver.registry.storage_errors import api_error
 from apiserver.storage.cache.fanout import EntryEvent, Watcher
 from apiserver.storage.interface import StorageError
@@ -45,7 +45,7 @@ MOST_SOURCES: Final = 200
 class Watches:
     """The watches of a server process, and how they begin and end."""
 
-    def __init__(self, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, limits: Limits, metrics: ServerMetrics) -> None:
         self._limits = limits
         self._metrics = metrics
         self._open: set[Watcher] = set()
@@ -82,7 +82,7 @@ class Watches:
             else:
                 await ws.send_text(frame.decode())
 
-    async def _begin(self, endpoint: Endpoint, req: Request) -> "Stream":
+    async def _begin(self, endpoint: Endpoint, req: Request) -> "WatchResponse":
         exchange = exchange_of(req)
         accepted = agree(req, endpoint, Shape.STREAM)
         exchange.watcher = self._source(req.get_header(SOURCE) or "")
@@ -94,8 +94,8 @@ class Watches:
             watching = endpoint.stored.watch(selection, form, options)
             watcher = await exchange.opened.enter_async_context(watching)
         except Expired as error:
-            return Stream(endpoint, exchange, first, failure=error)
-        stream = Stream(endpoint, exchange, first, watcher, self._metrics)
+            return WatchResponse(endpoint, exchange, first, failure=error)
+        stream = WatchResponse(endpoint, exchange, first, watcher, self._metrics)
         self._keep(exchange, watcher)
         self._limit(endpoint, exchange, watcher, options)
         return stream
@@ -144,7 +144,7 @@ class Watches:
             exchange.opened.callback(timer.cancel)
 
 
-class Stream:
+class WatchResponse:
     """The events of one watch as bytes. Its first event may differ: only it defines columns."""
 
     def __init__(
@@ -153,7 +153,7 @@ class Stream:
         exchange: Exchange,
         first: Form,
         watcher: Watcher | None = None,
-        metrics: Metrics | None = None,
+        metrics: ServerMetrics | None = None,
         *,
         failure: APIError | None = None,
     ) -> None:

@@ -14,7 +14,7 @@ import falcon
 from falcon.asgi import Request, Response, WebSocket
 
 from apimachinery.errors import APIError, BadRequest, InternalError, Timeout
-from apiserver.auth.authentication import Authentication, Credentials, credentials_of
+from apiserver.auth.authentication import Authentication, RequestCredentials, credentials_of
 from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.impersonation import impersonated
 from apiserver.http.exchange import Disconnected, Exchange, request_id_of, require_utf8
@@ -64,7 +64,9 @@ class Access:
             exchange.accepted = _PRETTY
         return exchange
 
-    async def _admit(self, req: Request, exchange: Exchange, credentials: Credentials) -> None:
+    async def _admit(
+        self, req: Request, exchange: Exchange, credentials: RequestCredentials
+    ) -> None:
         require_utf8(exchange.info.path)
         user = await self._authentication.user_of(credentials)
         exchange.authorizer = self._authorizer
@@ -72,7 +74,7 @@ class Access:
         await require(self._authorizer, exchange.user, exchange.info)
 
 
-def _websocket_credentials(req: Request, ws: WebSocket) -> Credentials:
+def _websocket_credentials(req: Request, ws: WebSocket) -> RequestCredentials:
     """A browser cannot set headers, so a token may come as the name of a subprotocol."""
     given = credentials_of(req.scope)
     token = next((p for p in ws.subprotocols if p.startswith(BEARER_PROTOCOL)), "")

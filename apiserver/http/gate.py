@@ -18,7 +18,7 @@ from apiserver.http.logs import write_line
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
 from apiserver.http.request_limits import InFlight, Limits
 from apiserver.http.response import status_bytes
-from apiserver.http.server_metrics import Metrics
+from apiserver.http.server_metrics import ServerMetrics
 
 log = logging.getLogger("apiserver.request")
 
@@ -34,7 +34,7 @@ _BEGUN: Final = {"type": "http.request", "body": b"", "more_body": True}
 class Gate:
     """Lets requests through to *application*, as many and as long as the limits allow."""
 
-    def __init__(self, application: Application, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, application: Application, limits: Limits, metrics: ServerMetrics) -> None:
         self._application = application
         self._limits = limits
         self._metrics = metrics

@@ -1,7 +1,7 @@
 """Negotiation: in which form a request's body is read and its answer is written.
 
 What a client may get depends on three things only: its Accept header, whether it wants one object,
-a list or a stream, and what the resource offers. So an `Offer` answers each header once and
+a list or a stream, and what the resource offers. So a `MediaTypeOffer` answers each header once and
 remembers what it said.
 """
 
@@ -64,7 +64,7 @@ class Accepted:
 PLAIN: Final = Accepted(JSON)
 
 
-class Offer:
+class MediaTypeOffer:
     """The forms in which one resource can be answered, and the answers given so far."""
 
     def __init__(self, media_types: Sequence[str], *, transforms: bool = True) -> None:

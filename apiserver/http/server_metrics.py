@@ -36,7 +36,7 @@ _RESOURCE: Final = ("verb", "group", "version", "resource", "subresource", "scop
 Labels = tuple[str, str, str, str, str, str]
 
 
-class Metrics:
+class ServerMetrics:
     """The counters of one server."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from apimachinery.apply import (
     compare,
     managed_fields,
 )
-from apimachinery.apply import Ownership as Owners
+from apimachinery.apply import FieldOwnership as Owners
 from apimachinery.apply import path_elements as paths
 from apimachinery.apply.field_manager import owners_after, owners_before, updater
 from apimachinery.apply.managed_fields import Entry
@@ -35,7 +35,7 @@ from apimachinery.model.partial_documents import completed
 from apimachinery.model.type_shape import Shape
 from apimachinery.scalars.time import format_time, now, parse_time
 from apimachinery.schema import GroupVersion, GroupVersionKind
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.group import Group, Resource
 
 Document = dict[str, Any]
@@ -75,7 +75,7 @@ class FieldTracking:
         self._managers.clear()
         self._owners.clear()
 
-    def track(self, context: Context, old: Object | None, new: Object) -> None:
+    def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""
         if not self._by_object:
             new.metadata.managed_fields = _models(self._tracked(context, old, new))
@@ -86,7 +86,7 @@ class FieldTracking:
             new.metadata.managed_fields = old.metadata.managed_fields if old is not None else []
 
     def _tracked_by_object(
-        self, context: Context, old: Object | None, new: Object
+        self, context: RequestContext, old: Object | None, new: Object
     ) -> list[ManagedFieldsEntry]:
         version, subresource = str(context.resource.group_version), context.subresource
         stored = _entries(old.metadata.managed_fields) if old is not None else None
@@ -106,7 +106,7 @@ class FieldTracking:
         )
         return _models(managed_fields.encode(managed_fields.cap(owners)))
 
-    def _tracked(self, context: Context, old: Object | None, new: Object) -> Any:
+    def _tracked(self, context: RequestContext, old: Object | None, new: Object) -> Any:
         version = context.resource.group_version
         document = self._manager(version, context.subresource).update_or_keep(
             self.document(old, version) if old is not None else None,
@@ -118,7 +118,7 @@ class FieldTracking:
         return document.get("metadata", {}).get("managedFields")
 
     def apply(
-        self, context: Context, live: Object | None, applied: Document, *, force: bool
+        self, context: RequestContext, live: Object | None, applied: Document, *, force: bool
     ) -> Document:
         """The document of the object after an apply; raises ApplyError."""
         version = context.resource.group_version

@@ -8,13 +8,13 @@ it is validated.
 from typing import Any, Protocol
 
 from apimachinery.meta.types import ManagedFieldsEntry, Object
-from apiserver.context import Context
+from apiserver.context import RequestContext
 
 
 class Ownership(Protocol):
     """Tracks the managers of the fields of a resource's objects."""
 
-    def track(self, context: Context, old: Object | None, new: Object) -> None:
+    def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""
 
     def include(self, group: Any, resource: Any) -> None:
@@ -24,7 +24,7 @@ class Ownership(Protocol):
 class Untracked:
     """Leaves managedFields as the client sent them."""
 
-    def track(self, context: Context, old: Object | None, new: Object) -> None:
+    def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
         """Nothing is tracked."""
 
     def include(self, group: Any, resource: Any) -> None:

@@ -18,8 +18,8 @@ from apimachinery.apply import (
     no_other_version,
 )
 from apimachinery.apply import path_elements as paths
-from apimachinery.apply.conflicts import Manager
-from apimachinery.apply.managers import Managers, Owned
+from apimachinery.apply.conflicts import ManagerIdentifier
+from apimachinery.apply.managers import Managers, OwnedFields
 from apimachinery.apply.path_elements import Path
 from apimachinery.codec import dump_json
 from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta
@@ -65,7 +65,7 @@ class ScaleOwnership:
         wanted = managed_fields.decode(scale["metadata"].get("managedFields"))
         left = {_identity(who): owned for who, owned in wanted.items() if _REPLICAS in owned.fields}
         places = self._places(obj)
-        found: dict[Manager, Owned] = {}
+        found: dict[ManagerIdentifier, OwnedFields] = {}
         for who, owned in _managers(obj).items():
             place = places.get(owned.version)
             if place is None:
@@ -77,8 +77,10 @@ class ScaleOwnership:
             else:
                 found[who] = owned
         for (name, operation, subresource), owned in left.items():
-            who = Manager(name, operation, version if operation == "Update" else "", subresource)
-            found[who] = Owned(FieldSet.of(places[version]), version, owned.time)
+            who = ManagerIdentifier(
+                name, operation, version if operation == "Update" else "", subresource
+            )
+            found[who] = OwnedFields(FieldSet.of(places[version]), version, owned.time)
         return _decoded(managed_fields.encode(managed_fields.cap(found)))
 
     def _of_scale(self, obj: Object) -> Managers:
@@ -89,8 +91,8 @@ class ScaleOwnership:
             if place is None or place not in owned.fields:
                 continue
             version = KIND.api_version if who.operation == "Update" else ""
-            scaler = Manager(who.name, who.operation, version, who.subresource)
-            found[scaler] = Owned(FieldSet.of(_REPLICAS), KIND.api_version, owned.time)
+            scaler = ManagerIdentifier(who.name, who.operation, version, who.subresource)
+            found[scaler] = OwnedFields(FieldSet.of(_REPLICAS), KIND.api_version, owned.time)
         return found
 
     def _places(self, obj: Object) -> Mapping[str, Path]:
@@ -103,7 +105,7 @@ class ScaleOwnership:
         return self._replicas
 
 
-def _identity(manager: Manager) -> tuple[str, Any, str]:
+def _identity(manager: ManagerIdentifier) -> tuple[str, Any, str]:
     """Who a manager is, whichever version its fields are told in."""
     return manager.name, manager.operation, manager.subresource
 

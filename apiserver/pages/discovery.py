@@ -36,7 +36,7 @@ from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.handlers.object_response import accept
 from apiserver.handlers.routes import NOWHERE, Methods, Perhaps
-from apiserver.http.negotiation import ALL_TYPES, Accepted, Offer
+from apiserver.http.negotiation import ALL_TYPES, Accepted, MediaTypeOffer
 from apiserver.http.response import exchange_of, rendered, write
 from apiserver.install import Groups, Installed
 
@@ -45,12 +45,12 @@ AGGREGATED_KIND: Final = "APIGroupDiscoveryList"
 _VERSIONS: Final = ("v2", "v2beta1")
 
 
-class Discovery:
+class DiscoveryPages:
     """Answers `/api`, `/apis` and what is below them down to the versions."""
 
     def __init__(self, groups: Callable[[], Groups]) -> None:
         self._groups = groups
-        self._offer = Offer(ALL_TYPES, transforms=False)
+        self._offer = MediaTypeOffer(ALL_TYPES, transforms=False)
         self._protobuf = ProtobufCodec()
         self._documents: dict[str, TypeMeta] = {}
         self._revision = -1

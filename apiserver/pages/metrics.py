@@ -2,13 +2,13 @@
 
 from falcon.asgi import Request, Response
 
-from apiserver.http.server_metrics import CONTENT_TYPE, Metrics
+from apiserver.http.server_metrics import CONTENT_TYPE, ServerMetrics
 
 
 class MetricsHandler:
     """Answers Prometheus."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: ServerMetrics) -> None:
         self._metrics = metrics
 
     async def on_get(self, req: Request, resp: Response) -> None:

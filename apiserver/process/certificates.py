@@ -38,7 +38,7 @@ class KeyPair:
     key: bytes
 
 
-class Authority:
+class CertificateAuthority:
     """A certificate authority whose key is at hand."""
 
     def __init__(self, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> None:
@@ -151,7 +151,7 @@ def parse_certificate(pem: bytes) -> x509.Certificate:
 
 
 def needs_renewal(
-    certificate: bytes, authority: Authority, names: Iterable[str], *, now: datetime
+    certificate: bytes, authority: CertificateAuthority, names: Iterable[str], *, now: datetime
 ) -> bool:
     """Whether a serving certificate must be replaced: near its end, another's, or lacking names."""
     try:

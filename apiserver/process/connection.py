@@ -27,7 +27,7 @@ _CHUNKED: Final = (b"transfer-encoding", b"chunked")
 _TLS_VERSIONS: Final = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
 
 
-class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
+class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     """One connection of one client."""
 
     _response_buffer: bytes | None

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Final
 
 from apiserver.auth.token_keys import TokenKeys, new_signing_key, read_token_keys
-from apiserver.config import Config
+from apiserver.config import ServerConfig
 from apiserver.process.certificates import (
-    Authority,
+    CertificateAuthority,
     CertificateError,
     KeyPair,
     needs_renewal,
@@ -87,7 +87,7 @@ class DataDir:
         return self.path / "client-ca.crt"
 
 
-def prepare(config: Config, *, now: datetime) -> DataDir:
+def prepare(config: ServerConfig, *, now: datetime) -> DataDir:
     """Make or renew what is missing or near its end; the kubeconfig names `config.bind`."""
     folder = DataDir(config.data_dir)
     try:
@@ -112,7 +112,7 @@ def prepare(config: Config, *, now: datetime) -> DataDir:
     return folder
 
 
-def renew_serving(config: Config, *, now: datetime) -> None:
+def renew_serving(config: ServerConfig, *, now: datetime) -> None:
     """Replace the serving certificate if its end is near; running servers call this."""
     folder = DataDir(config.data_dir)
     try:
@@ -123,7 +123,7 @@ def renew_serving(config: Config, *, now: datetime) -> None:
 
 
 def issue_client(
-    config: Config, user: str, groups: tuple[str, ...], *, now: datetime, lifetime: timedelta
+    config: ServerConfig, user: str, groups: tuple[str, ...], *, now: datetime, lifetime: timedelta
 ) -> KeyPair:
     """A client certificate from the folder's authority."""
     return load_authority(DataDir(config.data_dir)).issue_client(
@@ -131,14 +131,14 @@ def issue_client(
     )
 
 
-def trusted_by_clients(config: Config) -> bytes:
+def trusted_by_clients(config: ServerConfig) -> bytes:
     """The certificates by which a client can tell that it talks to this server."""
     if config.insecure_http:
         return b""
     return (config.tls_cert_file or DataDir(config.data_dir).ca_certificate).read_bytes()
 
 
-def serving_names(config: Config) -> tuple[str, ...]:
+def serving_names(config: ServerConfig) -> tuple[str, ...]:
     """Every name by which the server may be called."""
     names = [*_LOCAL_NAMES, socket.gethostname().lower(), *_SERVICE_NAMES, *config.tls_san]
     if config.bind.reachable == config.bind:
@@ -146,7 +146,7 @@ def serving_names(config: Config) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def load_authority(folder: DataDir) -> Authority:
+def load_authority(folder: DataDir) -> CertificateAuthority:
     """The authority that the folder holds, or DataDirError."""
     try:
         pair = KeyPair(folder.ca_certificate.read_bytes(), folder.ca_key.read_bytes())
@@ -155,7 +155,7 @@ def load_authority(folder: DataDir) -> Authority:
             f"{error.filename}: {error.strerror}; `apiserver serve` makes it on the first start"
         ) from error
     try:
-        return Authority.load(pair)
+        return CertificateAuthority.load(pair)
     except CertificateError as error:
         raise DataDirError(f"{folder.ca_certificate}, {folder.ca_key}: {error}") from error
 
@@ -171,7 +171,7 @@ def read_admin_token(folder: DataDir) -> str:
     return token
 
 
-def token_keys(config: Config) -> TokenKeys:
+def token_keys(config: ServerConfig) -> TokenKeys:
     """What signs the tokens of service accounts, or InvalidSigningKey."""
     own = DataDir(config.data_dir).service_account_key
     return read_token_keys(
@@ -194,14 +194,14 @@ def write_private(path: Path, data: bytes) -> None:
         raise
 
 
-def _authority(folder: DataDir, now: datetime) -> Authority:
+def _authority(folder: DataDir, now: datetime) -> CertificateAuthority:
     if not folder.ca_key.exists():
         if folder.ca_certificate.exists():
             raise DataDirError(
                 f"{folder.ca_key}: is missing; bring it back, or remove {folder.ca_certificate} "
                 "and a new authority is made (all client certificates end with the old one)"
             )
-        made = Authority.create(now=now)
+        made = CertificateAuthority.create(now=now)
         # The key last: where there is a key there is an authority.
         write_private(folder.ca_certificate, made.pair.certificate)
         write_private(folder.ca_key, made.pair.key)
@@ -215,7 +215,7 @@ def _authority(folder: DataDir, now: datetime) -> Authority:
     return authority
 
 
-def _client_authorities(folder: DataDir, config: Config, now: datetime) -> None:
+def _client_authorities(folder: DataDir, config: ServerConfig, now: datetime) -> None:
     bundle = folder.ca_certificate.read_bytes()
     if config.client_ca_file is not None:
         # TLS does not look at dates, and would take a certificate that is over for the one of the
@@ -224,7 +224,9 @@ def _client_authorities(folder: DataDir, config: Config, now: datetime) -> None:
     _write_if_new(folder.client_authorities, bundle)
 
 
-def _serving(folder: DataDir, authority: Authority, names: tuple[str, ...], now: datetime) -> None:
+def _serving(
+    folder: DataDir, authority: CertificateAuthority, names: tuple[str, ...], now: datetime
+) -> None:
     current = _read_or_empty(folder.serving_certificate)
     complete = folder.serving_key.exists()
     if complete and not needs_renewal(current, authority, names, now=now):

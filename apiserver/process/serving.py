@@ -21,7 +21,7 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
 
-from apiserver.config import Config, ConfigError
+from apiserver.config import ServerConfig, ServerConfigError
 from apiserver.http.logs import log_config
 from apiserver.process.data_folder import DataDir
 from apiserver.process.worker import LAST_STEPS
@@ -34,7 +34,7 @@ LONGEST_LINE: Final = 65536
 _MEMORY: Final = Path("/dev/shm")
 
 
-def gunicorn_settings(config: Config, folder: DataDir) -> dict[str, Any]:
+def gunicorn_settings(config: ServerConfig, folder: DataDir) -> dict[str, Any]:
     """Settings by their gunicorn names; raises ConfigError for certificates that do not work."""
     settings: dict[str, Any] = {
         "bind": [str(config.bind)],
@@ -75,12 +75,12 @@ def _check_certificates(settings: dict[str, Any]) -> None:
         context.load_cert_chain(certificate, key)
     except (ssl.SSLError, OSError) as error:
         why = getattr(error, "reason", None) or error
-        raise ConfigError(f"{certificate}, {key}: cannot be used to serve: {why}") from error
+        raise ServerConfigError(f"{certificate}, {key}: cannot be used to serve: {why}") from error
     try:
         context.load_verify_locations(authorities)
     except (ssl.SSLError, OSError) as error:
         why = getattr(error, "reason", None) or error
-        raise ConfigError(f"--client-ca-file: it holds no certificates: {why}") from error
+        raise ServerConfigError(f"--client-ca-file: it holds no certificates: {why}") from error
 
 
 class QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types

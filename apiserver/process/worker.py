@@ -2,7 +2,7 @@
 
 The heartbeat is a task of its own, so neither a long watch nor a long stop looks like a hung
 worker. A stop goes in this order: no new connections; the application ends its streams; requests
-in flight are answered, each with `Connection: close`; idle connections get a moment in which a
+in flight are answered, each with `HTTPConnection: close`; idle connections get a moment in which a
 request already on its way still finds somebody, and are closed; the application shuts down.
 
 Certificates that are renewed on disk are taken up without a restart.
@@ -24,7 +24,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
-from apiserver.process.connection import Connection
+from apiserver.process.connection import HTTPConnection
 
 DRAIN: Final = "apiserver.drain"
 """Where the lifespan state may hold a function that ends all streams."""
@@ -56,7 +56,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         super().__init__(*args, **kwargs)
         # Here this is still the master: the byte is one for it and all the workers it forks.
         Worker._shared = self._has_served = Worker._shared or mmap(-1, 1)
-        self.connections: WeakSet[Connection] = WeakSet()
+        self.connections: WeakSet[HTTPConnection] = WeakSet()
         self._stopping = asyncio.Event()
         self._tls: ssl.SSLContext | None = None
         self._tls_stamp: tuple[int, ...] = ()
@@ -127,7 +127,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             self._tls = self._tls_context()
         for listener in self.sockets:
             server = await self.loop.create_server(
-                lambda: Connection(self),
+                lambda: HTTPConnection(self),
                 sock=listener.sock,
                 ssl=self._tls,
                 ssl_handshake_timeout=HANDSHAKE_TIMEOUT if self._tls else None,
@@ -173,7 +173,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
                         connection.close()
             await asyncio.sleep(0.02)
 
-    def _unfinished(self) -> list[Connection]:
+    def _unfinished(self) -> list[HTTPConnection]:
         # A handshake that failed leaves no trace but its age.
         oldest = self.loop.time() - HANDSHAKE_TIMEOUT
         return [c for c in self.connections if c.transport or c.accepted_at > oldest]

@@ -12,7 +12,7 @@ from apimachinery.meta.metadata_validation import validate_object_meta
 from apimachinery.meta.options import CreateOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apiserver.admission.chain import Operation
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.registry.status import drop_status
 from apiserver.registry.system_metadata import (
     drop_repeated_owners,
@@ -20,13 +20,15 @@ from apiserver.registry.system_metadata import (
     parse_version,
     settle_namespace,
 )
-from apiserver.registry.write_rules import Rules
+from apiserver.registry.write_rules import WriteRules
 
 T = TypeVar("T", bound=Object)
 WriteOptions = CreateOptions | UpdateOptions
 
 
-async def receive(rules: Rules[T], obj: T, context: Context, options: WriteOptions) -> T:
+async def receive(
+    rules: WriteRules[T], obj: T, context: RequestContext, options: WriteOptions
+) -> T:
     """Put a new object into its place and let mutating admission see it."""
     settle_namespace(obj.metadata, rules.namespace_of(context))
     drop_repeated_owners(obj, context)
@@ -38,7 +40,12 @@ async def receive(rules: Rules[T], obj: T, context: Context, options: WriteOptio
 
 
 async def complete(
-    rules: Rules[T], obj: T, context: Context, options: WriteOptions, *, track: bool = True
+    rules: WriteRules[T],
+    obj: T,
+    context: RequestContext,
+    options: WriteOptions,
+    *,
+    track: bool = True,
 ) -> None:
     """Give a new object what the server decides, and make sure that it may be stored."""
     meta, strategy = obj.metadata, rules.strategy
@@ -64,7 +71,7 @@ def refuse_version(obj: Object) -> None:
         raise BadRequest("resourceVersion should not be set on objects to be created")
 
 
-def _errors(rules: Rules[T], obj: T) -> FieldErrors:
+def _errors(rules: WriteRules[T], obj: T) -> FieldErrors:
     yield from validate_object_meta(
         obj.metadata, namespaced=rules.namespaced, name_rule=rules.name_errors
     )

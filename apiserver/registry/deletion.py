@@ -15,9 +15,9 @@ from apimachinery.meta.options import BACKGROUND, FOREGROUND, ORPHAN, DeleteOpti
 from apimachinery.meta.types import Object, Preconditions
 from apimachinery.schema import GroupKind
 from apiserver.admission.chain import Operation
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.registry.strategy import Strategy
-from apiserver.registry.write_rules import Rules
+from apiserver.registry.write_rules import WriteRules
 from apiserver.storage.objects import Intent, Keep, Put, Remove
 
 T = TypeVar("T", bound=Object)
@@ -29,10 +29,10 @@ _DEPENDENTS: Final = (FINALIZER_ORPHAN, FINALIZER_FOREGROUND)
 class Deletion(Generic[T]):
     """One deletion of one object; calling it with the current object says what to do."""
 
-    rules: Rules[T]
+    rules: WriteRules[T]
     name: str
     options: DeleteOptions
-    context: Context
+    context: RequestContext
 
     async def __call__(self, current: T | None) -> Intent[T]:
         rules, options = self.rules, self.options

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from apimachinery.errors import APIError
-from apiserver.registry.store import Store
-from apiserver.storage.cache.entry import Entry, Selection
-from apiserver.storage.cache.read_revision import Expired, Freshness
+from apiserver.registry.store import ResourceStore
+from apiserver.storage.cache.entry import Entry, EntrySelection
+from apiserver.storage.cache.read_revision import Freshness, RevisionExpired
 from apiserver.storage.interface import StorageError
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,10 @@ class Following:
     """One resource: *put* gets each object that is new or has changed, *gone* what is no more."""
 
     def __init__(
-        self, store: Store[Any], put: Callable[[Any], None], gone: Callable[[str, str], None]
+        self,
+        store: ResourceStore[Any],
+        put: Callable[[Any], None],
+        gone: Callable[[str, str], None],
     ) -> None:
         self._store = store
         self._collection = store.cached.collection
@@ -61,7 +64,9 @@ class Following:
 
         If the store cannot be asked or takes too long, what is known has to do.
         """
-        nobody = Selection(namespace="-" if self._collection.keys.namespaced else None, name="-")
+        nobody = EntrySelection(
+            namespace="-" if self._collection.keys.namespaced else None, name="-"
+        )
         try:
             async with asyncio.timeout(REFRESH_SECONDS):
                 await self._store.cached.list(nobody, at=Freshness.NEWEST)
@@ -74,7 +79,7 @@ class Following:
         """Take the changes one by one, or return False if some of them are forgotten."""
         try:
             transitions = self._collection.window.after(self._changed)
-        except Expired:
+        except RevisionExpired:
             return False
         for key, entry in {each.key: each.new for each in transitions}.items():
             if entry is None:
@@ -110,4 +115,4 @@ class Following:
             self._gone(*self._collection.keys.split(key))
 
     def _entries(self) -> list[Entry]:
-        return self._collection.select(Selection(), current=self._collection.changed).entries
+        return self._collection.select(EntrySelection(), current=self._collection.changed).entries

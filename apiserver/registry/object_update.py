@@ -19,7 +19,7 @@ from apimachinery.meta.types import Object, ObjectMeta, Preconditions
 from apimachinery.model.semantic_equality import equal
 from apimachinery.schema import GroupKind
 from apiserver.admission.chain import Operation
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import forget_new_times
 from apiserver.registry.creation import complete, receive
 from apiserver.registry.status import keep_status, only_status
@@ -30,7 +30,7 @@ from apiserver.registry.system_metadata import (
     parse_version,
     settle_namespace,
 )
-from apiserver.registry.write_rules import Rules
+from apiserver.registry.write_rules import WriteRules
 from apiserver.storage.objects import Intent, PreconditionFailed, Put, Remove, check_preconditions
 
 T = TypeVar("T", bound=Object)
@@ -42,18 +42,18 @@ def replacement(obj: T) -> Callable[[T], T]:
 
 
 @dataclass(frozen=True)
-class Update(Generic[T]):
+class ObjectUpdate(Generic[T]):
     """One update of one object; calling it with the current object says what to store.
 
     *change* gets the current object, which it must not change, and returns one that from there on
     belongs to the update. *create_if_missing* gives the object to create where there is none.
     """
 
-    rules: Rules[T]
+    rules: WriteRules[T]
     key: str
     name: str
     change: Callable[[T], T]
-    context: Context
+    context: RequestContext
     options: UpdateOptions
     subresource: str = ""
     create_if_missing: Callable[[], Awaitable[T]] | None = None

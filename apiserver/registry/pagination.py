@@ -14,7 +14,7 @@ from apimachinery.meta.options import EXACT, NOT_OLDER_THAN, ListOptions
 from apimachinery.meta.types import ListMeta
 from apiserver.registry.storage_errors import TOO_OLD
 from apiserver.registry.system_metadata import parse_version
-from apiserver.storage.cache.collection import Listing
+from apiserver.storage.cache.collection import CollectionListing
 from apiserver.storage.cache.entry import Entry
 from apiserver.storage.cache.read_revision import At, Exact, Freshness, NotOlderThan
 from apiserver.storage.continuation import (
@@ -85,7 +85,7 @@ def list_request(options: ListOptions, *, prefix: str) -> ListRequest:
     return ListRequest(NotOlderThan(revision), limit)
 
 
-def object_page(listing: Listing, *, prefix: str) -> ObjectPage:
+def object_page(listing: CollectionListing, *, prefix: str) -> ObjectPage:
     """The page of a listing, with the token of the next one if there is more."""
     if not listing.more:
         return ObjectPage(listing.entries, listing.revision)

@@ -44,7 +44,7 @@ def api_error(error: StorageError, resource: GroupResource, verb: str) -> APIErr
             return Timeout.future_revision(error.revision, error.current)
         case Compacted():
             return Expired(TOO_OLD)
-        case revision.Expired():
+        case revision.RevisionExpired():
             return Expired(str(error))
         case Unreadable():
             return StorageReadError(str(error))

@@ -17,10 +17,10 @@ from apimachinery.meta.options import CreateOptions, DeleteOptions, ListOptions,
 from apimachinery.meta.types import Object
 from apimachinery.names import is_path_segment_name
 from apiserver.admission.chain import Chain
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.registry.creation import complete, receive, refuse_version
 from apiserver.registry.deletion import Deletion
-from apiserver.registry.object_update import Update
+from apiserver.registry.object_update import ObjectUpdate
 from apiserver.registry.pagination import (
     ListRequest,
     ObjectPage,
@@ -32,14 +32,14 @@ from apiserver.registry.pagination import (
 )
 from apiserver.registry.storage_errors import api_error
 from apiserver.registry.strategy import Strategy
-from apiserver.registry.write_rules import Rules
-from apiserver.storage.cache.entry import Entry, Selection
+from apiserver.registry.write_rules import WriteRules
+from apiserver.storage.cache.entry import Entry, EntrySelection
 from apiserver.storage.cache.fanout import Watcher
-from apiserver.storage.cache.read_revision import At, Expired, Freshness
+from apiserver.storage.cache.read_revision import At, Freshness, RevisionExpired
 from apiserver.storage.cache.watch_cache import CachedResource
 from apiserver.storage.interface import Compacted, KeyExists, StorageError
-from apiserver.storage.keys import InvalidKey
-from apiserver.storage.objects import Objects, Outcome
+from apiserver.storage.keys import InvalidStorageKey
+from apiserver.storage.objects import ObjectStorage, Outcome
 from apiserver.views.resource_view import Form, ResourceView
 
 T = TypeVar("T", bound=Object)
@@ -51,14 +51,14 @@ DELETE_WORKERS: Final = 16
 """Objects of a collection that are deleted at the same time."""
 
 
-class Store(Generic[T]):
+class ResourceStore(Generic[T]):
     """The objects of one resource."""
 
     def __init__(
         self,
-        rules: Rules[T],
+        rules: WriteRules[T],
         *,
-        objects: Objects[T],
+        objects: ObjectStorage[T],
         cached: CachedResource,
         view: ResourceView,
     ) -> None:
@@ -68,10 +68,10 @@ class Store(Generic[T]):
         self.view = view
         self._keys = cached.collection.keys
 
-    def using(self, strategy: Strategy[T], *, admission: Chain | None = None) -> "Store[T]":
+    def using(self, strategy: Strategy[T], *, admission: Chain | None = None) -> "ResourceStore[T]":
         """The same objects by other rules, as a subresource or another group may need it."""
         rules = replace(self.rules, strategy=strategy, admission=admission or self.rules.admission)
-        return Store(rules, objects=self.objects, cached=self.cached, view=self.view)
+        return ResourceStore(rules, objects=self.objects, cached=self.cached, view=self.view)
 
     # Reading
 
@@ -82,7 +82,7 @@ class Store(Generic[T]):
         when = read_at(at) if isinstance(at, str) else at
         try:
             entry = await self.cached.get(name, namespace=namespace, at=when)
-        except InvalidKey:
+        except InvalidStorageKey:
             raise _bad_key(name, namespace) from None
         except StorageError as error:
             raise api_error(error, self.rules.resource, "get") from error
@@ -109,7 +109,9 @@ class Store(Generic[T]):
             return entry.encode(form)
         return self.view.encode_object(obj, form)
 
-    async def list(self, selection: Selection, options: ListOptions | None = None) -> ObjectPage:
+    async def list(
+        self, selection: EntrySelection, options: ListOptions | None = None
+    ) -> ObjectPage:
         """The objects that match, or one page of them."""
         prefix = self._prefix(selection)
         request = list_request(options, prefix=prefix) if options else _EVERYTHING
@@ -117,7 +119,7 @@ class Store(Generic[T]):
             listing = await self.cached.list(
                 selection, at=request.at, limit=request.limit, start=request.start
             )
-        except (Expired, Compacted) as error:
+        except (RevisionExpired, Compacted) as error:
             raise expired(request, prefix=prefix) from error
         except StorageError as error:
             raise api_error(error, self.rules.resource, "list") from error
@@ -125,7 +127,7 @@ class Store(Generic[T]):
 
     @asynccontextmanager
     async def watch(
-        self, selection: Selection, form: Form, options: ListOptions | None = None
+        self, selection: EntrySelection, form: Form, options: ListOptions | None = None
     ) -> AsyncIterator[Watcher]:
         """What there is and what happens, or only what happens after some resourceVersion.
 
@@ -157,7 +159,12 @@ class Store(Generic[T]):
     # Writing
 
     async def create(
-        self, obj: T, context: Context, options: CreateOptions | None = None, *, track: bool = True
+        self,
+        obj: T,
+        context: RequestContext,
+        options: CreateOptions | None = None,
+        *,
+        track: bool = True,
     ) -> T:
         """Store a new object, which from there on belongs to the store; returns it as stored."""
         options = options or CreateOptions()
@@ -176,7 +183,7 @@ class Store(Generic[T]):
         self,
         name: str,
         change: Callable[[T], T],
-        context: Context,
+        context: RequestContext,
         options: UpdateOptions | None = None,
         *,
         subresource: str | None = None,
@@ -192,7 +199,7 @@ class Store(Generic[T]):
         """
         options = options or UpdateOptions()
         key = self._key(name, context)
-        decide = Update(
+        decide = ObjectUpdate(
             self.rules,
             key,
             name,
@@ -209,7 +216,7 @@ class Store(Generic[T]):
         return outcome.object, outcome.created
 
     async def delete(
-        self, name: str, options: DeleteOptions | None, context: Context
+        self, name: str, options: DeleteOptions | None, context: RequestContext
     ) -> tuple[T, bool]:
         """Delete an object or begin to; says whether it is gone, and what it was or is now."""
         options = options or DeleteOptions()
@@ -223,9 +230,9 @@ class Store(Generic[T]):
 
     async def delete_collection(
         self,
-        selection: Selection,
+        selection: EntrySelection,
         options: DeleteOptions | None,
-        context: Context,
+        context: RequestContext,
         list_options: ListOptions | None = None,
     ) -> ObjectPage:
         """Delete whatever matches, one by one; returns what that was.
@@ -247,7 +254,9 @@ class Store(Generic[T]):
 
     # Steps
 
-    async def _create(self, obj: T, context: Context, options: CreateOptions, *, track: bool) -> T:
+    async def _create(
+        self, obj: T, context: RequestContext, options: CreateOptions, *, track: bool
+    ) -> T:
         rules = self.rules
         await complete(rules, obj, context, options, track=track)
         key = self._key(obj.metadata.name, context)
@@ -278,7 +287,7 @@ class Store(Generic[T]):
         return error
 
     async def _change(
-        self, key: str, decide: Update[T] | Deletion[T], verb: str, *, dry_run: bool
+        self, key: str, decide: ObjectUpdate[T] | Deletion[T], verb: str, *, dry_run: bool
     ) -> Outcome[T]:
         try:
             return await self.objects.change(key, decide, dry_run=dry_run)
@@ -286,7 +295,7 @@ class Store(Generic[T]):
             raise api_error(error, self.rules.resource, verb) from error
 
     async def _delete_all(
-        self, entries: Sequence[Entry], options: DeleteOptions | None, context: Context
+        self, entries: Sequence[Entry], options: DeleteOptions | None, context: RequestContext
     ) -> None:
         waiting = iter(entries)
         try:
@@ -297,7 +306,7 @@ class Store(Generic[T]):
             raise group.exceptions[0] from None
 
     async def _delete_each(
-        self, waiting: Iterator[Entry], options: DeleteOptions | None, context: Context
+        self, waiting: Iterator[Entry], options: DeleteOptions | None, context: RequestContext
     ) -> None:
         for entry in waiting:
             namespace, name = self._keys.split(entry.record.key)
@@ -308,27 +317,29 @@ class Store(Generic[T]):
 
     async def _current(self, *, newest: bool) -> int:
         at = Freshness.NEWEST if newest else Freshness.ANY
-        nothing = Selection(namespace="-" if self.rules.namespaced else None, name="-")
+        nothing = EntrySelection(namespace="-" if self.rules.namespaced else None, name="-")
         return (await self.cached.list(nothing, at=at)).revision
 
-    def _key(self, name: str, context: Context) -> str:
+    def _key(self, name: str, context: RequestContext) -> str:
         namespace = self.rules.namespace_of(context)
         try:
             return self._keys.object_key(name, namespace=namespace)
-        except InvalidKey:
+        except InvalidStorageKey:
             raise _bad_key(name, namespace) from None
 
-    def _prefix(self, selection: Selection) -> str:
+    def _prefix(self, selection: EntrySelection) -> str:
         try:
             return self.cached.collection.prefix_of(selection)
-        except InvalidKey:
+        except InvalidStorageKey:
             raise _bad_key("-", selection.namespace or "") from None
 
 
 _EVERYTHING: Final = ListRequest(Freshness.NEWEST)
 
 
-def _dry_run(context: Context, options: CreateOptions | UpdateOptions | DeleteOptions) -> bool:
+def _dry_run(
+    context: RequestContext, options: CreateOptions | UpdateOptions | DeleteOptions
+) -> bool:
     return context.dry_run or bool(options.dry_run)
 
 

@@ -11,12 +11,12 @@ from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.group import Group, Resource
 from apiserver.managed_fields.ownership import Ownership, Untracked
 from apiserver.registry.status import check_status
-from apiserver.registry.store import Store
-from apiserver.registry.write_rules import Rules
+from apiserver.registry.store import ResourceStore
+from apiserver.registry.write_rules import WriteRules
 from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.interface import Backend
 from apiserver.storage.keys import ResourceKeys
-from apiserver.storage.objects import Objects
+from apiserver.storage.objects import ObjectStorage
 from apiserver.views.resource_view import ResourceView
 
 
@@ -30,7 +30,7 @@ def assemble_store(
     admission: Chain = NO_ADMISSION,
     ownership: Ownership | None = None,
     now: Callable[[], datetime] = now,
-) -> Store[Any]:
+) -> ResourceStore[Any]:
     """The store of one resource, registered with the cache.
 
     The group's own admission is asked after *admission*.
@@ -51,7 +51,7 @@ def assemble_store(
     )
     keys = ResourceKeys(group.name, resource.name, namespaced=resource.namespaced)
     cached = cache.register(keys, view)
-    rules = Rules[Any](
+    rules = WriteRules[Any](
         resource=GroupResource(group.name, resource.name),
         kind=GroupKind(group.name, resource.kind),
         strategy=resource.strategy,
@@ -62,4 +62,6 @@ def assemble_store(
         ownership=ownership or Untracked(),
         now=now,
     )
-    return Store(rules, objects=Objects(backend, storage, cached), cached=cached, view=view)
+    return ResourceStore(
+        rules, objects=ObjectStorage(backend, storage, cached), cached=cached, view=view
+    )

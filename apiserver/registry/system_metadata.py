@@ -13,7 +13,7 @@ from apimachinery.errors import BadRequest
 from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.names import generate_name
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.registry.identifiers import new_uid
 
 _DECIMAL: Final = re.compile(r"[0-9]+")
@@ -95,7 +95,9 @@ def carry_over(new: ObjectMeta, old: ObjectMeta) -> None:
             new.deletion_grace_period_seconds = old.deletion_grace_period_seconds
 
 
-def drop_repeated_owners(obj: Object, context: Context, *, after_admission: bool = False) -> None:
+def drop_repeated_owners(
+    obj: Object, context: RequestContext, *, after_admission: bool = False
+) -> None:
     """Keep each owner reference once, and warn of those that stood twice."""
     references = obj.metadata.owner_references
     if len(references) < 2:

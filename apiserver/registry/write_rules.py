@@ -17,7 +17,7 @@ from apimachinery.meta.types import Object, TypeMeta
 from apimachinery.scalars.time import now
 from apimachinery.schema import GroupKind, GroupResource
 from apiserver.admission.chain import NO_ADMISSION, Attributes, Chain, Operation
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import Ownership, Untracked
 from apiserver.registry.identifiers import PooledRandom
 from apiserver.registry.strategy import Strategy
@@ -26,7 +26,7 @@ T = TypeVar("T", bound=Object)
 
 
 @dataclass(frozen=True)
-class Rules(Generic[T]):
+class WriteRules(Generic[T]):
     """What holds for every write of one resource."""
 
     resource: GroupResource
@@ -40,7 +40,7 @@ class Rules(Generic[T]):
     now: Callable[[], datetime] = now
     random: Random = field(default_factory=PooledRandom)
 
-    def namespace_of(self, context: Context) -> str:
+    def namespace_of(self, context: RequestContext) -> str:
         return context.namespace if self.namespaced else ""
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
@@ -55,14 +55,14 @@ class Rules(Generic[T]):
         if found := list(errors):
             raise Invalid.of(self.kind, name, found)
 
-    def warn(self, context: Context, obj: T, old: T | None) -> None:
+    def warn(self, context: RequestContext, obj: T, old: T | None) -> None:
         for text in self.strategy.warnings(obj, old):
             context.warn(text)
 
     async def mutate(
         self,
         operation: Operation,
-        context: Context,
+        context: RequestContext,
         obj: Any,
         *,
         old: Any = None,
@@ -78,7 +78,7 @@ class Rules(Generic[T]):
     async def admit(
         self,
         operation: Operation,
-        context: Context,
+        context: RequestContext,
         obj: T | None,
         *,
         old: T | None = None,

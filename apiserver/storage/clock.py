@@ -5,14 +5,14 @@ import time
 from typing import Protocol
 
 
-class Clock(Protocol):
+class MonotonicClock(Protocol):
     def now(self) -> float:
         """Seconds since some fixed moment; never goes back."""
 
     async def sleep(self, seconds: float) -> None: ...
 
 
-class SystemClock:
+class SystemMonotonicClock:
     """The time that everybody shares."""
 
     def now(self) -> float:

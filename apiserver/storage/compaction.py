@@ -7,7 +7,7 @@ itself seen to be old enough, and forgetting something twice does nothing, so th
 import logging
 from typing import Final
 
-from apiserver.storage.clock import Clock, SystemClock
+from apiserver.storage.clock import MonotonicClock, SystemMonotonicClock
 from apiserver.storage.interface import Backend, StorageError
 
 log = logging.getLogger(__name__)
@@ -20,13 +20,13 @@ class Compactor:
     """Compacts a store, now and then, to the revision it had one interval ago."""
 
     def __init__(
-        self, backend: Backend, *, interval: float = INTERVAL, clock: Clock | None = None
+        self, backend: Backend, *, interval: float = INTERVAL, clock: MonotonicClock | None = None
     ) -> None:
         if interval <= 0:
             raise ValueError(f"interval {interval!r}: must be a positive number of seconds")
         self._backend = backend
         self._interval = interval
-        self._clock = clock or SystemClock()
+        self._clock = clock or SystemMonotonicClock()
         self._old: int | None = None
         """A revision that is at least one interval old at the next tick."""
         self._compacted = 0

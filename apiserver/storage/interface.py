@@ -24,7 +24,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class KeyPage:
     """Some records in the order of their keys, all from one snapshot of the store."""
 
     records: list[Record]
@@ -35,7 +35,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StoredChange:
     """One write: *value* is None for a deletion, *previous* is None for a creation."""
 
     key: str
@@ -47,14 +47,14 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ChangeBatch:
     """Changes in the order of their revisions, and how far the feed has come.
 
     Every change of the prefix up to *revision* has been delivered once this batch is; an empty
     batch is progress alone. Changes of one revision never span two batches.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[StoredChange, ...]
     revision: int
 
 
@@ -68,7 +68,7 @@ class Feed(Protocol):
 
     def __aiter__(self) -> Self: ...
 
-    async def __anext__(self) -> Batch: ...
+    async def __anext__(self) -> ChangeBatch: ...
 
     async def request_progress(self) -> bool:
         """Ask for a batch that tells how far the feed has come, even if nothing changes.
@@ -85,7 +85,7 @@ class Backend(Protocol):
 
     async def range(
         self, prefix: str, *, start: str = "", limit: int = 0, revision: int | None = None
-    ) -> Page:
+    ) -> KeyPage:
         """Records whose keys begin with *prefix* and are not less than *start*, ordered by key.
 
         The order is that of the keys' UTF-8, which is that of Python's strings.
@@ -136,7 +136,7 @@ class KeyExists(StorageError):
         self.key = key
 
 
-class Conflict(StorageError):
+class RevisionConflict(StorageError):
     """The key is not at the expected revision; *current* is what it is now, None if it is gone."""
 
     def __init__(self, key: str, *, expected: int, current: Record | None) -> None:

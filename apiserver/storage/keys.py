@@ -13,7 +13,7 @@ ROOT = "/registry/"
 CORE = "core"
 
 
-class InvalidKey(StorageError, ValueError):
+class InvalidStorageKey(StorageError, ValueError):
     """A key or a part of one that this layout does not have."""
 
 
@@ -39,7 +39,7 @@ class ResourceKeys:
 
     def __post_init__(self) -> None:
         if self.group == CORE:
-            raise InvalidKey(f"group {self.group!r}: the name is taken for the group ''")
+            raise InvalidStorageKey(f"group {self.group!r}: the name is taken for the group ''")
         group = _segment("group", self.group or CORE)
         resource = _segment("resource", self.resource)
         object.__setattr__(self, "prefix", f"{ROOT}{group}/{resource}/")
@@ -47,7 +47,9 @@ class ResourceKeys:
     def namespace_prefix(self, namespace: str) -> str:
         """What the keys of all objects of the resource in *namespace* begin with."""
         if not self.namespaced:
-            raise InvalidKey(f"resource {self.resource!r} has no namespaces, got {namespace!r}")
+            raise InvalidStorageKey(
+                f"resource {self.resource!r} has no namespaces, got {namespace!r}"
+            )
         return f"{self.prefix}{_segment('namespace', namespace)}/"
 
     def object_key(self, name: str, *, namespace: str = "") -> str:
@@ -63,14 +65,14 @@ class ResourceKeys:
             namespace, slash, name = rest.partition("/") if self.namespaced else ("", "/", rest)
             if slash and name and "/" not in name and (namespace or not self.namespaced):
                 return namespace, name
-        raise InvalidKey(f"key {key!r} is not an object of {self.prefix!r}")
+        raise InvalidStorageKey(f"key {key!r} is not an object of {self.prefix!r}")
 
 
 def parse(key: str) -> ObjectKey:
     """Take apart the key of any object."""
     segments = key[len(ROOT) :].split("/")
     if not key.startswith(ROOT) or len(segments) not in (3, 4) or "" in segments:
-        raise InvalidKey(
+        raise InvalidStorageKey(
             f"key {key!r}: expected {ROOT}<group>/<resource>/<namespace>/<name> "
             f"or {ROOT}<group>/<resource>/<name>"
         )
@@ -93,5 +95,5 @@ def after_prefix(prefix: str) -> str:
 
 def _segment(what: str, text: str) -> str:
     if not text or "/" in text:
-        raise InvalidKey(f"{what} {text!r}: must not be empty and must not contain '/'")
+        raise InvalidStorageKey(f"{what} {text!r}: must not be empty and must not contain '/'")
     return text

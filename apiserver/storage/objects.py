@@ -14,11 +14,11 @@ from apimachinery.errors import APIError
 from apimachinery.meta.types import Object, Preconditions
 from apimachinery.model.decoding import DecodeError
 from apimachinery.scheme import NotRegistered
-from apiserver.storage.cache.collection import Listing
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.collection import CollectionListing
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.read_revision import At, Freshness
 from apiserver.storage.cache.watch_cache import CachedResource
-from apiserver.storage.interface import Backend, Conflict, KeyExists, Record, StorageError
+from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConflict, StorageError
 
 T = TypeVar("T", bound=Object)
 
@@ -85,7 +85,7 @@ class Outcome(Generic[T]):
     """The bytes of the object in the store, None if it is not there as it is here."""
 
 
-class Objects(Generic[T]):
+class ObjectStorage(Generic[T]):
     """The stored objects of one resource. What a backend raises passes through."""
 
     def __init__(
@@ -101,8 +101,8 @@ class Objects(Generic[T]):
         return self.decode(record) if record else None
 
     async def list(
-        self, selection: Selection, *, at: At = Freshness.NEWEST
-    ) -> tuple[list[T], Listing]:
+        self, selection: EntrySelection, *, at: At = Freshness.NEWEST
+    ) -> tuple[list[T], CollectionListing]:
         """The objects that match, decoded, with the listing they are from."""
         assert self._cached is not None, "only a cached resource can be listed"
         listing = await self._cached.list(selection, at=at)
@@ -146,7 +146,7 @@ class Objects(Generic[T]):
                 if dry_run:
                     return _tried(intent, record)
                 return await self._carry_out(key, intent, record, confirmed=confirmed)
-            except Conflict as conflict:
+            except RevisionConflict as conflict:
                 record = conflict.current
             except KeyExists:
                 record = await self._backend.get(key)
@@ -177,7 +177,7 @@ class Objects(Generic[T]):
         if not confirmed:
             newest = await self._backend.get(key)
             if newest != record:
-                raise Conflict(key, expected=record.revision, current=newest)
+                raise RevisionConflict(key, expected=record.revision, current=newest)
         return Outcome(_at(intent.object, record.revision))
 
     def _remembered(self, key: str) -> Record | None:

@@ -7,7 +7,7 @@ from apimachinery.meta import options
 from apimachinery.schema import GroupVersionKind
 from apimachinery.scheme import Scheme
 from apimachinery.selectors import field_selector as fields
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 
 _NAME, _NAMESPACE = "metadata.name", "metadata.namespace"
 
@@ -15,18 +15,18 @@ _NAME, _NAMESPACE = "metadata.name", "metadata.namespace"
 def select(
     scheme: Scheme,
     kind: GroupVersionKind,
-    selectors: options.Selection,
+    selectors: options.ObjectSelector,
     *,
     namespaced: bool = True,
     namespace: str | None = None,
     name: str | None = None,
-) -> Selection:
+) -> EntrySelection:
     """Which objects are meant by the selectors and the path of a request, or BadRequest.
 
     *namespace* None is all of them. A name and a namespace that a field selector fixes are taken
     out of it: the cache finds those by key. What is not *namespaced* has no namespace in its key.
     """
-    found = Selection(
+    found = EntrySelection(
         namespace=namespace or None,
         name=name or None,
         labels=None if selectors.labels.empty else selectors.labels.matches,
@@ -42,7 +42,9 @@ def select(
     return _by_key(found, wanted, namespaced=namespaced)
 
 
-def _by_key(selection: Selection, wanted: fields.Selector, *, namespaced: bool) -> Selection:
+def _by_key(
+    selection: EntrySelection, wanted: fields.FieldSelector, *, namespaced: bool
+) -> EntrySelection:
     name = _in_key(wanted.requires_exact_match(_NAME), selection.name)
     namespace = _in_key(wanted.requires_exact_match(_NAMESPACE), selection.namespace)
     if name is not None:
@@ -61,5 +63,7 @@ def _in_key(wanted: str | None, given: str | None) -> str | None:
     return wanted
 
 
-def _without(wanted: fields.Selector, known: fields.Selector) -> fields.Selector:
-    return fields.Selector(each for each in wanted.requirements if each not in known.requirements)
+def _without(wanted: fields.FieldSelector, known: fields.FieldSelector) -> fields.FieldSelector:
+    return fields.FieldSelector(
+        each for each in wanted.requirements if each not in known.requirements
+    )

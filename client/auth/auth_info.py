@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from client.auth.credentials import Credentials, Identity, Static, TokenFile, basic, bearer
+from client.auth.credentials import ClientIdentity, Credentials, Static, TokenFile, basic, bearer
 from client.auth.exec_plugin import ExecConfig, ExecPlugin
 from client.runtime.clock import Clock
 from client.transport.tls import ClientCertificate
@@ -26,9 +26,9 @@ class Auth:
                 self.token_file, fallback=self.token, certificate=self.certificate, clock=clock
             )
         if self.token:
-            return Static(Identity(bearer(self.token), self.certificate))
+            return Static(ClientIdentity(bearer(self.token), self.certificate))
         if self.username or self.password:
-            return Static(Identity(basic(self.username, self.password), self.certificate))
+            return Static(ClientIdentity(basic(self.username, self.password), self.certificate))
         if self.exec is not None:
             return ExecPlugin(self.exec, certificate=self.certificate, clock=clock)
-        return Static(Identity((), self.certificate))
+        return Static(ClientIdentity((), self.certificate))

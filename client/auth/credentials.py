@@ -26,7 +26,7 @@ _EXTRA_KEY: Final = "!#$&'*+-.^_`|~"
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class ClientIdentity:
     """What one request says about who sends it."""
 
     headers: Pairs = ()
@@ -39,23 +39,23 @@ class Identity:
 class Credentials(Protocol):
     """Where the identity of a request comes from."""
 
-    async def identity(self) -> Identity:
+    async def identity(self) -> ClientIdentity:
         """The identity to use now; raises CredentialError."""
 
-    async def renewed(self, refused: Identity) -> Identity | None:
+    async def renewed(self, refused: ClientIdentity) -> ClientIdentity | None:
         """Another identity after *refused* was answered with 401, or None if there is none."""
 
 
 class Static:
     """An identity that never changes."""
 
-    def __init__(self, identity: Identity) -> None:
+    def __init__(self, identity: ClientIdentity) -> None:
         self._identity = identity
 
-    async def identity(self) -> Identity:
+    async def identity(self) -> ClientIdentity:
         return self._identity
 
-    async def renewed(self, refused: Identity) -> Identity | None:
+    async def renewed(self, refused: ClientIdentity) -> ClientIdentity | None:
         return None
 
 
@@ -63,7 +63,7 @@ class Anonymous(Static):
     """No identity at all."""
 
     def __init__(self) -> None:
-        super().__init__(Identity())
+        super().__init__(ClientIdentity())
 
 
 class TokenFile:
@@ -83,15 +83,15 @@ class TokenFile:
         self._clock = clock or SystemClock()
         self._read_at: float | None = None
 
-    async def identity(self) -> Identity:
+    async def identity(self) -> ClientIdentity:
         now = self._clock.monotonic()
         if self._read_at is None or now - self._read_at >= TOKEN_PERIOD:
             await self._read()
-        return Identity(bearer(self._token), self._certificate)
+        return ClientIdentity(bearer(self._token), self._certificate)
 
-    async def renewed(self, refused: Identity) -> Identity | None:
+    async def renewed(self, refused: ClientIdentity) -> ClientIdentity | None:
         await self._read()
-        fresh = Identity(bearer(self._token), self._certificate)
+        fresh = ClientIdentity(bearer(self._token), self._certificate)
         return fresh if fresh != refused else None
 
     async def _read(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 
 from apimachinery.scalars.time import InvalidTime, parse_time
-from client.auth.credentials import Identity, bearer
+from client.auth.credentials import ClientIdentity, bearer
 from client.errors import CredentialError
 from client.runtime.clock import Clock, SystemClock
 from client.transport.request import Pairs
@@ -57,17 +57,17 @@ class ExecPlugin:
         self._timeout = timeout
         self._clock = clock or SystemClock()
         self._lock = asyncio.Lock()
-        self._identity: Identity | None = None
+        self._identity: ClientIdentity | None = None
         self._expires: datetime | None = None
 
-    async def identity(self) -> Identity:
+    async def identity(self) -> ClientIdentity:
         async with self._lock:
             if self._identity is None or self._expired():
                 await self._refresh()
             assert self._identity is not None
             return self._identity
 
-    async def renewed(self, refused: Identity) -> Identity | None:
+    async def renewed(self, refused: ClientIdentity) -> ClientIdentity | None:
         async with self._lock:
             # Another request may have had the same trouble and the plugin run since.
             if self._identity is refused or self._identity is None:
@@ -80,7 +80,7 @@ class ExecPlugin:
     async def _refresh(self) -> None:
         output = await self._run()
         found, self._expires = _read(output, self._config)
-        self._identity = Identity(found.headers, found.certificate or self._certificate)
+        self._identity = ClientIdentity(found.headers, found.certificate or self._certificate)
 
     async def _run(self) -> bytes:
         config = self._config
@@ -146,7 +146,7 @@ def _not_found(config: ExecConfig) -> str:
     )
 
 
-def _read(output: bytes, config: ExecConfig) -> tuple[Identity, datetime | None]:
+def _read(output: bytes, config: ExecConfig) -> tuple[ClientIdentity, datetime | None]:
     """What a plugin printed, or CredentialError."""
     try:
         document = orjson.loads(output)
@@ -170,7 +170,7 @@ def _read(output: bytes, config: ExecConfig) -> tuple[Identity, datetime | None]
     if bool(certificate) != bool(key):
         raise CredentialError("exec plugin returned only certificate or key, not both")
     pair = ClientCertificate(certificate.encode(), key.encode()) if certificate else None
-    return Identity(bearer(token) if token else (), pair), _expiry(status)
+    return ClientIdentity(bearer(token) if token else (), pair), _expiry(status)
 
 
 def _expiry(status: Mapping[str, Any]) -> datetime | None:

@@ -17,7 +17,7 @@ from client.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KubeconfigEntry:
     """One cluster, user or context, and the folder its relative paths start in."""
 
     name: str = ""
@@ -46,14 +46,14 @@ class Entry:
             raise ConfigError(f"{self.name}: {key}: must be a list of strings")
         return tuple(value)
 
-    def part(self, key: str) -> "Entry | None":
+    def part(self, key: str) -> "KubeconfigEntry | None":
         """A nested object, with the same name and folder."""
         value = self.values.get(key)
         if value is None:
             return None
         if not isinstance(value, dict):
             raise ConfigError(f"{self.name}: {key}: must be an object")
-        return Entry(self.name, value, self.folder)
+        return KubeconfigEntry(self.name, value, self.folder)
 
     def path(self, key: str) -> str:
         """A path, absolute; empty when there is none."""
@@ -83,9 +83,9 @@ class Entry:
 class Kubeconfig:
     """What one or several kubeconfig files say."""
 
-    clusters: Mapping[str, Entry] = field(default_factory=dict)
-    users: Mapping[str, Entry] = field(default_factory=dict)
-    contexts: Mapping[str, Entry] = field(default_factory=dict)
+    clusters: Mapping[str, KubeconfigEntry] = field(default_factory=dict)
+    users: Mapping[str, KubeconfigEntry] = field(default_factory=dict)
+    contexts: Mapping[str, KubeconfigEntry] = field(default_factory=dict)
     current_context: str = ""
 
     @property
@@ -139,7 +139,7 @@ class Kubeconfig:
         kind, version = document.get("kind"), document.get("apiVersion")
         if kind not in (None, "", "Config") or version not in (None, "", "v1"):
             raise ConfigError(f"expected apiVersion v1 and kind Config, found {version} and {kind}")
-        current = Entry("kubeconfig", document).text("current-context")
+        current = KubeconfigEntry("kubeconfig", document).text("current-context")
         return cls(
             _named(document, "clusters", "cluster", folder),
             _named(document, "users", "user", folder),
@@ -149,7 +149,7 @@ class Kubeconfig:
 
     def choose(
         self, *, context: str = "", cluster: str = "", user: str = ""
-    ) -> tuple[Entry, Entry, Entry]:
+    ) -> tuple[KubeconfigEntry, KubeconfigEntry, KubeconfigEntry]:
         """The context, cluster and user that are meant, by name or by the current context."""
         chosen = self._context(context)
         cluster_name = cluster or chosen.text("cluster")
@@ -163,9 +163,9 @@ class Kubeconfig:
             problems.append(f'user "{user_name}" was not found for context "{chosen.name}"')
         if problems:
             raise invalid_configuration(problems)
-        return chosen, self.clusters[cluster_name], self.users.get(user_name, Entry())
+        return chosen, self.clusters[cluster_name], self.users.get(user_name, KubeconfigEntry())
 
-    def _context(self, name: str) -> Entry:
+    def _context(self, name: str) -> KubeconfigEntry:
         wanted = name or self.current_context
         if not wanted:
             if self.empty:
@@ -184,13 +184,15 @@ def invalid_configuration(problems: list[str]) -> ConfigError:
     return ConfigError(f"invalid configuration: {text}")
 
 
-def _named(document: Mapping[str, Any], key: str, part: str, folder: Path) -> dict[str, Entry]:
+def _named(
+    document: Mapping[str, Any], key: str, part: str, folder: Path
+) -> dict[str, KubeconfigEntry]:
     items = document.get(key)
     if items is None:
         return {}
     if not isinstance(items, list):
         raise ConfigError(f"{key}: must be a list")
-    made: dict[str, Entry] = {}
+    made: dict[str, KubeconfigEntry] = {}
     for position, item in enumerate(items):
         where = f"{key}[{position}]"
         if not isinstance(item, dict) or not isinstance(item.get("name"), str):
@@ -200,5 +202,5 @@ def _named(document: Mapping[str, Any], key: str, part: str, folder: Path) -> di
             raise ConfigError(f"{where}.{part}: must be an object")
         if name in made:
             raise ConfigError(f'{key}: duplicate name "{name}" in list')
-        made[name] = Entry(name, values or {}, folder)
+        made[name] = KubeconfigEntry(name, values or {}, folder)
     return made

@@ -10,14 +10,14 @@ from typing import Any, Final
 from client.auth.auth_info import Auth
 from client.auth.credentials import Impersonation
 from client.auth.exec_plugin import VERSIONS, ExecConfig
-from client.auth.kubeconfig import Entry
+from client.auth.kubeconfig import KubeconfigEntry
 from client.errors import ConfigError
 from client.transport.tls import TLS, ClientCertificate
 
 EXEC_EXTENSION: Final = "client.authentication.k8s.io/exec"
 
 
-def tls(cluster: Entry) -> TLS:
+def tls(cluster: KubeconfigEntry) -> TLS:
     insecure = cluster.flag("insecure-skip-tls-verify")
     ca = cluster.data("certificate-authority")
     if insecure and ca:
@@ -27,7 +27,7 @@ def tls(cluster: Entry) -> TLS:
     return TLS(ca=ca, insecure=insecure, server_name=cluster.text("tls-server-name"))
 
 
-def auth(user: Entry, cluster: Entry) -> Auth:
+def auth(user: KubeconfigEntry, cluster: KubeconfigEntry) -> Auth:
     certificate, key = user.data("client-certificate"), user.data("client-key")
     return Auth(
         token=user.text("token"),
@@ -39,7 +39,7 @@ def auth(user: Entry, cluster: Entry) -> Auth:
     )
 
 
-def _exec(user: Entry, cluster: Entry) -> ExecConfig | None:
+def _exec(user: KubeconfigEntry, cluster: KubeconfigEntry) -> ExecConfig | None:
     found = user.part("exec")
     if found is None:
         return None
@@ -59,14 +59,14 @@ def _exec(user: Entry, cluster: Entry) -> ExecConfig | None:
     )
 
 
-def _env(found: Entry) -> list[Entry]:
+def _env(found: KubeconfigEntry) -> list[KubeconfigEntry]:
     items = found.values.get("env") or []
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise ConfigError(f"{found.name}: env: must be a list of objects")
-    return [Entry(found.name, item) for item in items]
+    return [KubeconfigEntry(found.name, item) for item in items]
 
 
-def _cluster_info(cluster: Entry) -> dict[str, Any]:
+def _cluster_info(cluster: KubeconfigEntry) -> dict[str, Any]:
     """What a plugin may know of the cluster; certificates always as data."""
     ca = cluster.data("certificate-authority")
     extensions = cluster.values.get("extensions") or []
@@ -89,7 +89,7 @@ def _cluster_info(cluster: Entry) -> dict[str, Any]:
     return {key: value for key, value in info.items() if value} | {"config": config}
 
 
-def impersonation(user: Entry) -> Impersonation:
+def impersonation(user: KubeconfigEntry) -> Impersonation:
     extra = user.part("as-user-extra")
     return Impersonation(
         user=user.text("as"),
@@ -99,7 +99,7 @@ def impersonation(user: Entry) -> Impersonation:
     )
 
 
-def cluster_problems(cluster: Entry) -> list[str]:
+def cluster_problems(cluster: KubeconfigEntry) -> list[str]:
     problems = []
     if not cluster.text("server"):
         problems.append(f'no server found for cluster "{cluster.name}"')
@@ -111,7 +111,7 @@ def cluster_problems(cluster: Entry) -> list[str]:
     return problems
 
 
-def user_problems(user: Entry) -> list[str]:
+def user_problems(user: KubeconfigEntry) -> list[str]:
     name = user.name
     problems = []
     if _any(user, "token", "tokenFile") and _any(user, "username", "password"):
@@ -138,11 +138,11 @@ def user_problems(user: Entry) -> list[str]:
     return [*problems, *_exec_problems(user)]
 
 
-def _any(entry: Entry, *keys: str) -> bool:
+def _any(entry: KubeconfigEntry, *keys: str) -> bool:
     return any(entry.text(key) for key in keys)
 
 
-def _exec_problems(user: Entry) -> list[str]:
+def _exec_problems(user: KubeconfigEntry) -> list[str]:
     found = user.part("exec")
     provider = user.part("auth-provider")
     if found is None:

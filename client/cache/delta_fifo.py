@@ -14,12 +14,12 @@ from typing import Generic, Protocol, TypeVar
 
 from apimachinery.meta.types import Object
 from client.cache.deltas import (
-    Batch,
     Bookmark,
-    Change,
     Delta,
+    DeltaBatch,
     DeltaType,
     FIFOClosed,
+    ObjectChange,
     Process,
     Transform,
 )
@@ -48,7 +48,7 @@ class DeltaFIFO(Generic[T]):
         self._transform = transform
         # The queue and its items in one. A plain dict keeps the order as well, but searches for its
         # first key among all that were taken before: draining a long queue would take for ever.
-        self._items: OrderedDict[str, list[Change[T]]] = OrderedDict()
+        self._items: OrderedDict[str, list[ObjectChange[T]]] = OrderedDict()
         # The newest state that was brought; None when the informer has been told of it.
         self._version: str | None = None
         self._arrived = asyncio.Event()
@@ -139,7 +139,7 @@ class DeltaFIFO(Generic[T]):
         if not self._items:
             version, self._version = self._version or "", None
         try:
-            process(Batch(deltas or [Bookmark(version)], initial, version))
+            process(DeltaBatch(deltas or [Bookmark(version)], initial, version))
         finally:
             self._taken.set()
 
@@ -152,7 +152,7 @@ class DeltaFIFO(Generic[T]):
         return len(self._items)
 
     def _put(self, kind: DeltaType, key: str, obj: T | DeletedObject[T]) -> None:
-        change = Change(kind, key, obj)
+        change = ObjectChange(kind, key, obj)
         waiting = self._items.setdefault(key, [])
         if waiting and kind is DeltaType.DELETED is waiting[-1].type:
             # Of two deletions the newer, unless only the older one knows the final state.

@@ -1,7 +1,7 @@
 """Deltas: what a reflector has seen, on its way through a queue to the store.
 
-A `Change` is about one object. The others are about all of them at once, which is why they are
-not taken apart: a list replaces the whole store in one step or not at all.
+An `ObjectChange` is about one object. The others are about all of them at once, which is why they
+are not taken apart: a list replaces the whole store in one step or not at all.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ class DeltaType(StrEnum):
     """Nothing happened; it is only told again."""
 
 
-class Change(NamedTuple, Generic[T]):
+class ObjectChange(NamedTuple, Generic[T]):
     """What happened to one object."""
 
     type: DeltaType
@@ -59,10 +59,10 @@ class Bookmark(NamedTuple):
     resource_version: str
 
 
-Delta: TypeAlias = Change[T] | ReplacedAll[T] | SyncAll | Bookmark
+Delta: TypeAlias = ObjectChange[T] | ReplacedAll[T] | SyncAll | Bookmark
 
 
-class Batch(NamedTuple, Generic[T]):
+class DeltaBatch(NamedTuple, Generic[T]):
     """Deltas that are applied in one step."""
 
     deltas: Sequence[Delta[T]]
@@ -72,14 +72,14 @@ class Batch(NamedTuple, Generic[T]):
     """The state that the store is in afterwards; empty when that cannot be said."""
 
 
-Process: TypeAlias = Callable[[Batch[T]], None]
+Process: TypeAlias = Callable[[DeltaBatch[T]], None]
 
 
 class FIFOClosed(Exception):
     """The queue was closed, and everything in it has been taken."""
 
 
-class Queue(Protocol[T]):
+class DeltaQueue(Protocol[T]):
     """What stands between a reflector and a store: filled by one, emptied by the other."""
 
     def add(self, obj: T) -> None: ...

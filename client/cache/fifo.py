@@ -15,12 +15,12 @@ from typing import Final, Generic, TypeVar
 
 from apimachinery.meta.types import Object
 from client.cache.deltas import (
-    Batch,
     Bookmark,
-    Change,
     Delta,
+    DeltaBatch,
     DeltaType,
     FIFOClosed,
+    ObjectChange,
     Process,
     ReplacedAll,
     SyncAll,
@@ -95,7 +95,7 @@ class FIFO(Generic[T]):
         initial = not self.has_synced
         deltas = self._take()
         try:
-            process(Batch(deltas, initial, _version_after(deltas[-1])))
+            process(DeltaBatch(deltas, initial, _version_after(deltas[-1])))
         finally:
             self._initial = max(0, self._initial - len(deltas))
             self._taken.set()
@@ -111,7 +111,7 @@ class FIFO(Generic[T]):
     def _put_change(self, kind: DeltaType, obj: T) -> None:
         key = object_key(obj)
         self._populated = True
-        self._put(Change(kind, key, self._made(obj)))
+        self._put(ObjectChange(kind, key, self._made(obj)))
 
     def _put(self, delta: Delta[T]) -> None:
         self._items.append(delta)
@@ -125,12 +125,12 @@ class FIFO(Generic[T]):
         items = self._items
         first = items.popleft()
         taken = [first]
-        if not isinstance(first, Change):
+        if not isinstance(first, ObjectChange):
             return taken
         keys = {first.key}
         while items and len(taken) < BATCH:
             following = items[0]
-            if not isinstance(following, Change) or following.key in keys:
+            if not isinstance(following, ObjectChange) or following.key in keys:
                 break
             keys.add(following.key)
             taken.append(items.popleft())
@@ -138,7 +138,7 @@ class FIFO(Generic[T]):
 
 
 def _version_after(delta: Delta[T]) -> str:
-    if isinstance(delta, Change):
+    if isinstance(delta, ObjectChange):
         known = delta.last_known
         return "" if known is None else known.metadata.resource_version
     return "" if isinstance(delta, SyncAll) else delta.resource_version

@@ -10,7 +10,7 @@ T = TypeVar("T", bound=Object)
 
 
 @dataclass(frozen=True, slots=True)
-class Created(Generic[T]):
+class CreatedObject(Generic[T]):
     """An object is there; *is_in_initial_list* when it was so before the controller started."""
 
     object: T
@@ -22,7 +22,7 @@ class Created(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Updated(Generic[T]):
+class UpdatedObject(Generic[T]):
     """An object changed, or is only told again: then both have one resourceVersion."""
 
     old: T
@@ -34,7 +34,7 @@ class Updated(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted(Generic[T]):
+class RemovedObject(Generic[T]):
     """An object is gone; with *state_unknown* its last state is a guess, or None."""
 
     key: str
@@ -47,7 +47,7 @@ class Deleted(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class External(Generic[T]):
+class ExternalObject(Generic[T]):
     """Something outside the cluster happened that has to do with an object."""
 
     object: T
@@ -57,14 +57,14 @@ class External(Generic[T]):
         return (self.object,)
 
 
-Change: TypeAlias = Created[T] | Updated[T] | Deleted[T] | External[T]
+Change: TypeAlias = CreatedObject[T] | UpdatedObject[T] | RemovedObject[T] | ExternalObject[T]
 
 
 def priority_of(change: Change[T]) -> int:
     """What was there all along and what has not changed can wait for what has."""
-    if isinstance(change, Created) and change.is_in_initial_list:
+    if isinstance(change, CreatedObject) and change.is_in_initial_list:
         return LOW_PRIORITY
-    if isinstance(change, Updated):
+    if isinstance(change, UpdatedObject):
         old, new = change.old.metadata, change.new.metadata
         return LOW_PRIORITY if old.resource_version == new.resource_version else 0
     return 0

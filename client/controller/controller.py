@@ -19,7 +19,7 @@ from client.controller.context import Context, ControllerClient
 from client.controller.reconciler import NamespacedName, Reconcile, Result, Terminal
 from client.controller.sources import Source
 from client.events.recorder import EventRecorder
-from client.monitoring.controller_metrics import ControllerMetrics, Metrics, OfQueues
+from client.monitoring.controller_metrics import ControllerMetrics, MetricsSink, OfQueues
 from client.runtime.background import is_order, within
 from client.runtime.clock import Clock
 from client.runtime.racing import won
@@ -52,7 +52,7 @@ class Controller(Generic[T]):
         caches: Caches,
         events: EventRecorder,
         clock: Clock,
-        metrics: Metrics,
+        metrics: MetricsSink,
         workers: int = 1,
         rate_limiter: RateLimiter[NamespacedName] | None = None,
         sync_timeout: float = SYNC_TIMEOUT,

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from apimachinery.meta.types import Object
-from client.controller.changes import Change, Deleted, priority_of
+from client.controller.changes import Change, RemovedObject, priority_of
 from client.controller.reconciler import NamespacedName
 from client.workqueue.workqueue import Queue
 
@@ -31,7 +31,7 @@ class ForObject(Generic[T]):
     """The object that changed is the one to reconcile."""
 
     async def handle(self, change: Change[T], queue: Queue[NamespacedName]) -> None:
-        if isinstance(change, Deleted):
+        if isinstance(change, RemovedObject):
             queue.add(NamespacedName.parse(change.key))
         else:
             queue.add(NamespacedName.of(change.objects[-1]), priority=priority_of(change))

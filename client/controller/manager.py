@@ -36,7 +36,7 @@ from client.informer.factory import InformerFactory
 from client.informer.informer import InformerOptions
 from client.leaderelection.leader_election import LeaderElection, LeaderElector
 from client.leaderelection.lease import leases
-from client.monitoring.controller_metrics import LEADER, Metrics, NoMetrics
+from client.monitoring.controller_metrics import LEADER, MetricsSink, NoMetricsSink
 from client.monitoring.probes import Check, HTTPServer, Route, health, page
 from client.runtime.background import done_before
 from client.runtime.clock import Clock, SystemClock
@@ -81,7 +81,7 @@ class Manager:
         lease_namespace: str = "",
         probes: str = "",
         metrics_address: str = "",
-        metrics: Metrics | None = None,
+        metrics: MetricsSink | None = None,
         resync: float = RESYNC,
         transform: Transform[Any] | None = None,
         grace: float = GRACE,
@@ -374,9 +374,9 @@ class Manager:
             )
 
 
-def _metrics(address: str) -> Metrics:
+def _metrics(address: str) -> MetricsSink:
     if not address:
-        return NoMetrics()
+        return NoMetricsSink()
     # Imported late: only who serves numbers needs the library.
     from client.monitoring.prometheus import PrometheusMetrics
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 from apimachinery.meta.types import Object
-from client.controller.changes import Change, Updated
+from client.controller.changes import Change, UpdatedObject
 from client.informer.lister import selector_of
 from client.interface import Labels
 
@@ -23,26 +23,26 @@ def generation_changed(change: Change[Any]) -> bool:
 
     Kinds without generations have none that changes, and all their updates are filtered out.
     """
-    return not isinstance(change, Updated) or (
+    return not isinstance(change, UpdatedObject) or (
         change.old.metadata.generation != change.new.metadata.generation
     )
 
 
 def resource_version_changed(change: Change[Any]) -> bool:
     """No updates that a resync tells again."""
-    return not isinstance(change, Updated) or (
+    return not isinstance(change, UpdatedObject) or (
         change.old.metadata.resource_version != change.new.metadata.resource_version
     )
 
 
 def labels_changed(change: Change[Any]) -> bool:
-    return not isinstance(change, Updated) or (
+    return not isinstance(change, UpdatedObject) or (
         change.old.metadata.labels != change.new.metadata.labels
     )
 
 
 def annotations_changed(change: Change[Any]) -> bool:
-    return not isinstance(change, Updated) or (
+    return not isinstance(change, UpdatedObject) or (
         change.old.metadata.annotations != change.new.metadata.annotations
     )
 

@@ -17,7 +17,7 @@ from client.interface import (
     Patch,
     ReadOptions,
     ResourceClient,
-    Selection,
+    SelectionArguments,
     SubresourceClient,
     Watch,
     WriteOptions,
@@ -73,11 +73,11 @@ class RecordedResource(ResourceClient[T]):
         return await self._inner.table(name, include_object=include_object, **options)
 
     def watch(
-        self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[Selection]
+        self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[SelectionArguments]
     ) -> Watch[T]:
         return self._inner.watch(since=since, bookmarks=bookmarks, **selection)
 
-    def list_watch(self, **selection: Unpack[Selection]) -> ListWatch[T]:
+    def list_watch(self, **selection: Unpack[SelectionArguments]) -> ListWatch[T]:
         return self._inner.list_watch(**selection)
 
     async def wait(self, name: str, predicate: Callable[[T], bool], *, timeout: float = 60) -> T:
@@ -119,7 +119,7 @@ class RecordedResource(ResourceClient[T]):
         return answer
 
     async def delete_collection(
-        self, *, options: DeleteArguments | None = None, **selection: Unpack[Selection]
+        self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
     ) -> Page[T]:
         return await self._inner.delete_collection(options=options, **selection)
 

@@ -14,7 +14,13 @@ from apimachinery.meta.types import Object
 from apimachinery.resources import Scope
 from client.cache.keys import DeletedObject
 from client.controller.caches import Caches, Retry
-from client.controller.changes import Change, Created, Deleted, External, Updated
+from client.controller.changes import (
+    Change,
+    CreatedObject,
+    ExternalObject,
+    RemovedObject,
+    UpdatedObject,
+)
 from client.controller.enqueue_handlers import ChangeHandler, ForObject, Mapped
 from client.controller.owners import OwnerMap
 from client.controller.predicates import Predicate
@@ -194,7 +200,7 @@ class Channel(Generic[T]):
             obj = await self._waiting.get()
             self._busy = True
             try:
-                await _pass_on(External(obj), self._handler, self._predicates, scope.queue)
+                await _pass_on(ExternalObject(obj), self._handler, self._predicates, scope.queue)
             finally:
                 self._busy = False
 
@@ -252,13 +258,13 @@ class _Told(Handler[T]):
         return not self._busy and not self.pending()
 
     async def on_add(self, obj: T, is_in_initial_list: bool) -> None:
-        await self._tell(Created(obj, is_in_initial_list))
+        await self._tell(CreatedObject(obj, is_in_initial_list))
 
     async def on_update(self, old: T, new: T) -> None:
-        await self._tell(Updated(old, new))
+        await self._tell(UpdatedObject(old, new))
 
     async def on_delete(self, deleted: DeletedObject[T]) -> None:
-        await self._tell(Deleted(deleted.key, deleted.object, deleted.final_state_unknown))
+        await self._tell(RemovedObject(deleted.key, deleted.object, deleted.final_state_unknown))
 
     async def _tell(self, change: Change[T]) -> None:
         self._busy = True

@@ -27,7 +27,7 @@ SPAM_QPS: Final = 1 / 300
 COMBINED: Final = "(combined from similar events): "
 
 
-class Subject(NamedTuple):
+class EventSubject(NamedTuple):
     """The object that an event is about."""
 
     api_version: str
@@ -39,12 +39,12 @@ class Subject(NamedTuple):
     field_path: str = ""
 
     @property
-    def same(self) -> "Subject":
+    def same(self) -> "EventSubject":
         """The object apart from its state, and from which part of it is meant."""
         return self._replace(resource_version="", field_path="")
 
 
-class Source(NamedTuple):
+class EventReporter(NamedTuple):
     """Who tells."""
 
     component: str
@@ -55,11 +55,11 @@ class Source(NamedTuple):
 class Happening:
     """An event before and after correlation."""
 
-    subject: Subject
+    subject: EventSubject
     type: str
     reason: str
     message: str
-    source: Source
+    source: EventReporter
     time: datetime
     name: str
     """The name of its object on the server."""

@@ -18,7 +18,7 @@ from apimachinery.meta.unstructured import Unstructured
 from apimachinery.scalars.time import format_time
 from apimachinery.schema import GroupVersionKind
 from apimachinery.scheme import NotRegistered
-from client.events.correlation import Correlated, Correlator, Happening, Source, Subject
+from client.events.correlation import Correlated, Correlator, EventReporter, EventSubject, Happening
 from client.interface import ResourceClient
 from client.runtime.clock import Clock
 from client.transport.request import InvalidRequest
@@ -57,7 +57,7 @@ class EventRecorder:
         self.dropped = 0
         """How many events found no room in the queue."""
         self._client = client
-        self._source = Source(component, host or socket.gethostname())
+        self._source = EventReporter(component, host or socket.gethostname())
         self._kind_of = kind_of
         self._clock = clock
         self._chance = chance
@@ -111,7 +111,7 @@ class EventRecorder:
             finally:
                 self._writing = False
 
-    def _subject(self, about: Object) -> Subject:
+    def _subject(self, about: Object) -> EventSubject:
         meta = about.metadata
         kind, api_version = about.kind, about.api_version
         if not kind or not api_version:
@@ -120,11 +120,11 @@ class EventRecorder:
                 kind, api_version = found.kind, found.api_version
             except NotRegistered:
                 kind = kind or type(about).__kind__
-        return Subject(
+        return EventSubject(
             api_version, kind, meta.namespace, meta.name, meta.uid, meta.resource_version
         )
 
-    def _new_name(self, subject: Subject) -> str:
+    def _new_name(self, subject: EventSubject) -> str:
         # Two in one moment of the clock must not have one name.
         stamp = int(self._clock.now().timestamp() * 1e9)
         self._last_stamp = max(stamp, self._last_stamp + 1)

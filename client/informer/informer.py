@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupResource, GroupVersionKind
 from client.cache.delta_fifo import DeltaFIFO
-from client.cache.deltas import Queue, Transform
+from client.cache.deltas import DeltaQueue, Transform
 from client.cache.fifo import FIFO
 from client.cache.keys import DeletedObject
 from client.cache.resource_versions import InvalidResourceVersion, has_reached, is_valid
@@ -89,7 +89,7 @@ class SharedInformer(Generic[T]):
         self._options = options or InformerOptions()
         self._clock = clock or SystemClock()
         made = _transform_of(transform, self._options)
-        self._queue: Queue[T] = (
+        self._queue: DeltaQueue[T] = (
             FIFO(made) if self._options.in_order else DeltaFIFO(self.store, made)
         )
         self._resyncs: Resyncs[T] = Resyncs(self._options.resync)

@@ -8,11 +8,24 @@ from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from apimachinery.meta.types import Object
-from client.cache.deltas import Batch, Bookmark, Change, Delta, DeltaType, ReplacedAll, SyncAll
+from client.cache.deltas import (
+    Bookmark,
+    Delta,
+    DeltaBatch,
+    DeltaType,
+    ObjectChange,
+    ReplacedAll,
+    SyncAll,
+)
 from client.cache.keys import DeletedObject
 from client.cache.store import IndexFailed, Store
 from client.informer.mutation_detector import MutationDetector
-from client.informer.registration import Added, Notification, Registration, Updated
+from client.informer.registration import (
+    AddNotification,
+    Notification,
+    Registration,
+    UpdateNotification,
+)
 from client.informer.resync import Resyncs
 
 T = TypeVar("T", bound=Object)
@@ -29,7 +42,7 @@ class Processor(Generic[T]):
         self._resyncs = resyncs
         self._detector = detector
 
-    def process(self, batch: Batch[T]) -> None:
+    def process(self, batch: DeltaBatch[T]) -> None:
         """Apply a batch in one step.
 
         Raises IndexFailed when an index function did; all else of the batch has then been applied
@@ -52,19 +65,19 @@ class Processor(Generic[T]):
     def replay(self, registration: Registration[T]) -> None:
         """Tell a handler that came late of everything there is."""
         for obj in self.store.objects():
-            registration.notify(Added(obj, is_in_initial_list=True))
+            registration.notify(AddNotification(obj, is_in_initial_list=True))
 
     def _apply(self, delta: Delta[T], *, initial: bool) -> list[Notification[T]]:
-        if isinstance(delta, Change):
+        if isinstance(delta, ObjectChange):
             return [self._change(delta, initial=initial)]
         if isinstance(delta, ReplacedAll):
             return list(self._replace_all(delta, initial=initial))
         if isinstance(delta, SyncAll):
-            return [Updated(obj, obj) for obj in self.store.objects()]
+            return [UpdateNotification(obj, obj) for obj in self.store.objects()]
         assert isinstance(delta, Bookmark)
         return []
 
-    def _change(self, change: Change[T], *, initial: bool) -> Notification[T]:
+    def _change(self, change: ObjectChange[T], *, initial: bool) -> Notification[T]:
         obj = change.object
         if isinstance(obj, DeletedObject):
             self.store.remove(change.key)
@@ -73,7 +86,7 @@ class Processor(Generic[T]):
             self.store.remove(change.key)
             return DeletedObject(change.key, obj)
         old = self.store.put(change.key, obj)
-        return Added(obj, initial) if old is None else Updated(old, obj)
+        return AddNotification(obj, initial) if old is None else UpdateNotification(old, obj)
 
     def _replace_all(self, delta: ReplacedAll[T], *, initial: bool) -> Iterator[Notification[T]]:
         objects = delta.objects
@@ -83,12 +96,12 @@ class Processor(Generic[T]):
                 yield DeletedObject(key, old, final_state_unknown=True)
         for key, obj in objects.items():
             known = before.get(key)
-            yield Added(obj, initial) if known is None else Updated(known, obj)
+            yield AddNotification(obj, initial) if known is None else UpdateNotification(known, obj)
 
     def _distribute(self, notification: Notification[T]) -> None:
         if self._detector is not None:
             self._watch_for_mutation(notification)
-        if isinstance(notification, Updated) and _says_nothing_new(notification):
+        if isinstance(notification, UpdateNotification) and _says_nothing_new(notification):
             for registration in self.registrations:
                 if self._resyncs.is_due(registration):
                     registration.notify(notification)
@@ -98,12 +111,12 @@ class Processor(Generic[T]):
 
     def _watch_for_mutation(self, notification: Notification[T]) -> None:
         assert self._detector is not None
-        if isinstance(notification, Added):
+        if isinstance(notification, AddNotification):
             self._detector.add(notification.object)
-        elif isinstance(notification, Updated):
+        elif isinstance(notification, UpdateNotification):
             self._detector.add(notification.new)
 
 
-def _says_nothing_new(update: Updated[T]) -> bool:
+def _says_nothing_new(update: UpdateNotification[T]) -> bool:
     """Whether the object is in the same state as before: only a resync wants to hear of it."""
     return update.old.metadata.resource_version == update.new.metadata.resource_version

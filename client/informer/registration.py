@@ -33,17 +33,17 @@ TURN: Final = 0.005
 """Seconds after which others get a turn on the event loop."""
 
 
-class Added(NamedTuple, Generic[T]):
+class AddNotification(NamedTuple, Generic[T]):
     object: T
     is_in_initial_list: bool
 
 
-class Updated(NamedTuple, Generic[T]):
+class UpdateNotification(NamedTuple, Generic[T]):
     old: T
     new: T
 
 
-Notification: TypeAlias = Added[T] | Updated[T] | DeletedObject[T]
+Notification: TypeAlias = AddNotification[T] | UpdateNotification[T] | DeletedObject[T]
 
 
 class Registration(Generic[T]):
@@ -112,7 +112,7 @@ class Registration(Generic[T]):
     def notify(self, notification: Notification[T]) -> None:
         if self.removed:
             return
-        if isinstance(notification, Added) and notification.is_in_initial_list:
+        if isinstance(notification, AddNotification) and notification.is_in_initial_list:
             self._initial += 1
         self._pending.append(notification)
         self._arrived.set()
@@ -157,7 +157,7 @@ class Registration(Generic[T]):
                 self._running = False
                 await self._clock.sleep(AFTER_FAILURE)
             self._running = False
-            if isinstance(notification, Added) and notification.is_in_initial_list:
+            if isinstance(notification, AddNotification) and notification.is_in_initial_list:
                 self._initial -= 1
                 self._waiting.check()
             if self._clock.monotonic() > turn_ends:
@@ -176,8 +176,8 @@ class Registration(Generic[T]):
             await outcome
 
     def _call(self, notification: Notification[T]) -> Outcome:
-        if isinstance(notification, Added):
+        if isinstance(notification, AddNotification):
             return self._handler.on_add(notification.object, notification.is_in_initial_list)
-        if isinstance(notification, Updated):
+        if isinstance(notification, UpdateNotification):
             return self._handler.on_update(notification.old, notification.new)
         return self._handler.on_delete(notification)

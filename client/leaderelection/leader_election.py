@@ -21,7 +21,7 @@ from typing import Final
 from apimachinery.errors import APIError, NotFound
 from apimachinery.meta.types import ObjectMeta
 from client.interface import ResourceClient
-from client.leaderelection.lease import Lease, LeaseSpec
+from client.leaderelection.lease import ElectionLease, ElectionLeaseSpec
 from client.runtime.background import within
 from client.runtime.clock import Clock, SystemClock
 from client.transport.retry import retry_on_conflict
@@ -79,7 +79,7 @@ class LeaderElector:
 
     def __init__(
         self,
-        leases: ResourceClient[Lease],
+        leases: ResourceClient[ElectionLease],
         election: LeaderElection,
         *,
         on_stopped: Callable[[], None] | None = None,
@@ -100,9 +100,9 @@ class LeaderElector:
         self._on_leading = on_leading
         self._clock = clock or SystemClock()
         self._chance = chance
-        self._lease: Lease | None = None
+        self._lease: ElectionLease | None = None
         """The lease as last read or written: what an update is based on."""
-        self._observed: LeaseSpec | None = None
+        self._observed: ElectionLeaseSpec | None = None
         self._observed_at = 0.0
         self._renewed_at = 0.0
         """When the last renewal that succeeded was sent."""
@@ -215,7 +215,7 @@ class LeaderElector:
 
     async def _create(self) -> bool:
         now = self._clock.now()
-        lease = Lease(metadata=ObjectMeta(name=self._election.lease_name))
+        lease = ElectionLease(metadata=ObjectMeta(name=self._election.lease_name))
         lease.spec = self._own(acquired=now, transitions=0)
         sent = self._clock.monotonic()
         try:
@@ -227,7 +227,7 @@ class LeaderElector:
         self._observe(self._lease.spec)
         return True
 
-    async def _write(self, base: Lease, record: LeaseSpec) -> bool:
+    async def _write(self, base: ElectionLease, record: ElectionLeaseSpec) -> bool:
         changed = base.deep_copy()
         changed.spec = record
         sent = self._clock.monotonic()
@@ -240,7 +240,7 @@ class LeaderElector:
         self._observe(self._lease.spec)
         return True
 
-    def _record(self, old: LeaseSpec) -> LeaseSpec:
+    def _record(self, old: ElectionLeaseSpec) -> ElectionLeaseSpec:
         transitions = old.lease_transitions or 0
         if self.is_leader:
             acquired = old.acquire_time or self._clock.now()
@@ -250,8 +250,8 @@ class LeaderElector:
         record.strategy, record.preferred_holder = old.strategy, old.preferred_holder
         return record
 
-    def _own(self, *, acquired: datetime, transitions: int) -> LeaseSpec:
-        return LeaseSpec(
+    def _own(self, *, acquired: datetime, transitions: int) -> ElectionLeaseSpec:
+        return ElectionLeaseSpec(
             holder_identity=self._election.identity,
             lease_duration_seconds=int(self._election.lease_duration),
             acquire_time=acquired,
@@ -259,7 +259,7 @@ class LeaderElector:
             lease_transitions=transitions,
         )
 
-    def _observe(self, record: LeaseSpec) -> None:
+    def _observe(self, record: ElectionLeaseSpec) -> None:
         self._observed = record
         self._observed_at = self._clock.monotonic()
 

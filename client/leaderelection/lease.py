@@ -15,7 +15,7 @@ from client.interface import ResourceClient
 API_VERSION: Final = "coordination.k8s.io/v1"
 
 
-class LeaseSpec(Model):
+class ElectionLeaseSpec(Model):
     """Who holds a lease, since when and for how long."""
 
     holder_identity: str | None = None
@@ -27,12 +27,12 @@ class LeaseSpec(Model):
     preferred_holder: str | None = None
 
 
-class Lease(Object):
+class ElectionLease(Object):
     """A Lease is held by at most one program at a time."""
 
-    spec: LeaseSpec = field(default_factory=LeaseSpec)
+    spec: ElectionLeaseSpec = field(default_factory=ElectionLeaseSpec)
 
 
-def leases(client: AsyncClient, namespace: str) -> ResourceClient[Lease]:
+def leases(client: AsyncClient, namespace: str) -> ResourceClient[ElectionLease]:
     """The leases of a namespace."""
-    return client.of(Lease, namespace=namespace, resource="leases", api_version=API_VERSION)
+    return client.of(ElectionLease, namespace=namespace, resource="leases", api_version=API_VERSION)

@@ -22,7 +22,7 @@ REQUESTS: Final = "rest_client_requests_total"
 Labels = Mapping[str, str]
 
 
-class Metrics(Protocol):
+class MetricsSink(Protocol):
     """Takes numbers; a name has the same labels every time."""
 
     def count(self, name: str, labels: Labels) -> None:
@@ -38,7 +38,7 @@ class Metrics(Protocol):
         """A counter that has counted nothing yet, so that it is seen to be zero."""
 
 
-class NoMetrics:
+class NoMetricsSink:
     """Takes nothing in."""
 
     def count(self, name: str, labels: Labels) -> None: ...
@@ -55,7 +55,7 @@ class ControllerMetrics:
 
     RESULTS: Final = ("error", "requeue_after", "success")
 
-    def __init__(self, metrics: Metrics, controller: str) -> None:
+    def __init__(self, metrics: MetricsSink, controller: str) -> None:
         self._metrics = metrics
         self._labels = {"controller": controller}
 
@@ -85,9 +85,9 @@ class ControllerMetrics:
 
 
 class OfQueues:
-    """Takes the numbers of queues for a `Metrics`; see `client.workqueue.queue_metrics`."""
+    """Takes the numbers of queues for a `MetricsSink`; see `client.workqueue.queue_metrics`."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: MetricsSink) -> None:
         self._metrics = metrics
 
     def count(self, metric: str, queue: str) -> None:
@@ -106,7 +106,7 @@ class OfQueues:
         return {"name": queue, "controller": queue}
 
 
-def request_observer(metrics: Metrics, host: str = "") -> Callable[[Request, int], None]:
+def request_observer(metrics: MetricsSink, host: str = "") -> Callable[[Request, int], None]:
     """What to give a client as `observe` to have its requests counted."""
 
     def observe(request: Request, code: int) -> None:

@@ -23,7 +23,7 @@ _PLAIN: Final = "text/plain; charset=utf-8"
 _REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed"}
 
 
-class InvalidAddress(ValueError):
+class InvalidProbeAddress(ValueError):
     """A text that is no address to listen on."""
 
 
@@ -134,7 +134,9 @@ def parse_address(address: str) -> tuple[str, int]:
     """Host and port; an empty host is every address of the machine."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isascii() or not port.isdecimal() or int(port) > 65535:
-        raise InvalidAddress(f"address {address!r}: must be host:port, :port for all addresses")
+        raise InvalidProbeAddress(
+            f"address {address!r}: must be host:port, :port for all addresses"
+        )
     return host.strip("[]"), int(port)
 
 

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
-from apimachinery.watch import Event
+from apimachinery.watch import ObjectEvent
 from client.paging import Page
 
 T = TypeVar("T", bound=Object)
@@ -20,7 +20,7 @@ T_co = TypeVar("T_co", bound=Object, covariant=True)
 class EventStream(Protocol[T_co]):
     """An open watch: read by one, and let go of with `stop`."""
 
-    async def __anext__(self) -> Event[T_co | Status]:
+    async def __anext__(self) -> ObjectEvent[T_co | Status]:
         """The next event; StopAsyncIteration when the server ended the watch."""
 
     def stop(self) -> None:

@@ -25,7 +25,7 @@ from client.reflector.error_policy import (
 )
 from client.reflector.list_watch import EventStream, ListerWatcher
 from client.reflector.relist import ANYTHING, NEWEST, list_all, page_size_for
-from client.reflector.watch_intake import Intake, Target
+from client.reflector.watch_intake import Intake, IntakeTarget
 from client.runtime.background import alongside
 from client.runtime.clock import Clock, SystemClock
 
@@ -53,7 +53,7 @@ class Reflector(Generic[T]):
     def __init__(
         self,
         source: ListerWatcher[T],
-        target: Target[T],
+        target: IntakeTarget[T],
         *,
         name: str = "reflector",
         expected: type[T] | None = None,

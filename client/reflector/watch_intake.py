@@ -10,7 +10,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
 from apimachinery.schema import GroupVersionKind
-from apimachinery.watch import INITIAL_EVENTS_END, Event, EventType
+from apimachinery.watch import INITIAL_EVENTS_END, EventType, ObjectEvent
 from client.reflector.error_policy import VeryShortWatch
 from client.reflector.list_watch import EventStream
 from client.runtime.clock import Clock
@@ -25,7 +25,7 @@ VERY_SHORT: Final = 1.0
 _MODIFYING: Final = (EventType.MODIFIED, EventType.DELETED, EventType.BOOKMARK)
 
 
-class Target(Protocol[T_contra]):
+class IntakeTarget(Protocol[T_contra]):
     """Where a reflector puts what it sees: a store, or the queue before one."""
 
     def add(self, obj: T_contra) -> None: ...
@@ -63,7 +63,7 @@ class Intake(Generic[T]):
     async def read(
         self,
         stream: EventStream[T],
-        target: Target[T],
+        target: IntakeTarget[T],
         *,
         start: float,
         began_at: str,
@@ -92,7 +92,12 @@ class Intake(Generic[T]):
         log.debug("%s: watch closed, %d items received", self._name, count)
 
     async def read_initial(
-        self, stream: EventStream[T], target: Target[T], *, start: float, heard: Callable[[], None]
+        self,
+        stream: EventStream[T],
+        target: IntakeTarget[T],
+        *,
+        start: float,
+        heard: Callable[[], None],
     ) -> str:
         """Read until the bookmark after the objects that exist; returns its resourceVersion.
 
@@ -113,7 +118,7 @@ class Intake(Generic[T]):
             raise VeryShortWatch(self._name)
         return ""
 
-    def understood(self, event: Event[TypeMeta]) -> T | None:
+    def understood(self, event: ObjectEvent[TypeMeta]) -> T | None:
         """The object of an event; None, and a line in the log, when it is not one of ours."""
         obj = event.object
         problem = self._problem(obj)
@@ -136,7 +141,7 @@ class Intake(Generic[T]):
         return None
 
 
-async def next_event(stream: EventStream[T]) -> Event[TypeMeta] | None:
+async def next_event(stream: EventStream[T]) -> ObjectEvent[TypeMeta] | None:
     """The next event, or None at the end; raises what an ERROR event tells of."""
     try:
         event = await stream.__anext__()
@@ -147,7 +152,7 @@ async def next_event(stream: EventStream[T]) -> Event[TypeMeta] | None:
     return event
 
 
-def put(name: str, target: Target[T], kind: EventType, obj: T) -> None:
+def put(name: str, target: IntakeTarget[T], kind: EventType, obj: T) -> None:
     """Hand one event on; what refuses it is logged, and the stream goes on."""
     try:
         if kind is EventType.ADDED:

@@ -91,31 +91,33 @@ class Faults:
     on_planned: Callable[[Fault], None] = lambda fault: None
     """Told of each, so that it can strike what is under way."""
 
-    def get(self, cls: type[Object], subresource: str = "") -> "Target":
+    def get(self, cls: type[Object], subresource: str = "") -> "FaultTarget":
         return self.on("get", cls, subresource)
 
-    def list(self, cls: type[Object]) -> "Target":
+    def list(self, cls: type[Object]) -> "FaultTarget":
         return self.on("list", cls)
 
-    def watch(self, cls: type[Object]) -> "Target":
+    def watch(self, cls: type[Object]) -> "FaultTarget":
         return self.on("watch", cls)
 
-    def create(self, cls: type[Object], subresource: str = "") -> "Target":
+    def create(self, cls: type[Object], subresource: str = "") -> "FaultTarget":
         return self.on("create", cls, subresource)
 
-    def update(self, cls: type[Object], subresource: str = "") -> "Target":
+    def update(self, cls: type[Object], subresource: str = "") -> "FaultTarget":
         return self.on("update", cls, subresource)
 
-    def patch(self, cls: type[Object], subresource: str = "") -> "Target":
+    def patch(self, cls: type[Object], subresource: str = "") -> "FaultTarget":
         """Patches of all kinds, apply among them."""
         return self.on("patch", cls, subresource)
 
-    def delete(self, cls: type[Object]) -> "Target":
+    def delete(self, cls: type[Object]) -> "FaultTarget":
         return self.on("delete", cls)
 
-    def on(self, verb: str, cls: type[Object] | None = None, subresource: str = "") -> "Target":
+    def on(
+        self, verb: str, cls: type[Object] | None = None, subresource: str = ""
+    ) -> "FaultTarget":
         """Requests with a verb, any if it is empty; for a class, or for anything."""
-        return Target(self, verb, self.resource_of(cls) if cls else None, subresource)
+        return FaultTarget(self, verb, self.resource_of(cls) if cls else None, subresource)
 
     def clear(self) -> None:
         """Let everything go well from now on."""
@@ -134,7 +136,7 @@ class Faults:
                 yield fault
 
 
-class Target:
+class FaultTarget:
     """Requests of one sort, and what shall happen to them; calls can be chained."""
 
     def __init__(
@@ -145,58 +147,58 @@ class Target:
         self._resource = resource
         self._subresource = subresource
 
-    def gone_once(self) -> "Target":
+    def gone_once(self) -> "FaultTarget":
         """410: of a watch in mid-stream, of anything else as the answer."""
         return self.gone()
 
-    def gone(self, *, times: int = 1) -> "Target":
+    def gone(self, *, times: int = 1) -> "FaultTarget":
         return self._plan(
             lambda _: Expired("too old resource version"), times, in_stream=self._is_watch
         )
 
-    def conflict(self, *, times: int = 1) -> "Target":
+    def conflict(self, *, times: int = 1) -> "FaultTarget":
         """409, as when somebody else was faster."""
         return self._plan(lambda req: Conflict.modified(req.resource, req.name), times)
 
-    def forbidden(self, *, times: int = 1) -> "Target":
+    def forbidden(self, *, times: int = 1) -> "FaultTarget":
         return self._plan(
             lambda req: Forbidden.of(req.resource, req.name, "a fault of the test"), times
         )
 
-    def unavailable(self, *, retry_after: int = 0, times: int = 1) -> "Target":
+    def unavailable(self, *, retry_after: int = 0, times: int = 1) -> "FaultTarget":
         """503; with *retry_after* seconds clients try again by themselves."""
         return self._plan(
             lambda _: ServiceUnavailable.of("a fault of the test", retry_after=retry_after), times
         )
 
-    def too_many_requests(self, *, retry_after: int = 1, times: int = 1) -> "Target":
+    def too_many_requests(self, *, retry_after: int = 1, times: int = 1) -> "FaultTarget":
         return self._plan(
             lambda _: TooManyRequests.of("a fault of the test", retry_after=retry_after), times
         )
 
-    def internal_error(self, *, times: int = 1) -> "Target":
+    def internal_error(self, *, times: int = 1) -> "FaultTarget":
         return self._plan(lambda _: InternalError.of("a fault of the test"), times)
 
-    def error(self, error: APIError, *, times: int = 1) -> "Target":
+    def error(self, error: APIError, *, times: int = 1) -> "FaultTarget":
         """Any error as the answer; of a watch, when it is opened."""
         return self._plan(lambda _: error, times)
 
-    def latency(self, seconds: float, *, times: int = ALWAYS) -> "Target":
+    def latency(self, seconds: float, *, times: int = ALWAYS) -> "FaultTarget":
         """Let time go by before each request, by the clock of the test."""
         return self._plan(lambda _: Latency(seconds), times)
 
-    def refuse(self, *, times: int = 1) -> "Target":
+    def refuse(self, *, times: int = 1) -> "FaultTarget":
         return self._plan(lambda _: Broken.REFUSED, times)
 
-    def lose(self, *, times: int = 1) -> "Target":
+    def lose(self, *, times: int = 1) -> "FaultTarget":
         """Have the server do it, and lose the answer."""
         return self._plan(lambda _: Broken.LOST, times)
 
-    def cut(self, *, after: int = 1, times: int = 1) -> "Target":
+    def cut(self, *, after: int = 1, times: int = 1) -> "FaultTarget":
         """Break off a stream: at once if one is open, else after so many pieces of the next."""
         return self._plan(lambda _: Broken.CUT, times, in_stream=True, after=after)
 
-    def end(self, *, after: int = 1, times: int = 1) -> "Target":
+    def end(self, *, after: int = 1, times: int = 1) -> "FaultTarget":
         """End a stream in the ordinary way, in the same cases."""
         return self._plan(lambda _: Broken.ENDED, times, in_stream=True, after=after)
 
@@ -204,7 +206,9 @@ class Target:
     def _is_watch(self) -> bool:
         return self._verb == "watch"
 
-    def _plan(self, make: Made, times: int, *, in_stream: bool = False, after: int = 1) -> "Target":
+    def _plan(
+        self, make: Made, times: int, *, in_stream: bool = False, after: int = 1
+    ) -> "FaultTarget":
         if in_stream and not self._is_watch:
             raise ValueError("only a watch is a stream")
         fault = Fault(self._verb, self._resource, self._subresource, make, times, in_stream, after)

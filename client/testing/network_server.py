@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 from weakref import WeakSet
 
-from apiserver.process.certificates import Authority
-from apiserver.process.connection import Connection
+from apiserver.process.certificates import CertificateAuthority
+from apiserver.process.connection import HTTPConnection
 from apiserver.process.kubeconfig_file import make_kubeconfig
 from apiserver.process.serving import Application
 from client.testing.app_server import ADMIN, InMemoryServer
@@ -26,11 +26,11 @@ HOST: Final = "127.0.0.1"
 @asynccontextmanager
 async def listening(server: InMemoryServer, folder: Path) -> AsyncIterator[Path]:
     """Listen on a free port of this machine; yields the kubeconfig, a file in *folder*."""
-    authority = Authority.create(now=datetime.now(UTC))
+    authority = CertificateAuthority.create(now=datetime.now(UTC))
     pair = authority.issue_serving(("localhost", HOST), now=datetime.now(UTC))
     worker = _Worker(server.app)
     listener = await worker.loop.create_server(
-        lambda: Connection(worker), HOST, 0, ssl=_tls(folder, pair.certificate, pair.key)
+        lambda: HTTPConnection(worker), HOST, 0, ssl=_tls(folder, pair.certificate, pair.key)
     )
     port = listener.sockets[0].getsockname()[1]
     kubeconfig = folder / "kubeconfig"
@@ -63,7 +63,7 @@ class _Worker:
         self.nr_conns = 0
         self.max_requests = 2**31
         self.state: dict[str, Any] = {}
-        self.connections: WeakSet[Connection] = WeakSet()
+        self.connections: WeakSet[HTTPConnection] = WeakSet()
 
     async def finish(self) -> None:
         """Close every connection, and give each a moment to notice."""

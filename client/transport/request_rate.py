@@ -18,7 +18,7 @@ LONG = 1.0
 """A longer wait is a warning: somebody is going to wonder where the time goes."""
 
 
-class RateLimiter(Protocol):
+class RequestRateLimiter(Protocol):
     async def wait(self, request: Request) -> None:
         """Return when *request* may be sent."""
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from apimachinery.errors import APIError, from_status
-from client.auth.credentials import Anonymous, Credentials, Identity
+from client.auth.credentials import Anonymous, ClientIdentity, Credentials
 from client.runtime.clock import Clock, SystemClock
 from client.transport.error_responses import error_of, status_in
 from client.transport.request import Pairs, Request
-from client.transport.request_rate import RateLimiter, Unlimited
+from client.transport.request_rate import RequestRateLimiter, Unlimited
 from client.transport.retry import MAX_RETRIES, wait_after_answer, wait_after_failure
 from client.transport.transport import Headers, RequestTimeout, Response, Transport, TransportError
 from client.transport.warnings import LogWarnings, WarningHandler, parse_warnings
@@ -48,7 +48,7 @@ class Sender:
         *,
         credentials: Credentials | None = None,
         headers: Pairs = (),
-        limiter: RateLimiter | None = None,
+        limiter: RequestRateLimiter | None = None,
         timeout: float = TIMEOUT,
         watch_idle: float = WATCH_IDLE,
         max_retries: int = MAX_RETRIES,
@@ -141,7 +141,7 @@ class Sender:
             self._warn(warning)
         return response
 
-    async def _open_as(self, request: Request, identity: Identity) -> Response:
+    async def _open_as(self, request: Request, identity: ClientIdentity) -> Response:
         complete = request.with_headers((*self._headers, *identity.headers))
         return await self.transport.open(complete, identity.certificate)
 

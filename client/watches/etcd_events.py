@@ -15,7 +15,7 @@ from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
 from apimachinery.serialization.serializer import LineFrames
-from apimachinery.watch import Event, EventType
+from apimachinery.watch import EventType, ObjectEvent
 from client.watches.stream_watcher import EndOfStream, UnexpectedEndOfStream
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -41,7 +41,7 @@ class EtcdEventDecoder(Generic[ObjectT]):
         self._frames = LineFrames()
         self._ready: list[bytes] = []
 
-    async def decode(self) -> Event[ObjectT | Status]:
+    async def decode(self) -> ObjectEvent[ObjectT | Status]:
         while not self._ready:
             chunk = await self._read()
             if not chunk:
@@ -52,10 +52,10 @@ class EtcdEventDecoder(Generic[ObjectT]):
     def close(self) -> None:
         self._close()
 
-    def _event(self, frame: bytes) -> Event[ObjectT | Status]:
+    def _event(self, frame: bytes) -> ObjectEvent[ObjectT | Status]:
         document = _object(_loads(frame), "event")
         if "errorCode" in document:
-            return Event(EventType.ERROR, _error(document).status)
+            return ObjectEvent(EventType.ERROR, _error(document).status)
         node = _object(document.get("node"), "node")
         before = document.get("prevNode")
         kind = _kind(document.get("action"), before is not None)
@@ -65,7 +65,7 @@ class EtcdEventDecoder(Generic[ObjectT]):
             raise DecodeError("etcd event: value: must be a string")
         made = self._decode_object(value.encode())
         made.metadata.resource_version = str(node.get("modifiedIndex", ""))
-        return Event(kind, made)
+        return ObjectEvent(kind, made)
 
 
 def _error(document: dict[str, Any]) -> APIError:

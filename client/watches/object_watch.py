@@ -12,7 +12,7 @@ from apimachinery.errors import Expired, Gone
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
-from apimachinery.watch import Event, EventType
+from apimachinery.watch import EventType, ObjectEvent
 from client.errors import Deleted, WaitTimeout
 from client.interface import Watch
 from client.paging import PAGE_SIZE, Listing, Page
@@ -56,10 +56,10 @@ class ResumingWatch(Watch[ObjectT]):
         if self._watcher is not None:
             self._watcher.stop()
 
-    def __aiter__(self) -> AsyncIterator[Event[ObjectT]]:
+    def __aiter__(self) -> AsyncIterator[ObjectEvent[ObjectT]]:
         return self
 
-    async def __anext__(self) -> Event[ObjectT]:
+    async def __anext__(self) -> ObjectEvent[ObjectT]:
         if self._stopping:
             raise StopAsyncIteration
         try:
@@ -71,7 +71,7 @@ class ResumingWatch(Watch[ObjectT]):
             raise StopAsyncIteration
         return event
 
-    async def _run(self) -> AsyncIterator[Event[ObjectT]]:
+    async def _run(self) -> AsyncIterator[ObjectEvent[ObjectT]]:
         if self._version in _ANY:
             async for event in self._existing():
                 yield event
@@ -83,16 +83,16 @@ class ResumingWatch(Watch[ObjectT]):
         async for found in self._watcher:
             if isinstance(found.object, Status):
                 raise found.error
-            yield Event(found.type, found.object)
+            yield ObjectEvent(found.type, found.object)
 
-    async def _existing(self) -> AsyncIterator[Event[ObjectT]]:
+    async def _existing(self) -> AsyncIterator[ObjectEvent[ObjectT]]:
         options = self._options.model_copy(update={"limit": PAGE_SIZE})
         async for page in Listing(self._list, options).pages():
             # The first page says which state is listed; a watch goes on from there.
             if self._version in _ANY:
                 self._version = page.resource_version
             for obj in page.items:
-                yield Event(EventType.ADDED, obj)
+                yield ObjectEvent(EventType.ADDED, obj)
 
     async def _list(self, options: ListOptions) -> Page[ObjectT]:
         page = await self._stopping.unless(self._source.list(options))

@@ -12,7 +12,7 @@ from typing import Final, Generic, TypeVar
 from apimachinery.errors import APIError, Forbidden, InternalError, Unauthorized
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
-from apimachinery.watch import Event, EventType
+from apimachinery.watch import EventType, ObjectEvent
 from client.runtime.clock import Clock, SystemClock
 from client.runtime.stopping import Stopping
 from client.transport.transport import TransportError
@@ -73,10 +73,10 @@ class RetryWatcher(Generic[ObjectT]):
     async def __aexit__(self, *_: object) -> None:
         self.stop()
 
-    def __aiter__(self) -> AsyncIterator[Event[ObjectT | Status]]:
+    def __aiter__(self) -> AsyncIterator[ObjectEvent[ObjectT | Status]]:
         return self
 
-    async def __anext__(self) -> Event[ObjectT | Status]:
+    async def __anext__(self) -> ObjectEvent[ObjectT | Status]:
         try:
             while not self._ended:
                 event = await self._next()
@@ -87,7 +87,7 @@ class RetryWatcher(Generic[ObjectT]):
             raise
         raise StopAsyncIteration
 
-    async def _next(self) -> Event[ObjectT | Status] | None:
+    async def _next(self) -> ObjectEvent[ObjectT | Status] | None:
         """The next event to pass on; None when there is another turn to take."""
         if self._stream is None:
             return await self._open()
@@ -105,7 +105,7 @@ class RetryWatcher(Generic[ObjectT]):
         self.resource_version = version
         return event if event.type is not EventType.BOOKMARK or self._bookmarks else None
 
-    async def _open(self) -> Event[ObjectT | Status] | None:
+    async def _open(self) -> ObjectEvent[ObjectT | Status] | None:
         await self._pause()
         if self._ended:
             return None
@@ -133,7 +133,7 @@ class RetryWatcher(Generic[ObjectT]):
             await self._ended.unless(self._clock.sleep(delay))
         self._opened_at = self._clock.monotonic()
 
-    def _failed(self, event: Event[ObjectT | Status]) -> Event[ObjectT | Status] | None:
+    def _failed(self, event: ObjectEvent[ObjectT | Status]) -> ObjectEvent[ObjectT | Status] | None:
         error = event.error
         if error.code == 410:
             self.stop()
@@ -145,6 +145,6 @@ class RetryWatcher(Generic[ObjectT]):
             self._stream = None
         return None
 
-    def _end(self, error: APIError) -> Event[ObjectT | Status]:
+    def _end(self, error: APIError) -> ObjectEvent[ObjectT | Status]:
         self.stop()
-        return Event(EventType.ERROR, error.status)
+        return ObjectEvent(EventType.ERROR, error.status)

@@ -17,7 +17,7 @@ from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.serialization.serializer import LineFrames
-from apimachinery.watch import Event, EventType
+from apimachinery.watch import EventType, ObjectEvent
 from client.paging import Page
 from client.runtime.gc_pause import COLLECTOR, resting
 from client.transport.error_responses import generic_status
@@ -42,7 +42,7 @@ class UnexpectedEndOfStream(EndOfStream):
 class Decoder(Protocol[T_co]):
     """Makes events of some stream."""
 
-    async def decode(self) -> Event[T_co]:
+    async def decode(self) -> ObjectEvent[T_co]:
         """The next event; EndOfStream when there are no more, DecodeError for what is none."""
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class StreamWatcher(Generic[T]):
         self._reporter = reporter or StatusReporter()
         self._stopped = False
 
-    def result(self) -> AsyncIterator[Event[T | Status]]:
+    def result(self) -> AsyncIterator[ObjectEvent[T | Status]]:
         """The events; every one is given to one reader only."""
         return self
 
@@ -93,10 +93,10 @@ class StreamWatcher(Generic[T]):
     def stopped(self) -> bool:
         return self._stopped
 
-    def __aiter__(self) -> AsyncIterator[Event[T | Status]]:
+    def __aiter__(self) -> AsyncIterator[ObjectEvent[T | Status]]:
         return self
 
-    async def __anext__(self) -> Event[T | Status]:
+    async def __anext__(self) -> ObjectEvent[T | Status]:
         if self._stopped:
             raise StopAsyncIteration
         try:
@@ -120,7 +120,7 @@ class StreamWatcher(Generic[T]):
     async def aclose(self) -> None:
         self.stop()
 
-    def _ending(self, error: BaseException) -> Event[T | Status] | None:
+    def _ending(self, error: BaseException) -> ObjectEvent[T | Status] | None:
         """What the end of the decoder means: most often nothing that needs saying."""
         if not isinstance(error, Exception):
             self.stop()
@@ -133,7 +133,7 @@ class StreamWatcher(Generic[T]):
         if isinstance(error, _PROBABLE_END):
             log.debug("watch ended: %s", error)
             return None
-        return Event(EventType.ERROR, self._reporter.as_object(error))
+        return ObjectEvent(EventType.ERROR, self._reporter.as_object(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class ListWatch(Generic[T]):
 class EmptyDecoder:
     """A stream without events."""
 
-    async def decode(self) -> Event[Any]:
+    async def decode(self) -> ObjectEvent[Any]:
         raise EndOfStream
 
     def close(self) -> None:
@@ -175,7 +175,7 @@ class FrameDecoder(Generic[T]):
         self._ready: list[bytes] = []
         self._many = False
 
-    async def decode(self) -> Event[T | Status]:
+    async def decode(self) -> ObjectEvent[T | Status]:
         while not self._ready:
             chunk = await self._read(self._response)
             if not chunk:
@@ -201,19 +201,19 @@ class FrameDecoder(Generic[T]):
         return EndOfStream()
 
 
-def decode_event(frame: bytes, decode_object: Callable[[bytes], T]) -> Event[T | Status]:
+def decode_event(frame: bytes, decode_object: Callable[[bytes], T]) -> ObjectEvent[T | Status]:
     """The event of one frame; its object is decoded by *decode_object*, an error's as a Status."""
     for start, kind in _STARTS:
         # As servers write it, the object can be cut out and is parsed only once.
         if frame.startswith(start):
             try:
-                return Event(kind, decode_object(frame.rstrip()[len(start) : -1]))
+                return ObjectEvent(kind, decode_object(frame.rstrip()[len(start) : -1]))
             except DecodeError:
                 break  # written differently after all, or really wrong: say what
     return _decode_event(frame, decode_object)
 
 
-def _decode_event(frame: bytes, decode_object: Callable[[bytes], T]) -> Event[T | Status]:
+def _decode_event(frame: bytes, decode_object: Callable[[bytes], T]) -> ObjectEvent[T | Status]:
     try:
         document = orjson.loads(frame)
     except ValueError as error:
@@ -227,8 +227,8 @@ def _decode_event(frame: bytes, decode_object: Callable[[bytes], T]) -> Event[T 
     data = orjson.dumps(document.get("object"))
     try:
         if kind is EventType.ERROR:
-            return Event(kind, decode_json(Status, data, find_unknown=False).object)
-        return Event(kind, decode_object(data))
+            return ObjectEvent(kind, decode_json(Status, data, find_unknown=False).object)
+        return ObjectEvent(kind, decode_object(data))
     except DecodeError as error:
         raise DecodeError(f"unable to decode watch event: {error}") from None
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from apimachinery.meta.types import Object
-from apimachinery.watch import Event
+from apimachinery.watch import ObjectEvent
 from client.interface import Watch
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -34,7 +34,7 @@ class HeldWatch(Watch[ObjectT]):
         self._loop = None
         self._inner.stop()
 
-    async def __anext__(self) -> Event[ObjectT]:
+    async def __anext__(self) -> ObjectEvent[ObjectT]:
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
         return await self._inner.__anext__()

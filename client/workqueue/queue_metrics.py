@@ -32,7 +32,7 @@ class MetricsProvider(Protocol):
         """One more value for a histogram."""
 
 
-class NoMetrics:
+class NoQueueMetrics:
     """Takes nothing in."""
 
     def count(self, metric: str, queue: str) -> None: ...
@@ -56,7 +56,7 @@ class QueueMetrics(Generic[T]):
         by_priority: bool = False,
     ) -> None:
         self._name = name
-        self._provider = provider or NoMetrics()
+        self._provider = provider or NoQueueMetrics()
         self._clock = clock
         self._by_priority = by_priority
         self._depths: dict[int, int] = {}

@@ -10,8 +10,8 @@ from apimachinery.model.decoding import DecodeError
 from apimachinery.serialization.serializer import LineFrames
 from apimachinery.watch import (
     INITIAL_EVENTS_END,
-    Event,
     EventType,
+    ObjectEvent,
     decode_frame,
     encode_event,
     encode_frame,
@@ -23,7 +23,7 @@ from apimachinery.watch import (
 def test_an_event_is_one_line() -> None:
     obj = PartialObjectMetadata(kind="K", api_version="v1", metadata=ObjectMeta(name="a\nb"))
 
-    line = encode_event(Event(EventType.ADDED, obj))
+    line = encode_event(ObjectEvent(EventType.ADDED, obj))
 
     assert line == (
         b'{"type":"ADDED","object":{"kind":"K","apiVersion":"v1","metadata":{"name":"a\\nb"}}}\n'
@@ -41,7 +41,7 @@ def test_what_is_written_is_read(event_type: EventType, content: dict[str, int])
 
 
 def test_an_error_event_tells_the_error() -> None:
-    line = encode_event(Event(EventType.ERROR, Expired("too old").status))
+    line = encode_event(ObjectEvent(EventType.ERROR, Expired("too old").status))
 
     error = error_of(decode_frame(line))
 

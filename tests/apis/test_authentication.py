@@ -10,10 +10,12 @@ from apis.authentication import v1
 from apis.authentication.install import authentication_group
 from apiserver.auth.token_review import Reviewed
 from apiserver.auth.user import User
-from apiserver.context import Context
+from apiserver.context import RequestContext
 
 ALICE = User("alice", "7", ("admins",), {"scopes": ("a", "b")})
-CONTEXT = Context(ALICE, "create", GroupVersionResource("authentication.k8s.io", "v1", "reviews"))
+CONTEXT = RequestContext(
+    ALICE, "create", GroupVersionResource("authentication.k8s.io", "v1", "reviews")
+)
 INFO = v1.UserInfo(username="alice", uid="7", groups=["admins"], extra={"scopes": ["a", "b"]})
 
 

@@ -14,11 +14,13 @@ from apis.authorization.install import authorization_group
 from apis.authorization.reviews import subject_of
 from apiserver.auth import authorization as server
 from apiserver.auth.user import User
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from tests.apis.validating import decoded
 
 ALICE = User("alice", groups=("admins",))
-CONTEXT = Context(ALICE, "create", GroupVersionResource("authorization.k8s.io", "v1", "reviews"))
+CONTEXT = RequestContext(
+    ALICE, "create", GroupVersionResource("authorization.k8s.io", "v1", "reviews")
+)
 RESOURCE = {"verb": "get", "resource": "pods", "namespace": "shop"}
 
 

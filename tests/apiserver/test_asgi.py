@@ -11,7 +11,7 @@ import pytest
 
 from apiserver.app import DRAIN
 from apiserver.asgi import Server, application
-from apiserver.config import Config
+from apiserver.config import ServerConfig
 from apiserver.process.data_folder import prepare, read_admin_token
 from tests.apiserver.http.driver import Driver
 
@@ -19,16 +19,18 @@ CONFIGMAPS = "/api/v1/namespaces/{}/configmaps"
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Config:
+def config(tmp_path: Path) -> ServerConfig:
     tokens = tmp_path / "tokens.csv"
     tokens.write_text("t1,ann,7,devs\n")
-    made = Config(data_dir=tmp_path / "data", storage="sqlite://:memory:", token_auth_file=tokens)
+    made = ServerConfig(
+        data_dir=tmp_path / "data", storage="sqlite://:memory:", token_auth_file=tokens
+    )
     prepare(made, now=datetime.now(UTC))
     return made
 
 
 @pytest.fixture
-async def admin(config: Config) -> AsyncIterator[Driver]:
+async def admin(config: ServerConfig) -> AsyncIterator[Driver]:
     app = application(config)
     await app.start()
     token = read_admin_token(prepare(config, now=datetime.now(UTC)))
@@ -51,7 +53,7 @@ async def lifespan(server: Server) -> tuple[dict[str, Any], list[dict[str, Any]]
     return state, said
 
 
-async def test_a_server_is_made_when_its_lifespan_starts(config: Config) -> None:
+async def test_a_server_is_made_when_its_lifespan_starts(config: ServerConfig) -> None:
     state, said = await lifespan(Server(lambda: config))
 
     assert [message["type"] for message in said] == [
@@ -70,7 +72,7 @@ async def test_a_server_is_made_when_its_lifespan_starts(config: Config) -> None
     ],
 )
 async def test_a_start_that_fails_says_why_in_one_line(
-    config: Config, change: dict[str, Any], why: str
+    config: ServerConfig, change: dict[str, Any], why: str
 ) -> None:
     _, said = await lifespan(Server(lambda: replace(config, **change)))
 

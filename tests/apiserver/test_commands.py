@@ -20,7 +20,7 @@ import pytest
 
 from apimachinery.serialization.yaml import load_yaml
 from apiserver.__main__ import main
-from apiserver.config import SETTINGS, Config
+from apiserver.config import SETTINGS, ServerConfig
 from apiserver.process.data_folder import prepare
 from apiserver.storage.backends import open_backend
 
@@ -345,7 +345,7 @@ preferences: {colors: true}
     assert made["users"][0] == {"name": "ann", "user": {"token": "secret"}}
     assert made["contexts"][1]["context"] == {"cluster": "apiserver", "user": "ann@apiserver"}
     assert (made["current-context"], made["preferences"]) == ("ann@apiserver", {"colors": True})
-    assert (made["kind"], file.stat().st_mode & 0o777) == ("Config", 0o600)
+    assert (made["kind"], file.stat().st_mode & 0o777) == ("ServerConfig", 0o600)
 
 
 def test_a_kubeconfig_can_be_added_to_a_file_that_is_not_there(started: Path) -> None:
@@ -445,5 +445,5 @@ def test_a_store_that_is_none_is_told(folder: Path, capsys: pytest.CaptureFixtur
 @pytest.fixture
 def started(folder: Path) -> Path:
     """A data folder as a first start leaves it."""
-    prepare(Config(), now=datetime.now(UTC))
+    prepare(ServerConfig(), now=datetime.now(UTC))
     return folder

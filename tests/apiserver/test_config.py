@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apiserver.config import SETTINGS, Config, ConfigError, load_config
+from apiserver.config import SETTINGS, ServerConfig, ServerConfigError, load_config
 from apiserver.process.address import Address, InvalidAddress, parse_address
 
 
 def problems(environ: dict[str, str], flags: dict[str, object] | None = None) -> tuple[str, ...]:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(ServerConfigError) as caught:
         load_config(environ, flags)
     return caught.value.problems
 
 
 def test_every_field_is_a_setting_and_every_setting_a_field() -> None:
-    assert [s.name for s in SETTINGS] == [f.name for f in dataclasses.fields(Config)]
+    assert [s.name for s in SETTINGS] == [f.name for f in dataclasses.fields(ServerConfig)]
 
 
 def test_nothing_given_serves_tls_on_loopback_from_an_sqlite_file() -> None:

@@ -13,15 +13,20 @@ import orjson
 
 from apiserver.storage.cache.entry import Selectable, json_frame
 from apiserver.storage.cache.fanout import Watcher
-from apiserver.storage.cache.watch_cache import CachedResource, Freshness, Selection, WatchCache
+from apiserver.storage.cache.watch_cache import (
+    CachedResource,
+    EntrySelection,
+    Freshness,
+    WatchCache,
+)
 from apiserver.storage.etcd.backend import open_etcd
-from apiserver.storage.interface import Backend, Change, Record
+from apiserver.storage.interface import Backend, Record, StoredChange
 from apiserver.storage.keys import ResourceKeys
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.storage.etcd.etcd_server import start_etcd
 
 PODS = ResourceKeys("", "pods")
-EVERYTHING = Selection()
+EVERYTHING = EntrySelection()
 MEMORY = "sqlite://:memory:"
 REPEATS = 5
 """Of the short measurements the best counts: the machine has other things to do."""
@@ -115,7 +120,7 @@ async def _newest_reads(url: str, *, readers: int = 64, rounds: int = 200) -> No
             await backend.get(PODS.object_key("pod-000007", namespace="ns-007"))
 
         async def listed() -> None:
-            await pods.list(Selection(namespace="ns-007"))
+            await pods.list(EntrySelection(namespace="ns-007"))
 
         async def listed_from_store() -> None:
             await backend.range(PODS.namespace_prefix("ns-007"))
@@ -187,7 +192,7 @@ async def _idle_watchers(events: int = 2000) -> None:
     for watchers in (10, 1000) * REPEATS:
         async with _serving(0) as (_, pods), AsyncExitStack() as stack:
             for number in range(watchers):
-                selection = Selection(namespace=f"idle-{number}")
+                selection = EntrySelection(namespace=f"idle-{number}")
                 await stack.enter_async_context(pods.watch(selection, "v1", after=1))
             cost = _apply_cost(pods, events)
             costs[watchers] = min(cost, costs.get(watchers, cost))
@@ -197,7 +202,7 @@ async def _idle_watchers(events: int = 2000) -> None:
 
 def _apply_cost(pods: CachedResource, events: int) -> float:
     changes = [
-        Change(
+        StoredChange(
             PODS.object_key(f"pod-{number:06d}", namespace="busy"),
             _value(f"pod-{number:06d}", "busy"),
             None,
@@ -214,7 +219,7 @@ def _apply_cost(pods: CachedResource, events: int) -> float:
 
 async def _long_lists(objects: int = 10_000) -> None:
     async with _serving(objects) as (backend, pods):
-        labels = Selection(labels=lambda labels: labels.get("app") == "app-3")
+        labels = EntrySelection(labels=lambda labels: labels.get("app") == "app-3")
         b"".join([entry.encode("v1") for entry in (await pods.list(EVERYTHING)).entries])
         chosen = await _milliseconds(lambda: pods.list(EVERYTHING, at=Freshness.ANY))
         joined = await _milliseconds(lambda: _join(pods))

@@ -253,10 +253,10 @@ def test_requests_can_be_observed(server: FakeServer, scheme: Scheme) -> None:
     [
         (AsyncClient, Client, {"aclose"}),
         (interface.ResourceClient, SyncResourceClient, {"list_watch"}),
-        (interface.SubresourceClient, sync.SubresourceClient, set()),
-        (interface.Watch, sync.Watch, {"aclose"}),
-        (Listing, sync.Listing, set()),
-        (Discovery, sync.Discovery, set()),
+        (interface.SubresourceClient, sync.SyncSubresourceClient, set()),
+        (interface.Watch, sync.SyncWatch, {"aclose"}),
+        (Listing, sync.SyncListing, set()),
+        (Discovery, sync.SyncDiscovery, set()),
     ],
 )
 def test_both_clients_have_the_same_names_and_arguments(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from apiserver.auth.user_tokens import issue_token, signing_key
-from apiserver.config import Config
+from apiserver.config import ServerConfig
 from apiserver.process.data_folder import issue_client
 from apiserver.process.kubeconfig_file import make_kubeconfig
 from tests.kubectl.runner import Kubectl, one_version
@@ -73,7 +73,7 @@ def test_a_certificate_that_has_ended_is_refused_by_the_server_and_not_by_tls(
     kubectl: Kubectl,
 ) -> None:
     def kubeconfig(issued: datetime) -> Path:
-        config, lifetime = Config(data_dir=kubectl.server.data_dir), timedelta(hours=1)
+        config, lifetime = ServerConfig(data_dir=kubectl.server.data_dir), timedelta(hours=1)
         pair = issue_client(config, "jane", ("builders",), now=issued, lifetime=lifetime)
         ca = kubectl.server.ca_certificate.read_bytes()
         made = make_kubeconfig(kubectl.server.url, "jane", ca=ca, client=pair)

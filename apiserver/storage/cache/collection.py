@@ -12,19 +12,19 @@ from itertools import filterfalse, islice
 
 from sortedcontainers import SortedDict
 
-from apiserver.storage.cache.entry import Entry, Selection, View, make_entry
+from apiserver.storage.cache.entry import Entry, EntrySelection, View, make_entry
 from apiserver.storage.cache.fanout import Fanout
 from apiserver.storage.cache.initial_list import Filling
 from apiserver.storage.cache.window import Transition, Window
-from apiserver.storage.interface import Change, Record
-from apiserver.storage.keys import InvalidKey, ResourceKeys, after_prefix
+from apiserver.storage.interface import Record, StoredChange
+from apiserver.storage.keys import InvalidStorageKey, ResourceKeys, after_prefix
 
 Overlay = Mapping[str, Entry | None]
 """What differs from now: the entry as it was, None if there was none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class CollectionListing:
     """Some objects in the order of their keys, all from one snapshot."""
 
     entries: list[Entry]
@@ -71,7 +71,7 @@ class Collection:
     # Filling
 
     def begin(
-        self, revision: int, *, after: int | None = None, waiting: Iterable[Change] = ()
+        self, revision: int, *, after: int | None = None, waiting: Iterable[StoredChange] = ()
     ) -> None:
         """Expect a list, and every change after *after* (or *revision*), from *waiting* on.
 
@@ -121,14 +121,14 @@ class Collection:
 
     # Following
 
-    def apply(self, change: Change, now: float) -> None:
+    def apply(self, change: StoredChange, now: float) -> None:
         """Take one change from the feed and tell the watchers."""
         if self.filled.is_set():
             self._follow(change, now)
         else:
             self._filling.add(change)
 
-    def _follow(self, change: Change, now: float) -> None:
+    def _follow(self, change: StoredChange, now: float) -> None:
         place = self._locate(change.key)
         if place is None:
             return
@@ -149,7 +149,7 @@ class Collection:
         self.window.append(transition)
         self.fanout.publish(transition)
 
-    def _replace(self, change: Change) -> tuple[Entry | None, Entry | None]:
+    def _replace(self, change: StoredChange) -> tuple[Entry | None, Entry | None]:
         """Let *change* happen to the entries."""
         old: Entry | None = self._entries.get(change.key)
         new = self._entry_of(change, old)
@@ -160,7 +160,7 @@ class Collection:
         self.changed = change.revision
         return old, new
 
-    def _recall(self, change: Change) -> tuple[Entry | None, Entry | None]:
+    def _recall(self, change: StoredChange) -> tuple[Entry | None, Entry | None]:
         """What *change* was, of which the entries are the outcome already."""
         old = self._past.pop(change.key, None)
         if old is None and change.previous is not None:
@@ -174,7 +174,7 @@ class Collection:
             self._past[change.key] = new
         return old, new
 
-    def _entry_of(self, change: Change, before: Entry | None) -> Entry | None:
+    def _entry_of(self, change: StoredChange, before: Entry | None) -> Entry | None:
         if change.value is None:
             return None
         record = Record(change.key, change.value, change.revision, change.created)
@@ -183,7 +183,7 @@ class Collection:
     def _locate(self, key: str) -> tuple[str, str] | None:
         try:
             return self.keys.split(key)
-        except InvalidKey:
+        except InvalidStorageKey:
             return None  # somebody else's, under our prefix
 
     # Reading
@@ -192,16 +192,16 @@ class Collection:
         """Whether the state at *revision*, which has happened, can be told from here."""
         return revision >= max(self.window.start, self._listed)
 
-    def single_key(self, selection: Selection) -> str | None:
+    def single_key(self, selection: EntrySelection) -> str | None:
         """The one key that can match, if there is only one."""
         if selection.name is None or (self.keys.namespaced and selection.namespace is None):
             return None
         try:
             return self.keys.object_key(selection.name, namespace=selection.namespace or "")
-        except InvalidKey:
+        except InvalidStorageKey:
             return None  # no object has such a name, and a scan will not find one
 
-    def prefix_of(self, selection: Selection) -> str:
+    def prefix_of(self, selection: EntrySelection) -> str:
         """What every key that can match begins with."""
         if selection.namespace is None:
             return self.keys.prefix
@@ -215,33 +215,33 @@ class Collection:
 
     def select(
         self,
-        selection: Selection,
+        selection: EntrySelection,
         *,
         current: int,
         start: str = "",
         limit: int = 0,
         revision: int | None = None,
-    ) -> Listing:
+    ) -> CollectionListing:
         """The matching entries now, at *current*, or as they were at *revision*."""
         at = current if revision is None else revision
         key = self.single_key(selection)
         if key is not None:
             entry = self.entry(key, revision=revision)
             chosen = entry is not None and key >= start and selection.matches(entry)
-            return Listing([entry] if entry is not None and chosen else [], at)
+            return CollectionListing([entry] if entry is not None and chosen else [], at)
         prefix = self.prefix_of(selection)
         lower, upper = max(prefix, start), after_prefix(prefix)
         overlay = self._overlay(revision)
         candidates = self._between(lower, upper, overlay)
         entries = list(islice(self._matching(selection, candidates), limit or None))
         if not limit or len(entries) < limit or next(candidates, None) is None:
-            return Listing(entries, at, remaining=0)
+            return CollectionListing(entries, at, remaining=0)
         if selection.selective or selection.name is not None:
-            return Listing(entries, at, more=True)
+            return CollectionListing(entries, at, more=True)
         remaining = self._count(lower, upper, overlay) - len(entries)
-        return Listing(entries, at, more=True, remaining=remaining)
+        return CollectionListing(entries, at, more=True, remaining=remaining)
 
-    def _matching(self, selection: Selection, candidates: Iterator[Entry]) -> Iterator[Entry]:
+    def _matching(self, selection: EntrySelection, candidates: Iterator[Entry]) -> Iterator[Entry]:
         if selection.name is not None:
             split, name = self.keys.split, selection.name
             candidates = (entry for entry in candidates if split(entry.record.key)[1] == name)

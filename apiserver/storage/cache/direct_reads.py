@@ -3,11 +3,11 @@
 They cost a round trip each, look at every record they return, and keep nothing.
 """
 
-from apiserver.storage.cache.collection import Collection, Listing
-from apiserver.storage.cache.entry import Entry, Selection, make_entry
-from apiserver.storage.cache.read_revision import Expired, TooLargeRevision
-from apiserver.storage.interface import Backend, Compacted, FutureRevision, Page, Record
-from apiserver.storage.keys import InvalidKey
+from apiserver.storage.cache.collection import Collection, CollectionListing
+from apiserver.storage.cache.entry import Entry, EntrySelection, make_entry
+from apiserver.storage.cache.read_revision import RevisionExpired, TooLargeRevision
+from apiserver.storage.interface import Backend, Compacted, FutureRevision, KeyPage, Record
+from apiserver.storage.keys import InvalidStorageKey
 
 PAGE = 500
 """Records asked for at once when a selector decides how many are needed."""
@@ -28,12 +28,12 @@ async def direct_entry(
 async def direct_listing(
     backend: Backend,
     collection: Collection,
-    selection: Selection,
+    selection: EntrySelection,
     *,
     start: str,
     limit: int,
     revision: int | None,
-) -> Listing:
+) -> CollectionListing:
     """What `Collection.select` answers, with the same meaning, read from the backend."""
     prefix = collection.single_key(selection) or collection.prefix_of(selection)
     exact = not selection.selective and selection.name is None
@@ -49,16 +49,18 @@ async def direct_listing(
             if limit and len(entries) == limit:
                 remaining = page.remaining + len(page.records) - place
                 more = remaining > 0
-                return Listing(entries, revision, more, remaining if exact or not more else None)
+                return CollectionListing(
+                    entries, revision, more, remaining if exact or not more else None
+                )
         if not page.remaining:
-            return Listing(entries, revision, remaining=0)
+            return CollectionListing(entries, revision, remaining=0)
         start = page.records[-1].key + "\0"
 
 
-def _chosen(collection: Collection, selection: Selection, record: Record) -> Entry | None:
+def _chosen(collection: Collection, selection: EntrySelection, record: Record) -> Entry | None:
     try:
         _, name = collection.keys.split(record.key)
-    except InvalidKey:
+    except InvalidStorageKey:
         return None
     if selection.name not in (None, name):
         return None
@@ -68,10 +70,10 @@ def _chosen(collection: Collection, selection: Selection, record: Record) -> Ent
 
 async def _range(
     backend: Backend, prefix: str, *, start: str, limit: int, revision: int | None
-) -> Page:
+) -> KeyPage:
     try:
         return await backend.range(prefix, start=start, limit=limit, revision=revision)
     except Compacted as error:
-        raise Expired(error.revision, oldest=error.oldest) from error
+        raise RevisionExpired(error.revision, oldest=error.oldest) from error
     except FutureRevision as error:
         raise TooLargeRevision(error.revision, current=error.current) from error

@@ -46,7 +46,7 @@ def json_frame(event_type: str, encoded: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class EntrySelection:
     """Which objects of a resource are meant; None means whatever it is."""
 
     namespace: str | None = None

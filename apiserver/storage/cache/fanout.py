@@ -14,8 +14,8 @@ from itertools import chain, islice
 
 from apimachinery.watch import EventType
 from apiserver.storage.cache.cache_limits import WatchLimits
-from apiserver.storage.cache.entry import Entry, Selection, View
-from apiserver.storage.cache.read_revision import Expired
+from apiserver.storage.cache.entry import Entry, EntrySelection, View
+from apiserver.storage.cache.read_revision import RevisionExpired
 from apiserver.storage.cache.window import Transition, Window
 
 log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
 
     def __init__(
         self,
-        selection: Selection,
+        selection: EntrySelection,
         form: Hashable,
         *,
         after: int,
@@ -100,7 +100,7 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         self._queue: list[EntryEvent] = []
         self._limits = limits
         self._ended = False
-        self._failure: Expired | None = None
+        self._failure: RevisionExpired | None = None
         self._waiter: asyncio.Future[None] | None = None
 
     def __aiter__(self) -> "Watcher":
@@ -148,7 +148,7 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         if len(self._queue) < self._limits.queue:
             self.push(bookmark)
 
-    def end(self, failure: Expired | None = None) -> None:
+    def end(self, failure: RevisionExpired | None = None) -> None:
         """Let the stream end, with *failure* if there is one, after what is waiting."""
         if not self._ended:
             self._ended = True
@@ -190,7 +190,7 @@ class Fanout:
 
     def attach(
         self,
-        selection: Selection,
+        selection: EntrySelection,
         form: Hashable,
         *,
         window: Window,
@@ -271,7 +271,7 @@ class Fanout:
         """End every stream; with *expired_at* as Expired, nothing older than that being known."""
         for watcher in [watcher for group in self._index.values() for watcher in group]:
             if expired_at is not None:
-                watcher.end(Expired(watcher.newest, oldest=expired_at))
+                watcher.end(RevisionExpired(watcher.newest, oldest=expired_at))
             self.detach(watcher)
 
     def close(self) -> None:
@@ -334,7 +334,7 @@ def _plain_type(change: Transition) -> EventType:
     return EventType.DELETED if change.new is None else EventType.MODIFIED
 
 
-def _selected_type(change: Transition, selection: Selection) -> EventType | None:
+def _selected_type(change: Transition, selection: EntrySelection) -> EventType | None:
     """What a change is to somebody who sees only what *selection* matches."""
     old, new = change.old, change.new
     seen = new is not None and selection.matches(new)

@@ -24,8 +24,15 @@ from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.cache.collection import Collection
 from apiserver.storage.cache.read_revision import Reached
 from apiserver.storage.cache.unclaimed_changes import Unclaimed
-from apiserver.storage.clock import Clock
-from apiserver.storage.interface import Backend, Batch, Change, Compacted, Feed, StorageError
+from apiserver.storage.clock import MonotonicClock
+from apiserver.storage.interface import (
+    Backend,
+    ChangeBatch,
+    Compacted,
+    Feed,
+    StorageError,
+    StoredChange,
+)
 from apiserver.storage.keys import ROOT, resource_prefix
 
 log = logging.getLogger(__name__)
@@ -37,7 +44,7 @@ _NOTHING: Final = f"{ROOT}\0"
 class Follower:
     """Applies the feed to the collections, for as long as `run` runs."""
 
-    def __init__(self, backend: Backend, *, clock: Clock, limits: CacheLimits) -> None:
+    def __init__(self, backend: Backend, *, clock: MonotonicClock, limits: CacheLimits) -> None:
         self.reached = Reached()
         """How new the entries are."""
         self.told = 0
@@ -153,7 +160,7 @@ class Follower:
             finally:
                 self._feed = None
 
-    async def _take(self, batch: Batch) -> None:
+    async def _take(self, batch: ChangeBatch) -> None:
         self._delay = self._limits.retry_first
         if self.ready:
             self.error = None
@@ -162,7 +169,7 @@ class Follower:
             await asyncio.sleep(0)
         self._advance(batch.revision)
 
-    def _apply(self, changes: Sequence[Change]) -> None:
+    def _apply(self, changes: Sequence[StoredChange]) -> None:
         self._lost = True  # until all of them are applied: half a batch is not to be repeated
         now = self._clock.now()
         for change in changes:
@@ -233,7 +240,7 @@ class Follower:
         return kept and generation == self._generation
 
 
-def _chunks(changes: Sequence[Change], size: int) -> Iterator[Sequence[Change]]:
+def _chunks(changes: Sequence[StoredChange], size: int) -> Iterator[Sequence[StoredChange]]:
     """Parts of about *size* that never separate changes of one revision."""
     start, count = 0, len(changes)
     while start < count:

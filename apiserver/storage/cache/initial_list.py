@@ -10,13 +10,13 @@ from collections import deque
 from collections.abc import Iterable
 
 from apiserver.storage.cache.entry import Entry
-from apiserver.storage.interface import Change
+from apiserver.storage.interface import StoredChange
 
 
 class Filling:
     """The list so far, and the changes after *start* that wait for it to be complete."""
 
-    def __init__(self, start: int, *, most: int, waiting: Iterable[Change] = ()) -> None:
+    def __init__(self, start: int, *, most: int, waiting: Iterable[StoredChange] = ()) -> None:
         self.start = start
         """Every change after this revision is waiting."""
         self.listed = start
@@ -24,7 +24,7 @@ class Filling:
         self.staged: dict[str, Entry] = {}
         self._most = most
         self._waiting = deque(waiting)
-        self._folded: dict[str, Change] = {}
+        self._folded: dict[str, StoredChange] = {}
         self._complete = False
 
     def __len__(self) -> int:
@@ -36,20 +36,20 @@ class Filling:
         self.staged = {}
         self._complete = False
 
-    def add(self, change: Change) -> None:
+    def add(self, change: StoredChange) -> None:
         self._waiting.append(change)
         if len(self._waiting) > self._most and not self._complete:
             oldest = self._waiting.popleft()
             self._folded[oldest.key] = oldest
             self.start = oldest.revision
 
-    def complete(self) -> tuple[dict[str, Entry], list[Change]]:
+    def complete(self) -> tuple[dict[str, Entry], list[StoredChange]]:
         """The list, which is all there, and what is newer than it and no longer waits."""
         self._complete = True
         staged, self.staged = self.staged, {}
         return staged, [each for each in self._folded.values() if each.revision > self.listed]
 
-    def take(self, most: int) -> list[Change]:
+    def take(self, most: int) -> list[StoredChange]:
         """The next of those that wait; a list that is begun again after this knows them."""
         taken = [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
         if taken:

@@ -53,7 +53,7 @@ class TooLargeRevision(StorageError):
         self.current = current
 
 
-class Expired(StorageError):
+class RevisionExpired(StorageError):
     """The changes after *asked* are no longer known; those after *oldest* are."""
 
     def __init__(self, asked: int, *, oldest: int) -> None:

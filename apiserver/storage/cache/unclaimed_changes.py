@@ -8,7 +8,7 @@ what was said of it.
 from collections import deque
 
 from apiserver.storage.cache.cache_limits import WindowSize
-from apiserver.storage.interface import Change
+from apiserver.storage.interface import StoredChange
 
 
 class Unclaimed:
@@ -18,12 +18,12 @@ class Unclaimed:
         self.start = 0
         self._age = size.age
         self._most = min(size.most, most)
-        self._changes: deque[tuple[float, Change]] = deque()
+        self._changes: deque[tuple[float, StoredChange]] = deque()
 
     def __len__(self) -> int:
         return len(self._changes)
 
-    def append(self, change: Change, now: float) -> None:
+    def append(self, change: StoredChange, now: float) -> None:
         self._changes.append((now, change))
         self.prune(now)
 
@@ -38,6 +38,6 @@ class Unclaimed:
         self._changes.clear()
         self.start = revision
 
-    def of(self, prefix: str) -> list[Change]:
+    def of(self, prefix: str) -> list[StoredChange]:
         """What is kept of the keys that begin with *prefix*."""
         return [change for _, change in self._changes if change.key.startswith(prefix)]

@@ -12,36 +12,36 @@ from contextlib import asynccontextmanager
 from typing import Self
 
 from apiserver.storage.cache.cache_limits import CacheLimits
-from apiserver.storage.cache.collection import Collection, Listing
+from apiserver.storage.cache.collection import Collection, CollectionListing
 from apiserver.storage.cache.direct_reads import direct_entry, direct_listing
-from apiserver.storage.cache.entry import Entry, Selection, View
+from apiserver.storage.cache.entry import Entry, EntrySelection, View
 from apiserver.storage.cache.fanout import Fanout, Watcher
 from apiserver.storage.cache.feed_follower import Follower
 from apiserver.storage.cache.read_revision import (
     At,
     Exact,
-    Expired,
     Freshness,
     NotOlderThan,
     NotReady,
+    RevisionExpired,
     Shared,
     TooLargeRevision,
 )
 from apiserver.storage.cache.window import Window
-from apiserver.storage.clock import Clock, SystemClock
+from apiserver.storage.clock import MonotonicClock, SystemMonotonicClock
 from apiserver.storage.interface import Backend
 from apiserver.storage.keys import ResourceKeys
 
 __all__ = [
     "CachedResource",
+    "CollectionListing",
     "Entry",
+    "EntrySelection",
     "Exact",
-    "Expired",
     "Freshness",
-    "Listing",
     "NotOlderThan",
     "NotReady",
-    "Selection",
+    "RevisionExpired",
     "TooLargeRevision",
     "View",
     "WatchCache",
@@ -53,10 +53,14 @@ class WatchCache:
     """The caches of all resources of one process; runs from `async with`."""
 
     def __init__(
-        self, backend: Backend, *, clock: Clock | None = None, limits: CacheLimits | None = None
+        self,
+        backend: Backend,
+        *,
+        clock: MonotonicClock | None = None,
+        limits: CacheLimits | None = None,
     ) -> None:
         self._backend = backend
-        self._clock = clock or SystemClock()
+        self._clock = clock or SystemMonotonicClock()
         self._limits = limits or CacheLimits()
         self._follower = Follower(backend, clock=self._clock, limits=self._limits)
         self._freshness = _Freshness(backend, self._follower, self._limits)
@@ -163,12 +167,12 @@ class CachedResource:
 
     async def list(
         self,
-        selection: Selection,
+        selection: EntrySelection,
         *,
         at: At = Freshness.NEWEST,
         limit: int = 0,
         start: str = "",
-    ) -> Listing:
+    ) -> CollectionListing:
         """The objects that match, from one snapshot: at most *limit* of them, from key *start*."""
         revision = at.revision if isinstance(at, Exact) else None
         if await self._prepared(at):
@@ -185,7 +189,7 @@ class CachedResource:
 
     @asynccontextmanager
     async def watch(
-        self, selection: Selection, form: Hashable, *, after: int, bookmarks: bool = False
+        self, selection: EntrySelection, form: Hashable, *, after: int, bookmarks: bool = False
     ) -> AsyncIterator[Watcher]:
         """Everything that happens after a revision, or Expired if that is too long ago.
 
@@ -203,7 +207,7 @@ class CachedResource:
     @asynccontextmanager
     async def watch_from_state(
         self,
-        selection: Selection,
+        selection: EntrySelection,
         form: Hashable,
         *,
         at: Freshness | NotOlderThan = Freshness.NEWEST,

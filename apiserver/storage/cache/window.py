@@ -10,7 +10,7 @@ from sys import intern
 
 from apiserver.storage.cache.cache_limits import WindowSize
 from apiserver.storage.cache.entry import Entry
-from apiserver.storage.cache.read_revision import Expired
+from apiserver.storage.cache.read_revision import RevisionExpired
 
 
 class Transition:
@@ -96,7 +96,7 @@ class Window:
         The cost is that of the answer, not of the window.
         """
         if revision < self.start:
-            raise Expired(revision, oldest=self.start)
+            raise RevisionExpired(revision, oldest=self.start)
         found = []
         for transition in reversed(self._transitions):
             if transition.revision <= revision:

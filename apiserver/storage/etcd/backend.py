@@ -12,7 +12,7 @@ from typing import Any
 
 from aetcd.rpc import kv_pb2, rpc_pb2
 
-from apiserver.storage.etcd.channel import Connection, Member
+from apiserver.storage.etcd.channel import EtcdConnection, Member
 from apiserver.storage.etcd.errors import RevisionCompacted, RevisionInFuture
 from apiserver.storage.etcd.feed import EtcdFeed, oldest_revision
 from apiserver.storage.etcd.keys import Keyspace
@@ -20,11 +20,11 @@ from apiserver.storage.etcd.session import Done, Writer
 from apiserver.storage.etcd.url import parse_etcd_url
 from apiserver.storage.interface import (
     Compacted,
-    Conflict,
     FutureRevision,
     KeyExists,
-    Page,
+    KeyPage,
     Record,
+    RevisionConflict,
     Unavailable,
 )
 
@@ -37,7 +37,7 @@ _CHUNK_BYTES = 8 << 20
 async def open_etcd(url: str) -> "EtcdBackend":
     """Connect to the etcd of an `etcd://` URL (see etcd_url) and see that it answers."""
     settings = parse_etcd_url(url)
-    backend = EtcdBackend(Connection(settings), Keyspace(settings.prefix))
+    backend = EtcdBackend(EtcdConnection(settings), Keyspace(settings.prefix))
     try:
         await backend.current_revision()
         await backend.connection.trusts_progress()
@@ -50,7 +50,7 @@ async def open_etcd(url: str) -> "EtcdBackend":
 class EtcdBackend:
     """Keys under one prefix of an etcd."""
 
-    def __init__(self, connection: Connection, keyspace: Keyspace) -> None:
+    def __init__(self, connection: EtcdConnection, keyspace: Keyspace) -> None:
         self.connection = connection
         self._keyspace = keyspace
         self._writer = Writer(connection, keyspace)
@@ -63,7 +63,7 @@ class EtcdBackend:
 
     async def range(
         self, prefix: str, *, start: str = "", limit: int = 0, revision: int | None = None
-    ) -> Page:
+    ) -> KeyPage:
         begin, end = self._keyspace.span(prefix, start)
         request = rpc_pb2.RangeRequest(key=begin, range_end=end)
         if revision is None:
@@ -127,7 +127,7 @@ class EtcdBackend:
         await self._writer.close()
         await self.connection.close()
 
-    async def _newest(self, request: rpc_pb2.RangeRequest, limit: int) -> Page:
+    async def _newest(self, request: rpc_pb2.RangeRequest, limit: int) -> KeyPage:
         while True:
             try:
                 return await self._chunks(request, limit)
@@ -135,7 +135,7 @@ class EtcdBackend:
                 # The snapshot was compacted between two chunks: begin again with a newer one.
                 request.revision = 0
 
-    async def _chunks(self, first: rpc_pb2.RangeRequest, limit: int) -> Page:
+    async def _chunks(self, first: rpc_pb2.RangeRequest, limit: int) -> KeyPage:
         """Read a range in pieces of bearable size, all at the revision of the first one."""
         request = rpc_pb2.RangeRequest()
         request.CopyFrom(first)
@@ -149,7 +149,7 @@ class EtcdBackend:
             revision = request.revision or reply.header.revision
             remaining = reply.count - len(found)
             if not reply.more or (limit and len(records) >= limit):
-                return Page(records, revision, remaining)
+                return KeyPage(records, revision, remaining)
             # Large replies are decoded in one go; let others have a turn in between.
             await asyncio.sleep(0)
             chunk = _next_chunk(found)
@@ -160,12 +160,12 @@ class EtcdBackend:
         wire = self._keyspace.wire(key)
         if revision < 1:
             # To etcd revision 0 is that of a key that does not exist, and is no match for us.
-            raise Conflict(key, expected=revision, current=await self.get(key))
+            raise RevisionConflict(key, expected=revision, current=await self.get(key))
         outcome = await self._writer.write(wire, revision=revision, value=value, ttl=ttl)
         if isinstance(outcome, Done):
             return outcome.revision
         current = None if outcome.current is None else self._record(outcome.current)
-        raise Conflict(key, expected=revision, current=current)
+        raise RevisionConflict(key, expected=revision, current=current)
 
     async def _compacted(self, revision: int) -> Compacted:
         oldest = await oldest_revision(self.connection, self._keyspace, revision)

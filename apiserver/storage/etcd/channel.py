@@ -31,7 +31,7 @@ from apiserver.storage.etcd.errors import (
     translate,
 )
 from apiserver.storage.etcd.releases import loses_data, reports_progress_rightly
-from apiserver.storage.etcd.url import Settings, Tls
+from apiserver.storage.etcd.url import EtcdSettings, Tls
 from apiserver.storage.interface import Unavailable
 
 log = logging.getLogger(__name__)
@@ -73,10 +73,10 @@ class Sending:
     """Whether an attempt that brought no answer may have taken effect."""
 
 
-class Connection:
+class EtcdConnection:
     """Calls to whichever member of the cluster answers."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: EtcdSettings) -> None:
         self.timeout = settings.timeout
         self._credentials = settings.credentials
         credentials = _tls_credentials(settings.tls) if settings.tls else None
@@ -226,7 +226,7 @@ class Connection:
 class _Attempts:
     """Decides after each failed attempt of one request: once more, or what to raise."""
 
-    def __init__(self, connection: Connection, sending: Sending | None) -> None:
+    def __init__(self, connection: EtcdConnection, sending: Sending | None) -> None:
         self._connection = connection
         self._sending = sending
         self._give_up = time.monotonic() + _PATIENCE * connection.timeout
@@ -325,7 +325,7 @@ def _member(
     )
 
 
-def _options(settings: Settings) -> list[tuple[str, int | str]]:
+def _options(settings: EtcdSettings) -> list[tuple[str, int | str]]:
     timeout = int(settings.timeout * 1000)
     options: list[tuple[str, int | str]] = [
         ("grpc.max_receive_message_length", -1),

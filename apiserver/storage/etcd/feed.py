@@ -17,10 +17,10 @@ from collections.abc import Sequence
 import grpc
 from aetcd.rpc import kv_pb2, rpc_pb2
 
-from apiserver.storage.etcd.channel import Connection, Member, Pauses, metadata
+from apiserver.storage.etcd.channel import EtcdConnection, Member, Pauses, metadata
 from apiserver.storage.etcd.errors import AccessDenied, Verdict, judge
 from apiserver.storage.etcd.keys import Keyspace
-from apiserver.storage.interface import Batch, Change, Compacted, Unavailable
+from apiserver.storage.interface import ChangeBatch, Compacted, StoredChange, Unavailable
 
 _ASK_AGAIN_SECONDS = 0.1
 """etcd stays silent when it is asked for progress while the watch is still catching up."""
@@ -30,7 +30,7 @@ class EtcdFeed:
     """A running watch."""
 
     def __init__(
-        self, connection: Connection, keyspace: Keyspace, prefix: str, *, after: int
+        self, connection: EtcdConnection, keyspace: Keyspace, prefix: str, *, after: int
     ) -> None:
         self._connection = connection
         self._keyspace = keyspace
@@ -46,7 +46,7 @@ class EtcdFeed:
     def __aiter__(self) -> "EtcdFeed":
         return self
 
-    async def __anext__(self) -> Batch:
+    async def __anext__(self) -> ChangeBatch:
         while not self._closing.is_set():
             try:
                 batch = await self._digest(await self._reply())
@@ -119,7 +119,7 @@ class EtcdFeed:
         if stream is not None:
             await stream.close()
 
-    async def _digest(self, reply: rpc_pb2.WatchResponse) -> Batch | None:
+    async def _digest(self, reply: rpc_pb2.WatchResponse) -> ChangeBatch | None:
         """What a reply adds up to, if it completes a batch."""
         if reply.canceled:
             raise self._cancelled(reply)
@@ -152,7 +152,7 @@ class EtcdFeed:
     def _is_new(self, event: kv_pb2.Event) -> bool:
         return bool(event.kv.mod_revision > self._revision)
 
-    def _progress(self, revision: int) -> Batch | None:
+    def _progress(self, revision: int) -> ChangeBatch | None:
         # A member that lags behind the one before it reports less than was delivered already.
         reached = max(revision, self._revision)
         advanced = reached > self._revision
@@ -160,19 +160,19 @@ class EtcdFeed:
             return None
         self._progress_wanted = False
         self._revision = reached
-        return Batch((), reached)
+        return ChangeBatch((), reached)
 
-    def _change(self, event: kv_pb2.Event) -> Change | None:
+    def _change(self, event: kv_pb2.Event) -> StoredChange | None:
         """The change an event tells of, or None if what was there before is no longer known."""
         kv = event.kv
         previous = event.prev_kv if event.HasField("prev_kv") else None
         if event.type == kv_pb2.Event.PUT and kv.create_revision == kv.mod_revision:
             key = self._keyspace.key(kv.key)
-            return Change(key, kv.value, None, kv.mod_revision, kv.create_revision)
+            return StoredChange(key, kv.value, None, kv.mod_revision, kv.create_revision)
         if previous is None:
             return None
         value = kv.value if event.type == kv_pb2.Event.PUT else None
-        return Change(
+        return StoredChange(
             key=self._keyspace.key(kv.key),
             value=value,
             previous=previous.value,
@@ -180,11 +180,11 @@ class EtcdFeed:
             created=previous.create_revision,
         )
 
-    def _batch(self, changes: Sequence[Change]) -> Batch | None:
+    def _batch(self, changes: Sequence[StoredChange]) -> ChangeBatch | None:
         if not changes:
             return None
         self._revision = changes[-1].revision
-        return Batch(tuple(changes), self._revision)
+        return ChangeBatch(tuple(changes), self._revision)
 
     async def _previous_lost(self) -> Compacted:
         """etcd leaves out the previous value when compaction overtook an event on its way."""
@@ -220,7 +220,7 @@ class WatchStream:
 
     @classmethod
     async def open(
-        cls, connection: Connection, create: rpc_pb2.WatchCreateRequest
+        cls, connection: EtcdConnection, create: rpc_pb2.WatchCreateRequest
     ) -> "WatchStream":
         """A stream to the member that calls go to now."""
         try:
@@ -285,7 +285,7 @@ def _ended(error: BaseException) -> StreamEnded:
     return StreamEnded(judge(error) if isinstance(error, grpc.aio.AioRpcError) else None)
 
 
-async def oldest_revision(connection: Connection, keyspace: Keyspace, revision: int) -> int:
+async def oldest_revision(connection: EtcdConnection, keyspace: Keyspace, revision: int) -> int:
     """The revision an etcd is compacted to, asked of a watch at a *revision* known to be gone.
 
     There is no cheaper way to ask. If no answer comes, the least that can be true is returned.

@@ -15,7 +15,7 @@ _ALL = b"\0"
 """etcd's way to say "no end"."""
 
 
-class InvalidKey(StorageError):
+class InvalidEtcdKey(StorageError):
     """The key cannot be stored in etcd."""
 
 
@@ -28,7 +28,7 @@ class Keyspace:
     def wire(self, key: str) -> bytes:
         """The bytes etcd knows *key* by."""
         if not key or key.startswith(_OWN):
-            raise InvalidKey(f"key {key!r}: must not be empty or begin with NUL")
+            raise InvalidEtcdKey(f"key {key!r}: must not be empty or begin with NUL")
         return _encode(self.prefix + key)
 
     def own(self, name: str) -> bytes:
@@ -42,7 +42,7 @@ class Keyspace:
     def span(self, prefix: str, start: str = "") -> tuple[bytes, bytes]:
         """First key and end of the keys that begin with *prefix* and are not less than *start*."""
         if prefix.startswith(_OWN):
-            raise InvalidKey(f"prefix {prefix!r}: must not begin with NUL")
+            raise InvalidEtcdKey(f"prefix {prefix!r}: must not begin with NUL")
         begin = _encode(self.prefix + max(prefix, start, _FIRST))
         return begin, _end(_encode(self.prefix + prefix))
 
@@ -51,7 +51,7 @@ def _encode(text: str) -> bytes:
     try:
         return text.encode(errors="surrogateescape")
     except UnicodeEncodeError as error:
-        raise InvalidKey(f"key {text!r}: {error.reason}") from None
+        raise InvalidEtcdKey(f"key {text!r}: {error.reason}") from None
 
 
 def _end(prefix: bytes) -> bytes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from aetcd.rpc import rpc_pb2
 
-from apiserver.storage.etcd.channel import Connection
+from apiserver.storage.etcd.channel import EtcdConnection
 
 _SHARED_FRACTION = 0.05
 _SHARED_SECONDS = 60.0
@@ -31,7 +31,7 @@ class Leases:
     """The leases that new keys are attached to."""
 
     def __init__(
-        self, connection: Connection, *, clock: Callable[[], float] = time.monotonic
+        self, connection: EtcdConnection, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._connection = connection
         self._clock = clock

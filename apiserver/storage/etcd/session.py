@@ -35,7 +35,7 @@ from typing import Any, TypeAlias
 
 from aetcd.rpc import kv_pb2, rpc_pb2
 
-from apiserver.storage.etcd.channel import Connection, Member, Sending
+from apiserver.storage.etcd.channel import EtcdConnection, Member, Sending
 from apiserver.storage.etcd.errors import LeaseNotFound
 from apiserver.storage.etcd.keys import Keyspace
 from apiserver.storage.etcd.leases import Leases
@@ -72,7 +72,7 @@ class Slot:
 
 
 @dataclass(slots=True)
-class Session:
+class EtcdSession:
     """A lease and the slots that hang on it."""
 
     lease: int
@@ -98,7 +98,7 @@ class Writer:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: EtcdConnection,
         keyspace: Keyspace,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -107,7 +107,7 @@ class Writer:
         self._keyspace = keyspace
         self._clock = clock
         self._leases = Leases(connection, clock=clock)
-        self._session: Session | None = None
+        self._session: EtcdSession | None = None
         self._beginning = asyncio.Lock()
 
     async def write(
@@ -144,7 +144,7 @@ class Writer:
         await self._connection.try_once(lambda member: member.lease.LeaseRevoke, request)
 
     async def _fence(
-        self, slot: Slot, session: Session, failed: Failed, sending: Sending
+        self, slot: Slot, session: EtcdSession, failed: Failed, sending: Sending
     ) -> Done | Failed:
         """Make sure that no copy of a write takes effect after *failed* is reported."""
         request = rpc_pb2.TxnRequest(
@@ -163,18 +163,18 @@ class Writer:
         # The fence may have been sent more than once as well, and have met itself.
         return failed if found[0].value == _FENCE else Done(slot.revision)
 
-    async def _current(self) -> Session:
+    async def _current(self) -> EtcdSession:
         session = self._session
         if session is not None and self._clock() < session.until:
             return session
         async with self._connection.patience(), self._beginning:
             if self._session is session:
                 until = self._clock() + _USED_SECONDS
-                self._session = Session(await self._leases.grant(_LEASE_SECONDS), until)
+                self._session = EtcdSession(await self._leases.grant(_LEASE_SECONDS), until)
             assert self._session is not None
             return self._session
 
-    def _drop(self, session: Session) -> None:
+    def _drop(self, session: EtcdSession) -> None:
         if self._session is session:
             session.until = self._clock()
 
@@ -195,7 +195,7 @@ def _operation(key: bytes, value: bytes | None, lease: int) -> _Part:
 
 
 def _transaction(
-    key: bytes, revision: int, operation: _Part, slot: Slot, session: Session
+    key: bytes, revision: int, operation: _Part, slot: Slot, session: EtcdSession
 ) -> rpc_pb2.TxnRequest:
     mark = {"request_put": {"key": slot.key, "lease": session.lease}}
     return rpc_pb2.TxnRequest(

@@ -20,7 +20,7 @@ _KNOWN = ("prefix", "ca", "cert", "key", "server-name", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
+class EtcdCredentials:
     """Who to authenticate as."""
 
     user: str
@@ -39,18 +39,18 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class EtcdSettings:
     """How to reach one etcd and which part of it is ours."""
 
     addresses: tuple[str, ...]
     prefix: str = ""
-    credentials: Credentials | None = None
+    credentials: EtcdCredentials | None = None
     tls: Tls | None = None
     timeout: float = DEFAULT_TIMEOUT
     """Seconds that one call to one endpoint may take."""
 
 
-def parse_etcd_url(url: str) -> Settings:
+def parse_etcd_url(url: str) -> EtcdSettings:
     """Read an `etcd://` URL, or raise InvalidURL."""
     if not url.startswith(SCHEME):
         raise InvalidURL(f"etcd URL: must begin with {SCHEME}")
@@ -58,7 +58,7 @@ def parse_etcd_url(url: str) -> Settings:
     # A password may hold an unescaped "@", a host may not.
     user_info, at, hosts = location.rpartition("@")
     parameters = _parameters(query)
-    return Settings(
+    return EtcdSettings(
         addresses=tuple(_address(host) for host in hosts.rstrip("/").split(",")),
         prefix=parameters.get("prefix", ""),
         credentials=_credentials(user_info) if at else None,
@@ -112,11 +112,11 @@ def _split_port(host: str) -> tuple[str, str]:
     return name, port if colon else str(DEFAULT_PORT)
 
 
-def _credentials(user_info: str) -> Credentials:
+def _credentials(user_info: str) -> EtcdCredentials:
     user, _, password = user_info.partition(":")
     if not user:
         raise InvalidURL("etcd URL: the user before '@' is empty")
-    return Credentials(_decoded(user, "the user"), _decoded(password, "the password"))
+    return EtcdCredentials(_decoded(user, "the user"), _decoded(password, "the password"))
 
 
 def _tls(parameters: dict[str, str]) -> Tls | None:

@@ -26,12 +26,12 @@ from typing import Final, TypeAlias, cast, get_args
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from apiserver.storage.backends import InvalidURL
-from apiserver.storage.interface import Batch, Page, Record, Unavailable, ValueTooLarge
+from apiserver.storage.interface import ChangeBatch, KeyPage, Record, Unavailable, ValueTooLarge
 from apiserver.storage.sqlite.compaction import promise, sweep
 from apiserver.storage.sqlite.feed import Lookout, SqliteFeed, Tide
 from apiserver.storage.sqlite.queries import read_batch, read_page
 from apiserver.storage.sqlite.schema import Synchronous
-from apiserver.storage.sqlite.sessions import Lookup, Query, Session, open_sessions
+from apiserver.storage.sqlite.sessions import Lookup, Query, SqliteSession, open_sessions
 from apiserver.storage.sqlite.threads import Lane
 from apiserver.storage.sqlite.writes import Create, Delete, Expire, Maintenance, Update, Write
 
@@ -56,14 +56,14 @@ async def open_sqlite(url: str, *, clock: Clock = time.time) -> "SqliteBackend":
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class DatabaseLocation:
     """What a URL says; *path* is None for memory."""
 
     path: Path | None
     synchronous: Synchronous = "full"
 
 
-def parse_url(url: str) -> Location:
+def parse_url(url: str) -> DatabaseLocation:
     """Understand a URL of the forms in the docstring of this module, or raise InvalidURL.
 
     The messages do not repeat the URL: one that was meant for another store may hold a password.
@@ -80,7 +80,7 @@ def parse_url(url: str) -> Location:
         raise InvalidURL(f"sqlite URL: synchronous is one of {', '.join(get_args(Synchronous))}")
     if options:
         raise InvalidURL(f"sqlite URL: unknown option {', '.join(options)}")
-    location = Location(_path(parts.netloc, parts.path), cast(Synchronous, synchronous))
+    location = DatabaseLocation(_path(parts.netloc, parts.path), cast(Synchronous, synchronous))
     if parts.fragment:
         raise InvalidURL("sqlite URL: write # as %23")
     return location
@@ -103,7 +103,7 @@ def _path(host: str, path: str) -> Path | None:
 class SqliteBackend:
     """A `Backend` over one database, used from the event loop it was made on."""
 
-    def __init__(self, sessions: list[Session], *, clock: Clock = time.time) -> None:
+    def __init__(self, sessions: list[SqliteSession], *, clock: Clock = time.time) -> None:
         self._sessions = sessions
         self._clock = clock
         writer, lookups, feeds, lookout, self._glances, *ranges = sessions
@@ -127,8 +127,8 @@ class SqliteBackend:
 
     async def range(
         self, prefix: str, *, start: str = "", limit: int = 0, revision: int | None = None
-    ) -> Page:
-        page: Page = await self._ranges.submit(
+    ) -> KeyPage:
+        page: KeyPage = await self._ranges.submit(
             partial(read_page, prefix=prefix, start=start, limit=limit, revision=revision)
         )
         return page
@@ -193,8 +193,8 @@ class SqliteBackend:
         self._tide.rise(revision)
         return revision
 
-    async def _read_batch(self, prefix: str, after: int) -> tuple[Batch, int]:
-        answer: tuple[Batch, int] = await self._feeds.submit(
+    async def _read_batch(self, prefix: str, after: int) -> tuple[ChangeBatch, int]:
+        answer: tuple[ChangeBatch, int] = await self._feeds.submit(
             partial(read_batch, prefix=prefix, after=after)
         )
         return answer

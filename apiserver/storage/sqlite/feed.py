@@ -14,7 +14,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import Final, Self
 
-from apiserver.storage.interface import Batch, Unavailable
+from apiserver.storage.interface import ChangeBatch, Unavailable
 
 ALERT_SECONDS: Final = 0.004
 """How often the lookout looks while there are feeds."""
@@ -24,7 +24,7 @@ CALM_SECONDS: Final = 0.1
 
 RETRY_SECONDS: Final = 0.25
 
-ReadBatch = Callable[[str, int], Awaitable[tuple[Batch, int]]]
+ReadBatch = Callable[[str, int], Awaitable[tuple[ChangeBatch, int]]]
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class SqliteFeed:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Batch:
+    async def __anext__(self) -> ChangeBatch:
         while not self._ended:
             if self._caught_up >= self._tide.revision and self._answered == self._asked:
                 self._woken.clear()
@@ -85,7 +85,7 @@ class SqliteFeed:
         self._ended = True
         self.wake()
 
-    async def _advance(self) -> Batch | None:
+    async def _advance(self) -> ChangeBatch | None:
         """Read on; nothing of the feed changes unless the read succeeds, so it may be cancelled."""
         asked = self._asked
         try:

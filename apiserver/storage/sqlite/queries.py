@@ -17,7 +17,14 @@ from typing import Final
 
 import orjson
 
-from apiserver.storage.interface import Batch, Change, Compacted, FutureRevision, Page, Record
+from apiserver.storage.interface import (
+    ChangeBatch,
+    Compacted,
+    FutureRevision,
+    KeyPage,
+    Record,
+    StoredChange,
+)
 
 LARGE: Final = 64 * 1024
 ROWS: Final = 100
@@ -137,7 +144,7 @@ def read_records(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[st
 
 def read_page(
     connection: sqlite3.Connection, prefix: str, *, start: str, limit: int, revision: int | None
-) -> Page:
+) -> KeyPage:
     state = read_state(connection)
     if revision is None or revision == state.revision:
         revision, rows, count = state.revision, _RANGE_NEWEST, _COUNT_NEWEST
@@ -150,10 +157,12 @@ def read_page(
     if limit and len(records) == limit:
         bounds["start"] = records[-1].key
         (remaining,) = connection.execute(count, bounds).fetchone()
-    return Page(records, revision, remaining)
+    return KeyPage(records, revision, remaining)
 
 
-def read_batch(connection: sqlite3.Connection, prefix: str, *, after: int) -> tuple[Batch, int]:
+def read_batch(
+    connection: sqlite3.Connection, prefix: str, *, after: int
+) -> tuple[ChangeBatch, int]:
     """The next changes of *prefix* after a revision, and the revision of the whole store.
 
     The batch has come as far as the store unless there was more than one batch should hold.
@@ -162,7 +171,7 @@ def read_batch(connection: sqlite3.Connection, prefix: str, *, after: int) -> tu
     if after < state.compacted:
         raise Compacted(after, oldest=state.compacted)
     if after >= state.revision:
-        return Batch((), state.revision), state.revision
+        return ChangeBatch((), state.revision), state.revision
     bounds: dict[str, int | str | bytes] = {
         "start": prefix,
         "end": prefix_end(prefix),
@@ -173,12 +182,12 @@ def read_batch(connection: sqlite3.Connection, prefix: str, *, after: int) -> tu
     (packed,) = connection.execute(_SIZES, bounds).fetchone()
     sizes: list[tuple[int, int]] = orjson.loads(packed)
     if not sizes:
-        return Batch((), int(bounds["until"])), state.revision
+        return ChangeBatch((), int(bounds["until"])), state.revision
     fitting = _fitting(sizes)
     if fitting < len(sizes) or fitting == FEED_ROWS:
         bounds["until"] = sizes[fitting - 1][0]
     changes = _unpack_changes(connection, connection.execute(_CHANGES, bounds))
-    return Batch(changes, int(bounds["until"])), state.revision
+    return ChangeBatch(changes, int(bounds["until"])), state.revision
 
 
 def check_revision(state: StoreState, revision: int) -> None:
@@ -247,7 +256,9 @@ def _unpack_records(connection: sqlite3.Connection, cursor: sqlite3.Cursor) -> l
     return records
 
 
-def _unpack_changes(connection: sqlite3.Connection, cursor: sqlite3.Cursor) -> tuple[Change, ...]:
+def _unpack_changes(
+    connection: sqlite3.Connection, cursor: sqlite3.Cursor
+) -> tuple[StoredChange, ...]:
     heads, body = cursor.fetchone()
     changes = []
     at = 0
@@ -261,7 +272,7 @@ def _unpack_changes(connection: sqlite3.Connection, cursor: sqlite3.Cursor) -> t
                 at += size
             else:
                 values.append(_read_value(connection, source))
-        changes.append(Change(key, values[0], values[1], revision, created))
+        changes.append(StoredChange(key, values[0], values[1], revision, created))
     return tuple(changes)
 
 

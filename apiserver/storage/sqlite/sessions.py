@@ -31,7 +31,7 @@ Lookup: TypeAlias = str | None
 Query: TypeAlias = Callable[[sqlite3.Connection], Any]
 
 
-class Session:
+class SqliteSession:
     """A connection that is this thread's while it holds the lock."""
 
     def __init__(self, connection: sqlite3.Connection, lock: threading.Lock) -> None:
@@ -103,11 +103,13 @@ class Session:
             roll_back(self._connection)
 
 
-def open_sessions(path: Path | None, *, count: int, synchronous: Synchronous) -> list[Session]:
+def open_sessions(
+    path: Path | None, *, count: int, synchronous: Synchronous
+) -> list[SqliteSession]:
     """*count* sessions of the database in a file, or in memory if *path* is None."""
     if path is None:
         connection, lock = open_memory(), threading.Lock()
-        return [Session(connection, lock) for _ in range(count)]
+        return [SqliteSession(connection, lock) for _ in range(count)]
     with contextlib.ExitStack() as opened:
         connections = []
         for _ in range(count):
@@ -115,7 +117,7 @@ def open_sessions(path: Path | None, *, count: int, synchronous: Synchronous) ->
             opened.callback(connection.close)
             connections.append(connection)
         opened.pop_all()
-    return [Session(connection, threading.Lock()) for connection in connections]
+    return [SqliteSession(connection, threading.Lock()) for connection in connections]
 
 
 def _look_up(connection: sqlite3.Connection, keys: Sequence[str]) -> tuple[Any, int]:

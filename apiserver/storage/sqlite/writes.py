@@ -12,7 +12,13 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import orjson
 
-from apiserver.storage.interface import Conflict, KeyExists, Record, StorageError, Unavailable
+from apiserver.storage.interface import (
+    KeyExists,
+    Record,
+    RevisionConflict,
+    StorageError,
+    Unavailable,
+)
 from apiserver.storage.sqlite.queries import marked, read_state
 from apiserver.storage.sqlite.schema import (
     is_too_much,
@@ -166,11 +172,11 @@ class Transaction:
         """The revision at which *key* was created, if it is at *revision*."""
         head = self._heads.get(key)
         if head is None or head.created is None:
-            raise Conflict(key, expected=revision, current=None)
+            raise RevisionConflict(key, expected=revision, current=None)
         if head.revision != revision:
             value = self._value(head.revision)
             current = Record(key, value, head.revision, head.created)
-            raise Conflict(key, expected=revision, current=current)
+            raise RevisionConflict(key, expected=revision, current=current)
         return head.created
 
     def _write(

@@ -5,9 +5,14 @@ from typing import Any
 import pytest
 
 from apimachinery.apply.apply_errors import InvalidManagedFields
-from apimachinery.apply.conflicts import ApplyConflict, Conflict, Manager, manager_text
+from apimachinery.apply.conflicts import (
+    ApplyConflict,
+    FieldConflict,
+    ManagerIdentifier,
+    manager_text,
+)
 from apimachinery.apply.managed_fields import cap, decode, encode, is_reset
-from apimachinery.apply.managers import Owned
+from apimachinery.apply.managers import OwnedFields
 from tests.apimachinery.apply.apply_shapes import fields, path, shown
 
 
@@ -63,8 +68,8 @@ def test_entries_stand_in_order() -> None:
 def test_an_applier_is_one_manager_in_all_versions() -> None:
     found = decode([entry(operation="Apply"), entry(operation="Apply", apiVersion="v2")])
 
-    assert found.keys() == {Manager("m", "Apply")}
-    assert found[Manager("m", "Apply")].version == "v2"
+    assert found.keys() == {ManagerIdentifier("m", "Apply")}
+    assert found[ManagerIdentifier("m", "Apply")].version == "v2"
 
 
 def test_an_updater_is_a_manager_for_each_version_and_subresource() -> None:
@@ -74,7 +79,7 @@ def test_an_updater_is_a_manager_for_each_version_and_subresource() -> None:
 
 
 def test_fields_without_fields_v1_are_none() -> None:
-    assert not decode([entry(fieldsV1=None)])[Manager("m", "Update", "v1")].fields
+    assert not decode([entry(fieldsV1=None)])[ManagerIdentifier("m", "Update", "v1")].fields
 
 
 def test_times_are_read_as_instants() -> None:
@@ -114,9 +119,9 @@ def test_what_asks_for_a_reset(entries: Any, reset: bool) -> None:
     assert is_reset(entries) is reset
 
 
-def updaters(*versions: str) -> dict[Manager, Owned]:
+def updaters(*versions: str) -> dict[ManagerIdentifier, OwnedFields]:
     return {
-        Manager(f"m{number:02}", "Update", version): Owned(
+        ManagerIdentifier(f"m{number:02}", "Update", version): OwnedFields(
             fields(path(f"f{number}")), version, f"2024-01-01T00:00:{number:02}Z"
         )
         for number, version in enumerate(versions)
@@ -132,7 +137,7 @@ def test_few_managers_are_left_alone() -> None:
 def test_the_oldest_managers_are_merged() -> None:
     capped = cap(updaters(*["v1"] * 12))
 
-    bucket = capped[Manager("ancient-changes", "Update", "v1")]
+    bucket = capped[ManagerIdentifier("ancient-changes", "Update", "v1")]
     assert len(capped) == 10
     assert shown(bucket.fields) == {".f0", ".f1", ".f2"}
     assert bucket.time == "2024-01-01T00:00:02Z"
@@ -140,12 +145,12 @@ def test_the_oldest_managers_are_merged() -> None:
 
 def test_a_bucket_is_filled_further() -> None:
     managers = cap(updaters(*["v1"] * 12))
-    late = Owned(fields(path("late")), "v1", "2024-01-02T00:00:00Z")
+    late = OwnedFields(fields(path("late")), "v1", "2024-01-02T00:00:00Z")
 
-    capped = cap(managers | {Manager("late", "Update", "v1"): late})
+    capped = cap(managers | {ManagerIdentifier("late", "Update", "v1"): late})
 
     assert len(capped) == 10
-    assert shown(capped[Manager("ancient-changes", "Update", "v1")].fields) == {
+    assert shown(capped[ManagerIdentifier("ancient-changes", "Update", "v1")].fields) == {
         ".f0",
         ".f1",
         ".f2",
@@ -156,10 +161,10 @@ def test_a_bucket_is_filled_further() -> None:
 def test_a_bucket_that_is_not_the_oldest_is_kept() -> None:
     """It can have the same time as an older manager whose name comes first."""
     managers = updaters(*["v1"] * 10)
-    bucket = Manager("ancient-changes", "Update", "v1")
-    time = managers[Manager("m00", "Update", "v1")].time
-    managers[bucket] = Owned(fields(path("ancient")), "v1", time)
-    managers[Manager("A", "Update", "v1")] = Owned(fields(path("a")), "v1", time)
+    bucket = ManagerIdentifier("ancient-changes", "Update", "v1")
+    time = managers[ManagerIdentifier("m00", "Update", "v1")].time
+    managers[bucket] = OwnedFields(fields(path("ancient")), "v1", time)
+    managers[ManagerIdentifier("A", "Update", "v1")] = OwnedFields(fields(path("a")), "v1", time)
 
     capped = cap(managers)
 
@@ -171,12 +176,20 @@ def test_there_is_a_bucket_for_each_version() -> None:
     capped = cap(updaters(*["v1", "v2", "v1", "v2"], *["v3"] * 8))
 
     assert len(capped) == 10
-    assert shown(capped[Manager("ancient-changes", "Update", "v1")].fields) == {".f0", ".f2"}
-    assert shown(capped[Manager("ancient-changes", "Update", "v2")].fields) == {".f1", ".f3"}
+    assert shown(capped[ManagerIdentifier("ancient-changes", "Update", "v1")].fields) == {
+        ".f0",
+        ".f2",
+    }
+    assert shown(capped[ManagerIdentifier("ancient-changes", "Update", "v2")].fields) == {
+        ".f1",
+        ".f3",
+    }
 
 
 def test_appliers_do_not_count() -> None:
-    appliers = {Manager(f"a{n}", "Apply"): Owned(fields(path("x")), "v1") for n in range(20)}
+    appliers = {
+        ManagerIdentifier(f"a{n}", "Apply"): OwnedFields(fields(path("x")), "v1") for n in range(20)
+    }
 
     assert cap(appliers) == appliers
 
@@ -184,25 +197,31 @@ def test_appliers_do_not_count() -> None:
 @pytest.mark.parametrize(
     ("manager", "text"),
     [
-        (Manager("m1", "Apply"), '"m1"'),
-        (Manager('m"', "Apply", subresource="status"), '"m\\"" with subresource "status"'),
-        (Manager("m", "Update", "apps/v1"), '"m" using apps/v1'),
-        (Manager("m", "Update", "v1", "status"), '"m" with subresource "status" using v1'),
+        (ManagerIdentifier("m1", "Apply"), '"m1"'),
+        (
+            ManagerIdentifier('m"', "Apply", subresource="status"),
+            '"m\\"" with subresource "status"',
+        ),
+        (ManagerIdentifier("m", "Update", "apps/v1"), '"m" using apps/v1'),
+        (
+            ManagerIdentifier("m", "Update", "v1", "status"),
+            '"m" with subresource "status" using v1',
+        ),
     ],
 )
-def test_managers_as_messages_show_them(manager: Manager, text: str) -> None:
+def test_managers_as_messages_show_them(manager: ManagerIdentifier, text: str) -> None:
     assert manager_text(manager) == text
 
 
 def test_a_time_can_be_shown_of_an_update_only() -> None:
     time = "2024-01-01T00:00:00Z"
 
-    assert manager_text(Manager("m", "Update", "v1"), time) == f'"m" using v1 at {time}'
-    assert manager_text(Manager("m", "Apply"), time) == '"m"'
+    assert manager_text(ManagerIdentifier("m", "Update", "v1"), time) == f'"m" using v1 at {time}'
+    assert manager_text(ManagerIdentifier("m", "Apply"), time) == '"m"'
 
 
 def test_one_conflict_is_told_in_one_line() -> None:
-    error = ApplyConflict([Conflict(Manager("m1", "Apply"), path("data", "a"))])
+    error = ApplyConflict([FieldConflict(ManagerIdentifier("m1", "Apply"), path("data", "a"))])
 
     assert str(error) == 'Apply failed with 1 conflict: conflict with "m1": .data.a'
     assert (error.conflicts[0].message, error.conflicts[0].field) == (
@@ -214,9 +233,9 @@ def test_one_conflict_is_told_in_one_line() -> None:
 def test_many_conflicts_are_told_manager_by_manager() -> None:
     error = ApplyConflict(
         [
-            Conflict(Manager("m2", "Update", "v1"), path("data", "c")),
-            Conflict(Manager("m1", "Apply"), path("data", "a")),
-            Conflict(Manager("m1", "Apply"), path("data", "b")),
+            FieldConflict(ManagerIdentifier("m2", "Update", "v1"), path("data", "c")),
+            FieldConflict(ManagerIdentifier("m1", "Apply"), path("data", "a")),
+            FieldConflict(ManagerIdentifier("m1", "Apply"), path("data", "b")),
         ]
     )
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from apimachinery.apply.apply_errors import MissingVersion
-from apimachinery.apply.conflicts import ApplyConflict, Manager
+from apimachinery.apply.conflicts import ApplyConflict, ManagerIdentifier
 from apimachinery.apply.fieldset import FieldSet
-from apimachinery.apply.managers import Owned, Ownership, Versioned
+from apimachinery.apply.managers import FieldOwnership, OwnedFields, Versioned
 from apimachinery.model.type_shape import MapShape, Shape
 from tests.apimachinery.apply.apply_shapes import (
     ATOMIC_LIST,
@@ -43,15 +43,15 @@ class State:
     convert: Callable[[Any, str], Any] = rename
     ignored: Mapping[str, FieldSet] = field(default_factory=dict)
     live: Versioned = field(default_factory=lambda: Versioned({}, "v1"))
-    managers: dict[Manager, Owned] = field(default_factory=dict)
+    managers: dict[ManagerIdentifier, OwnedFields] = field(default_factory=dict)
 
     @property
-    def rules(self) -> Ownership:
-        return Ownership(self.shapes, self.convert, self.ignored)
+    def rules(self) -> FieldOwnership:
+        return FieldOwnership(self.shapes, self.convert, self.ignored)
 
     def apply(self, name: str, value: Any, version: str = "v1", force: bool = False) -> None:
         live = self.rules.in_version(self.live, version)
-        applied, who = Versioned(value, version), Manager(name, "Apply")
+        applied, who = Versioned(value, version), ManagerIdentifier(name, "Apply")
         new, self.managers = self.rules.apply(live, applied, self.managers, who, force=force)
         self.live = Versioned(new, version)
 
@@ -60,7 +60,7 @@ class State:
 
     def update(self, name: str, value: Any, version: str = "v1") -> None:
         live = self.rules.in_version(self.live, version)
-        who = Manager(name, "Update", version)
+        who = ManagerIdentifier(name, "Update", version)
         self.managers = self.rules.update(live, Versioned(value, version), self.managers, who)
         self.live = Versioned(value, version)
 
@@ -669,8 +669,8 @@ def test_owners_of_parts_own_what_has_become_atomic() -> None:
 
 def test_a_set_that_has_fitted_a_shape_is_fitted_to_the_next() -> None:
     shapes: dict[str, Shape] = {"v1": GRANULAR}
-    rules = Ownership(shapes, rename)
-    one, two = Manager("one", "Update", "v1"), Manager("two", "Update", "v1")
+    rules = FieldOwnership(shapes, rename)
+    one, two = ManagerIdentifier("one", "Update", "v1"), ManagerIdentifier("two", "Update", "v1")
     live = Versioned({"struct": {"numeric": 1}}, "v1")
     managers = rules.update(Versioned({}, "v1"), live, {}, one)
     assert rules.update(live, live, managers, two) == managers

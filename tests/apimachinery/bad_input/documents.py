@@ -8,7 +8,7 @@ from apimachinery.codec import (
     StorageCodec,
     StrictDecodeError,
     TooLarge,
-    UnsupportedMediaType,
+    UnknownMediaType,
 )
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import DecodeError, decode_json
@@ -307,7 +307,7 @@ PROTOBUF_DOCUMENTS = Table(
         ),
         (
             CODEC.protobuf.wrap(b"", api_version=str(V1), kind="Gadget"),
-            UnsupportedMediaType,
+            UnknownMediaType,
             "Kind=Gadget has no protobuf form",
         ),
         (config_map("0a"), DecodeError, "unexpected end of data"),

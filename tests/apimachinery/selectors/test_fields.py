@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from apimachinery.selectors import InvalidSelector, Operator
 from apimachinery.selectors import field_selector as fields
-from apimachinery.selectors.field_selector import Requirement
+from apimachinery.selectors.field_selector import FieldRequirement
 
 POD: Mapping[str, str] = {"metadata.name": "web", "status.phase": "Running", "spec.odd": "a,b=c\\"}
 
 names = st.sampled_from(["a", "metadata.name", "spec.x", " a", ""])
 values = st.text(alphabet="ab\\,=! é", max_size=6)
 operators = st.sampled_from([Operator.EQUALS, Operator.NOT_EQUALS])
-requirements = st.builds(Requirement, names, operators, values)
-selectors = st.lists(requirements, max_size=4).map(fields.Selector)
+requirements = st.builds(FieldRequirement, names, operators, values)
+selectors = st.lists(requirements, max_size=4).map(fields.FieldSelector)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_any_text_is_a_selector_that_round_trips_or_an_invalid_one(text: str) ->
 
 
 @given(selectors)
-def test_what_is_written_can_be_read_again(selector: fields.Selector) -> None:
+def test_what_is_written_can_be_read_again(selector: fields.FieldSelector) -> None:
     again = fields.parse(str(selector))
 
     assert again == selector
@@ -109,7 +109,7 @@ def test_what_is_written_can_be_read_again(selector: fields.Selector) -> None:
 
 @given(selectors, st.dictionaries(names, values))
 def test_a_selector_matches_when_every_requirement_does(
-    selector: fields.Selector, given_fields: dict[str, str]
+    selector: fields.FieldSelector, given_fields: dict[str, str]
 ) -> None:
     expected = [
         (given_fields.get(one.field, "") == one.value) == (one.operator == "=")
@@ -157,7 +157,7 @@ def test_a_field_that_no_text_can_name_is_refused(name: str) -> None:
 
 def test_only_equality_is_an_operator_of_fields() -> None:
     with pytest.raises(InvalidSelector, match="with operator 'in'"):
-        Requirement("a", Operator.IN, "x")
+        FieldRequirement("a", Operator.IN, "x")
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,9 @@ def test_what_a_conversion_raises_reaches_the_caller() -> None:
 def test_selectors_are_values() -> None:
     selector = fields.parse("a=b")
 
-    assert selector.add(Requirement("b", Operator.DOUBLE_EQUALS, "c")) == fields.parse("b=c,a=b")
+    assert selector.add(FieldRequirement("b", Operator.DOUBLE_EQUALS, "c")) == fields.parse(
+        "b=c,a=b"
+    )
     assert copy.deepcopy(selector) is copy.copy(selector) is selector
     assert pickle.loads(pickle.dumps(selector)) == selector
     assert {selector, fields.parse("a==b")} == {selector}

@@ -11,28 +11,28 @@ from apimachinery.schema import GroupResource, GroupVersion, GroupVersionResourc
 from apis.core.strategy import NamespaceFinalizeStrategy
 from apis.core.v1 import Namespace
 from apiserver.auth.user import User
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.group import Group
-from apiserver.registry.store import Store
-from apiserver.storage.cache.entry import Selection
+from apiserver.registry.store import ResourceStore
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.views.resource_view import Form
 
 CONTROLLER = User("system:serviceaccount:kube-system:namespace-controller")
 V1 = GroupVersion("", "v1")
 
-Stores = dict[GroupResource, Store[Any]]
+Stores = dict[GroupResource, ResourceStore[Any]]
 
 
 def context_of(
     verb: str, resource: GroupVersionResource, *, namespace: str = "", name: str = ""
-) -> Context:
-    return Context(CONTROLLER, verb, resource, namespace=namespace, name=name)
+) -> RequestContext:
+    return RequestContext(CONTROLLER, verb, resource, namespace=namespace, name=name)
 
 
 class StoredNamespaces:
     """Namespaces in their store."""
 
-    def __init__(self, store: Store[Namespace]) -> None:
+    def __init__(self, store: ResourceStore[Namespace]) -> None:
         self._store = store
         self._finalizing = store.using(NamespaceFinalizeStrategy())
 
@@ -50,7 +50,7 @@ class StoredNamespaces:
 
     @asynccontextmanager
     async def watch(self) -> AsyncIterator[AsyncIterator[Namespace]]:
-        async with self._store.watch(Selection(), Form(V1)) as watcher:
+        async with self._store.watch(EntrySelection(), Form(V1)) as watcher:
             yield self._namespaces(watcher)
 
     async def _namespaces(self, batches: AsyncIterator[Any]) -> AsyncIterator[Namespace]:
@@ -60,7 +60,7 @@ class StoredNamespaces:
                     yield self._store.decode(event.entry)
 
     async def _update(
-        self, store: Store[Namespace], namespace: Namespace, subresource: str
+        self, store: ResourceStore[Namespace], namespace: Namespace, subresource: str
     ) -> Namespace:
         name = namespace.metadata.name
         context = context_of("update", V1.with_resource("namespaces"), name=name)
@@ -89,11 +89,11 @@ class StoredContents:
         context = context_of("deletecollection", resource, namespace=namespace)
         options = DeleteOptions(propagation_policy="Background")
         store = self._stores[resource.group_resource]
-        await store.delete_collection(Selection(namespace=namespace), options, context)
+        await store.delete_collection(EntrySelection(namespace=namespace), options, context)
 
     async def remaining(
         self, resource: GroupVersionResource, namespace: str
     ) -> Sequence[ObjectMeta]:
         store = self._stores[resource.group_resource]
-        page = await store.list(Selection(namespace=namespace))
+        page = await store.list(EntrySelection(namespace=namespace))
         return [store.decode(entry).metadata for entry in page.entries]

@@ -19,7 +19,7 @@ from apis.gadgets.install import GADGETS
 from apiserver.app import App
 from apiserver.context import context_for
 from apiserver.controlplane.all_objects import Everything
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.views.resource_view import Form
 from tests.apiserver.http.conftest import make_app
 
@@ -76,7 +76,7 @@ class World:
     async def until_gone(self, *names: str) -> None:
         """Wait for what is being collected; the test's own time limit is the deadline."""
         left = set(names)
-        async with self.store.watch(Selection(), Form(CONFIG_MAPS.group_version)) as watcher:
+        async with self.store.watch(EntrySelection(), Form(CONFIG_MAPS.group_version)) as watcher:
             left = {name for name in left if await self.metadata(name) is not None}
             while left:
                 await anext(watcher)

@@ -23,7 +23,7 @@ from apis.core.controllers.standing import (
 from apis.core.v1 import ConfigMap, Namespace
 from apiserver.app import App
 from apiserver.asgi import application
-from apiserver.config import Config
+from apiserver.config import ServerConfig
 from apiserver.controlplane.local_objects import Objects
 from apiserver.process.data_folder import DataDir, prepare, read_admin_token
 from tests.apiserver.http.driver import Driver
@@ -36,7 +36,7 @@ CONFIG_MAPS = GroupResource("", "configmaps")
 
 
 @asynccontextmanager
-async def running(config: Config) -> AsyncIterator[Driver]:
+async def running(config: ServerConfig) -> AsyncIterator[Driver]:
     folder = prepare(config, now=datetime.now(UTC))
     app = application(config)
     await app.start()
@@ -45,12 +45,12 @@ async def running(config: Config) -> AsyncIterator[Driver]:
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Config:
-    return Config(data_dir=tmp_path / "data", storage="sqlite://:memory:")
+def config(tmp_path: Path) -> ServerConfig:
+    return ServerConfig(data_dir=tmp_path / "data", storage="sqlite://:memory:")
 
 
 @pytest.fixture
-async def admin(config: Config) -> AsyncIterator[Driver]:
+async def admin(config: ServerConfig) -> AsyncIterator[Driver]:
     async with running(config) as driver:
         await driver.send("POST", NAMESPACES, json={"metadata": {"name": "shop"}})
         yield driver
@@ -78,7 +78,7 @@ def there(_: object) -> bool:
 
 @pytest.mark.parametrize("namespace", ["default", "kube-system", "shop"])
 async def test_every_namespace_has_an_account_and_the_certificates(
-    admin: Driver, config: Config, namespace: str
+    admin: Driver, config: ServerConfig, namespace: str
 ) -> None:
     account = await until(admin.app, ACCOUNTS, namespace, there)
     certificates = await until(admin.app, CONFIG_MAPS, namespace, there)
@@ -127,7 +127,7 @@ async def test_a_namespace_that_is_deleted_goes(admin: Driver) -> None:
         assert (await admin.send("GET", f"{SHOP}/{resource}")).json["items"] == []
 
 
-async def test_several_workers_make_one_of_each(config: Config, tmp_path: Path) -> None:
+async def test_several_workers_make_one_of_each(config: ServerConfig, tmp_path: Path) -> None:
     shared = replace(config, storage=f"sqlite:///{tmp_path}/store")
     async with running(shared) as one, running(shared) as other:
         await one.send("POST", NAMESPACES, json={"metadata": {"name": "shop"}})
@@ -137,7 +137,7 @@ async def test_several_workers_make_one_of_each(config: Config, tmp_path: Path) 
     assert found[0].metadata.uid == found[1].metadata.uid
 
 
-async def test_without_tls_there_are_no_certificates(config: Config) -> None:
+async def test_without_tls_there_are_no_certificates(config: ServerConfig) -> None:
     async with running(replace(config, insecure_http=True)) as plain:
         await until(plain.app, ACCOUNTS, "default", there)
 

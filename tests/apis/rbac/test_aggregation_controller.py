@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from apis.rbac.v1 import ClusterRole
-from client.resource import Resource
+from client.resource import RESTResourceClient
 from client.testing.env import environment
 from tests.apis.rbac.making import cluster_role, rule
 
@@ -14,12 +14,12 @@ LOOK = rule("look", "lamps")
 
 
 @pytest.fixture
-async def roles() -> AsyncIterator[Resource[ClusterRole]]:
+async def roles() -> AsyncIterator[RESTResourceClient[ClusterRole]]:
     async with environment() as env:
         yield env.client.of(ClusterRole)
 
 
-async def test_a_labelled_role_joins_and_leaves(roles: Resource[ClusterRole]) -> None:
+async def test_a_labelled_role_joins_and_leaves(roles: RESTResourceClient[ClusterRole]) -> None:
     await roles.create(cluster_role("lamps", LOOK, **LABEL))
     await roles.wait("view", lambda role: LOOK in role.rules, timeout=10)
 
@@ -28,7 +28,7 @@ async def test_a_labelled_role_joins_and_leaves(roles: Resource[ClusterRole]) ->
 
 
 async def test_what_somebody_writes_into_it_is_taken_out_again(
-    roles: Resource[ClusterRole],
+    roles: RESTResourceClient[ClusterRole],
 ) -> None:
     view = await roles.get("view")
     before = view.deep_copy()
@@ -40,7 +40,7 @@ async def test_what_somebody_writes_into_it_is_taken_out_again(
     assert after.rules == before.rules
 
 
-async def test_chains_are_followed_to_their_end(roles: Resource[ClusterRole]) -> None:
+async def test_chains_are_followed_to_their_end(roles: RESTResourceClient[ClusterRole]) -> None:
     """What joins `view` is in `edit`, and so in `admin`."""
     await roles.create(cluster_role("lamps", LOOK, **LABEL))
 

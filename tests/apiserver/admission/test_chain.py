@@ -9,7 +9,7 @@ from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.schema import GroupKind, GroupVersionResource
 from apiserver.admission.chain import Attributes, Chain, Operation
 from apiserver.auth.user import User
-from apiserver.context import Context
+from apiserver.context import RequestContext
 
 
 def attributes(
@@ -20,7 +20,7 @@ def attributes(
     name: str = "",
     subresource: str = "",
 ) -> Attributes:
-    context = Context(
+    context = RequestContext(
         user=User("alice"),
         verb="create",
         resource=GroupVersionResource("", "v1", "pods"),

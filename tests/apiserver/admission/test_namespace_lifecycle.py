@@ -10,7 +10,7 @@ from apimachinery.schema import GroupKind, GroupVersionResource
 from apiserver.admission.chain import Attributes, Operation
 from apiserver.admission.namespace_lifecycle import NAMESPACE, NamespaceLifecycle, NamespacePhase
 from apiserver.auth.user import User
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
 from tests.apiserver.registry.world import context, shelf, world
 from tests.apiserver.storage.cache.cached import HandClock
@@ -44,7 +44,7 @@ def writing(
     namespace: str = "ns",
     name: str = "a",
 ) -> Attributes:
-    request = Context(
+    request = RequestContext(
         user=User("alice"), verb="create", resource=resource, namespace=namespace, name=name
     )
     obj = Object(metadata=ObjectMeta(name=name, namespace=namespace))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from apimachinery.errors import Unauthorized
 from apiserver.auth.authentication import (
     Authentication,
-    Credentials,
     InvalidCredentials,
+    RequestCredentials,
     credentials_of,
 )
 from apiserver.auth.static_tokens import (
@@ -23,15 +23,15 @@ from apiserver.auth.static_tokens import (
 )
 from apiserver.auth.user import ANONYMOUS, AUTHENTICATED, User
 from apiserver.auth.x509 import CREDENTIAL_ID, CertificateAuthenticator
-from apiserver.process.certificates import Authority
+from apiserver.process.certificates import CertificateAuthority
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 ANN = User("ann", groups=("a",))
 BOB = User("bob")
 
 
-def bearer(token: str) -> Credentials:
-    return Credentials(f"Bearer {token}")
+def bearer(token: str) -> RequestCredentials:
+    return RequestCredentials(f"Bearer {token}")
 
 
 def tokens(**users: User) -> TokenAuthenticator:
@@ -53,7 +53,7 @@ async def test_a_token_is_its_user_who_is_then_authenticated() -> None:
 
 
 async def test_no_credentials_are_anonymous() -> None:
-    assert await Authentication([tokens(t1=ANN)]).user_of(Credentials()) == ANONYMOUS
+    assert await Authentication([tokens(t1=ANN)]).user_of(RequestCredentials()) == ANONYMOUS
 
 
 async def test_a_wrong_token_is_refused_where_no_token_is_welcome() -> None:
@@ -63,7 +63,7 @@ async def test_a_wrong_token_is_refused_where_no_token_is_welcome() -> None:
 
 async def test_no_credentials_are_refused_when_nobody_may_be_anonymous() -> None:
     with pytest.raises(Unauthorized):
-        await Authentication([tokens(t1=ANN)], anonymous=False).user_of(Credentials())
+        await Authentication([tokens(t1=ANN)], anonymous=False).user_of(RequestCredentials())
 
 
 async def test_the_first_authenticator_that_knows_the_user_wins() -> None:
@@ -76,7 +76,7 @@ async def test_the_first_authenticator_that_knows_the_user_wins() -> None:
 async def test_a_good_certificate_counts_beside_a_wrong_token() -> None:
     both = Authentication([certificates(NOW), tokens(t1=ANN)])
 
-    user = await both.user_of(Credentials("Bearer wrong", certificate("eve")))
+    user = await both.user_of(RequestCredentials("Bearer wrong", certificate("eve")))
 
     assert user.name == "eve"
 
@@ -101,7 +101,7 @@ def test_a_bearer_token_is_the_second_word(header: str, token: str | None) -> No
 @given(st.text(st.characters(codec="latin-1")))
 async def test_no_header_is_more_than_wrong(header: str) -> None:
     try:
-        assert await tokens(t1=ANN).authenticate(Credentials(header)) in (None, ANN)
+        assert await tokens(t1=ANN).authenticate(RequestCredentials(header)) in (None, ANN)
     except InvalidCredentials:
         assert bearer_token(header) is not None
 
@@ -178,7 +178,7 @@ async def test_a_damaged_token_file_leaves_the_last_good_one_in_force(
     assert await authenticator.authenticate(bearer("t1")) == User("ann", "1")
 
 
-AUTHORITY = Authority.create(now=NOW)
+AUTHORITY = CertificateAuthority.create(now=NOW)
 
 
 def certificate(user: str, *groups: str, lifetime: timedelta = timedelta(hours=1)) -> str:
@@ -190,7 +190,9 @@ def certificates(now: datetime) -> CertificateAuthenticator:
 
 
 async def test_a_certificate_is_its_common_name_in_its_organizations() -> None:
-    user = await certificates(NOW).authenticate(Credentials(certificate=certificate("ann", "a")))
+    user = await certificates(NOW).authenticate(
+        RequestCredentials(certificate=certificate("ann", "a"))
+    )
 
     assert user is not None
     assert (user.name, user.groups) == ("ann", ("a",))
@@ -198,7 +200,7 @@ async def test_a_certificate_is_its_common_name_in_its_organizations() -> None:
 
 
 async def test_a_certificate_ends_during_a_connection() -> None:
-    credentials = Credentials(certificate=certificate("ann"))
+    credentials = RequestCredentials(certificate=certificate("ann"))
 
     with pytest.raises(InvalidCredentials, match="expired"):
         await certificates(NOW + timedelta(hours=2)).authenticate(credentials)
@@ -207,8 +209,8 @@ async def test_a_certificate_ends_during_a_connection() -> None:
 @pytest.mark.parametrize("days", [-1, 3651])
 async def test_a_certificate_is_worth_nothing_without_its_authority(days: int) -> None:
     """The certificate may be good for longer than what vouches for it."""
-    authority = Authority.create(now=NOW - timedelta(days)).pair.certificate.decode()
-    credentials = Credentials(certificate=certificate("ann"), authorities=(authority,))
+    authority = CertificateAuthority.create(now=NOW - timedelta(days)).pair.certificate.decode()
+    credentials = RequestCredentials(certificate=certificate("ann"), authorities=(authority,))
 
     with pytest.raises(InvalidCredentials, match="its authority has expired or is not yet valid"):
         await certificates(NOW).authenticate(credentials)
@@ -218,12 +220,12 @@ async def test_a_serving_certificate_is_nobody() -> None:
     serving = AUTHORITY.issue_serving(["localhost"], now=NOW).certificate.decode()
 
     with pytest.raises(InvalidCredentials, match="not one for a client"):
-        await certificates(NOW).authenticate(Credentials(certificate=serving))
+        await certificates(NOW).authenticate(RequestCredentials(certificate=serving))
 
 
 async def test_what_is_no_certificate_is_refused() -> None:
     with pytest.raises(InvalidCredentials, match="cannot be read"):
-        await certificates(NOW).authenticate(Credentials(certificate="nothing"))
+        await certificates(NOW).authenticate(RequestCredentials(certificate="nothing"))
 
 
 def test_credentials_come_from_the_scope() -> None:
@@ -232,5 +234,5 @@ def test_credentials_come_from_the_scope() -> None:
         "extensions": {"tls": {"client_cert_chain": ["PEM"]}},
     }
 
-    assert credentials_of(scope) == Credentials("Bearer t1", "PEM")
-    assert credentials_of({"headers": []}) == Credentials()
+    assert credentials_of(scope) == RequestCredentials("Bearer t1", "PEM")
+    assert credentials_of({"headers": []}) == RequestCredentials()

@@ -8,11 +8,11 @@ import orjson
 import pytest
 
 from apiserver.auth import service_account_tokens as service_accounts
-from apiserver.auth.authentication import Credentials, InvalidCredentials
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
 from apiserver.auth.service_account_tokens import (
-    Identity,
     Recognised,
     Reference,
+    ServiceAccountIdentity,
     ServiceAccountTokens,
 )
 from apiserver.auth.static_tokens import TokenAuthenticator
@@ -32,17 +32,25 @@ class World:
     """Accounts and secrets by name, what the cache still says of them, and a clock."""
 
     now: float = 1_800_000_000.0
-    accounts: dict[str, Identity] = field(default_factory=lambda: {"builder": Identity("u1")})
-    secrets: dict[str, Identity] = field(default_factory=lambda: {"vault": Identity("u2")})
-    cached: dict[str, Identity] | None = None
+    accounts: dict[str, ServiceAccountIdentity] = field(
+        default_factory=lambda: {"builder": ServiceAccountIdentity("u1")}
+    )
+    secrets: dict[str, ServiceAccountIdentity] = field(
+        default_factory=lambda: {"vault": ServiceAccountIdentity("u2")}
+    )
+    cached: dict[str, ServiceAccountIdentity] | None = None
     asked: list[str] = field(default_factory=list)
 
-    async def account(self, namespace: str, name: str, *, newest: bool) -> Identity | None:
+    async def account(
+        self, namespace: str, name: str, *, newest: bool
+    ) -> ServiceAccountIdentity | None:
         self.asked.append("newest" if newest else "cached")
         known = self.accounts if newest or self.cached is None else self.cached
         return known.get(name) if namespace == "ci" else None
 
-    async def secret(self, namespace: str, name: str, *, newest: bool) -> Identity | None:
+    async def secret(
+        self, namespace: str, name: str, *, newest: bool
+    ) -> ServiceAccountIdentity | None:
         return self.secrets.get(name) if namespace == "ci" else None
 
     def tokens(self, *issuers: str, keys: TokenKeys = KEYS) -> ServiceAccountTokens:
@@ -100,7 +108,7 @@ def test_a_token_says_what_kubernetes_says(world: World) -> None:
 async def test_a_token_is_its_account(world: World) -> None:
     token = issued(world)
 
-    user = await world.tokens().authenticate(Credentials(f"Bearer {token}"))
+    user = await world.tokens().authenticate(RequestCredentials(f"Bearer {token}"))
 
     assert user == User(
         "system:serviceaccount:ci:builder",
@@ -112,7 +120,7 @@ async def test_a_token_is_its_account(world: World) -> None:
 
 @pytest.mark.parametrize("authorization", ["", "Basic x", "Bearer t1", "Bearer a.b.c"])
 async def test_other_credentials_are_left_to_others(world: World, authorization: str) -> None:
-    assert await world.tokens().authenticate(Credentials(authorization)) is None
+    assert await world.tokens().authenticate(RequestCredentials(authorization)) is None
 
 
 async def test_a_token_of_another_issuer_is_left_to_others(world: World) -> None:
@@ -169,7 +177,7 @@ async def test_a_token_ends_with_its_account(world: World) -> None:
 
 async def test_an_account_of_the_same_name_is_another(world: World) -> None:
     token = issued(world)
-    world.accounts["builder"] = Identity("u9")
+    world.accounts["builder"] = ServiceAccountIdentity("u9")
 
     found = await refusal(world.tokens(), token)
 
@@ -178,7 +186,7 @@ async def test_an_account_of_the_same_name_is_another(world: World) -> None:
 
 async def test_an_account_on_its_way_out_has_a_minute(world: World) -> None:
     token = issued(world)
-    world.accounts["builder"] = Identity("u1", deleted=world.now)
+    world.accounts["builder"] = ServiceAccountIdentity("u1", deleted=world.now)
     assert await world.tokens().recognise(token, [ISSUER])
     world.now += 61
 
@@ -189,7 +197,7 @@ async def test_a_token_ends_with_the_secret_it_is_bound_to(world: World) -> None
     token, tokens = issued(world, secret=VAULT), world.tokens()
     assert await tokens.recognise(token, [ISSUER])
 
-    world.secrets["vault"] = Identity("u9")
+    world.secrets["vault"] = ServiceAccountIdentity("u9")
     replaced = await refusal(tokens, token)
     world.secrets.clear()
     gone = await refusal(tokens, token)
@@ -199,7 +207,7 @@ async def test_a_token_ends_with_the_secret_it_is_bound_to(world: World) -> None
 
 
 async def test_an_account_too_new_for_the_cache_is_looked_for_in_the_store(world: World) -> None:
-    world.cached = {"builder": Identity("former")}
+    world.cached = {"builder": ServiceAccountIdentity("former")}
 
     assert await world.tokens().recognise(issued(world), [ISSUER])
     assert world.asked == ["cached", "newest"]

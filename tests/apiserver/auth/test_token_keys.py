@@ -25,7 +25,7 @@ from apiserver.auth.token_keys import (
     unverified_issuer,
     verification_key,
 )
-from apiserver.process.certificates import Authority
+from apiserver.process.certificates import CertificateAuthority
 
 RSA = rsa.generate_private_key(65537, 2048)
 P256 = ec.generate_private_key(ec.SECP256R1())
@@ -147,7 +147,7 @@ def test_published_keys_are_public() -> None:
 
 
 def test_a_file_may_hold_keys_of_every_sort() -> None:
-    authority = Authority.create(now=datetime.now(UTC)).pair
+    authority = CertificateAuthority.create(now=datetime.now(UTC)).pair
     data = public_pem(RSA) + b"# a comment\n" + private_pem(P256) + authority.certificate
 
     first, second, third = load_public_keys(data)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apiserver.auth.authentication import Credentials, InvalidCredentials
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
 from apiserver.auth.user import User
 from apiserver.auth.user_tokens import PREFIX, SignedTokenAuthenticator, issue_token, signing_key
 from apiserver.auth.x509 import CREDENTIAL_ID
@@ -18,7 +18,7 @@ TOKEN = issue_token(KEY, "jane", ("builders", "b"), expires=NOW + timedelta(hour
 
 async def user_of(token: str, *, now: datetime = NOW, key: bytes = KEY) -> User | None:
     authenticator = SignedTokenAuthenticator(key, clock=lambda: now)
-    return await authenticator.authenticate(Credentials(f"Bearer {token}"))
+    return await authenticator.authenticate(RequestCredentials(f"Bearer {token}"))
 
 
 async def test_a_token_names_its_user_and_groups_and_itself() -> None:

@@ -13,7 +13,7 @@ from apiserver.asgi import application
 from apiserver.auth.authorization import ALLOWED, NO_OPINION, Decision
 from apiserver.auth.role_authorizer import RoleAuthorizer
 from apiserver.auth.user import MASTERS, User
-from apiserver.config import Config
+from apiserver.config import ServerConfig
 from apiserver.http.request_info import RequestInfo
 from apiserver.process.data_folder import prepare, read_admin_token
 from tests.apiserver.http.driver import Driver
@@ -25,8 +25,8 @@ REVIEWS = "/apis/authorization.k8s.io/v1"
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Config:
-    made = Config(
+def config(tmp_path: Path) -> ServerConfig:
+    made = ServerConfig(
         data_dir=tmp_path / "data",
         groups=("apis.gadgets.install:GADGETS",),
         storage=f"sqlite:///{tmp_path}/store.sqlite",
@@ -35,7 +35,7 @@ def config(tmp_path: Path) -> Config:
     return made
 
 
-async def started(config: Config) -> Driver:
+async def started(config: ServerConfig) -> Driver:
     app = application(config)
     await app.start()
     return Driver(
@@ -44,7 +44,7 @@ async def started(config: Config) -> Driver:
 
 
 @pytest.fixture
-async def admin(config: Config) -> AsyncIterator[Driver]:
+async def admin(config: ServerConfig) -> AsyncIterator[Driver]:
     driver = await started(config)
     yield driver
     await driver.app.stop()
@@ -137,7 +137,7 @@ async def test_the_roles_of_every_server_include_groups_of_ones_own(
     assert (await ann.post(GADGETS, gadget)).code == writes
 
 
-async def test_two_workers_decide_by_the_same_roles(config: Config, admin: Driver) -> None:
+async def test_two_workers_decide_by_the_same_roles(config: ServerConfig, admin: Driver) -> None:
     """What one worker stores counts at the other at once, without anybody waiting for it."""
     other = await started(config)
     try:
@@ -150,7 +150,7 @@ async def test_two_workers_decide_by_the_same_roles(config: Config, admin: Drive
         await other.app.stop()
 
 
-async def test_workers_that_start_together_make_the_roles_once(config: Config) -> None:
+async def test_workers_that_start_together_make_the_roles_once(config: ServerConfig) -> None:
     workers = await asyncio.gather(*(started(config) for _ in range(3)))
     try:
         listed = [(await each.get(f"{RBAC}/clusterroles")).json["items"] for each in workers]
@@ -163,7 +163,9 @@ async def test_workers_that_start_together_make_the_roles_once(config: Config) -
     assert {"admin", "cluster-admin", "edit", "gadgets.example.io:edit", "view"} <= set(names)
 
 
-async def test_a_start_brings_back_what_is_missing_and_keeps_what_was_added(config: Config) -> None:
+async def test_a_start_brings_back_what_is_missing_and_keeps_what_was_added(
+    config: ServerConfig,
+) -> None:
     url = f"{RBAC}/clusterroles/system:basic-user"
     first = await started(config)
     await first.delete(f"{RBAC}/clusterrolebindings/system:discovery")
@@ -184,7 +186,9 @@ async def test_a_start_brings_back_what_is_missing_and_keeps_what_was_added(conf
     assert discovery.code == 200
 
 
-async def test_whoever_is_known_may_do_everything_where_that_is_wanted(config: Config) -> None:
+async def test_whoever_is_known_may_do_everything_where_that_is_wanted(
+    config: ServerConfig,
+) -> None:
     driver = await started(replace(config, authorization_mode="AlwaysAllow"))
     try:
         assert (await Driver(driver.app).get("/healthz")).code == 401
@@ -308,7 +312,7 @@ async def test_rules_are_listed_with_names_and_with_what_is_missing(admin: Drive
     ],
 )
 async def test_each_thing_that_is_taken_on_is_allowed_by_itself(
-    config: Config, tmp_path: Path, resource: str, group: str, names: list[str], header: Any
+    config: ServerConfig, tmp_path: Path, resource: str, group: str, names: list[str], header: Any
 ) -> None:
     tokens = tmp_path / "tokens.csv"
     tokens.write_text("t1,ann,7,\n")

@@ -9,13 +9,13 @@ from apimachinery.meta.options import ListOptions
 from apimachinery.meta.types import ObjectList, PartialObjectMetadataList
 from apiserver.handlers import list_document as documents
 from apiserver.handlers.list_document import list_document
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.views.resource_view import Form
 from tests.apiserver.registry.world import NOTE_FORM, Note, World, document, note, put
 
 
 async def listed(here: World, form: Form, limit: int = 0) -> bytes:
-    page = await here.notes.list(Selection(), ListOptions(limit=limit))
+    page = await here.notes.list(EntrySelection(), ListOptions(limit=limit))
     parts = list_document(page, here.notes.view, form, protobuf=here.codec.protobuf)
     return b"".join(parts)
 

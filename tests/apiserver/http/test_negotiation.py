@@ -7,7 +7,7 @@ from apiserver.http.negotiation import (
     ALL_TYPES,
     TEXT_TYPES,
     Accepted,
-    Offer,
+    MediaTypeOffer,
     Shape,
     accepts_gzip,
     body_media_type,
@@ -42,11 +42,11 @@ KUBECTL = f"{TABLE},application/json;as=Table;v=v1beta1;g=meta.k8s.io,applicatio
     ],
 )
 def test_the_first_form_that_can_be_had(header: str, expected: Accepted) -> None:
-    assert Offer(ALL_TYPES).accept(header) == expected
+    assert MediaTypeOffer(ALL_TYPES).accept(header) == expected
 
 
 def test_a_kind_without_protobuf_is_answered_in_the_next_best() -> None:
-    assert Offer(TEXT_TYPES).accept(f"{PROTOBUF},{JSON}") == Accepted(JSON)
+    assert MediaTypeOffer(TEXT_TYPES).accept(f"{PROTOBUF},{JSON}") == Accepted(JSON)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_kind_without_protobuf_is_answered_in_the_next_best() -> None:
 )
 def test_what_cannot_be_had_is_refused(header: str, shape: Shape, message: str) -> None:
     with pytest.raises(NotAcceptable) as refused:
-        Offer(ALL_TYPES).accept(header, shape)
+        MediaTypeOffer(ALL_TYPES).accept(header, shape)
 
     assert refused.value.message.startswith(message)
 
@@ -86,7 +86,7 @@ def test_streams_of_other_types_than_json_say_so() -> None:
 
 
 def test_what_was_answered_before_is_remembered_but_not_without_bound() -> None:
-    offer = Offer(ALL_TYPES)
+    offer = MediaTypeOffer(ALL_TYPES)
 
     answers = [offer.accept(f"application/json;x={i}") for i in range(1000)]
 

@@ -12,7 +12,7 @@ import pytest
 
 from apiserver.asgi import application
 from apiserver.auth.token_keys import new_signing_key
-from apiserver.config import DEFAULT_ISSUER, Config
+from apiserver.config import DEFAULT_ISSUER, ServerConfig
 from apiserver.process.data_folder import prepare, read_admin_token
 from tests.apiserver.http.driver import Answer, Driver
 
@@ -22,12 +22,12 @@ REVIEWS = "/apis/authentication.k8s.io/v1/{}"
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Config:
-    return Config(data_dir=tmp_path / "data", storage="sqlite://:memory:")
+def config(tmp_path: Path) -> ServerConfig:
+    return ServerConfig(data_dir=tmp_path / "data", storage="sqlite://:memory:")
 
 
 @pytest.fixture
-async def admin(config: Config) -> AsyncIterator[Driver]:
+async def admin(config: ServerConfig) -> AsyncIterator[Driver]:
     folder = prepare(config, now=datetime.now(UTC))
     app = application(config)
     await app.start()
@@ -189,7 +189,7 @@ async def test_a_bad_request_is_told_where(admin: Driver) -> None:
     assert read.code == 405
 
 
-async def test_whoever_checks_tokens_finds_the_keys(admin: Driver, config: Config) -> None:
+async def test_whoever_checks_tokens_finds_the_keys(admin: Driver, config: ServerConfig) -> None:
     """Every service account may look for them."""
     await account(admin)
     bearer = await token(admin)
@@ -213,7 +213,9 @@ async def test_whoever_checks_tokens_finds_the_keys(admin: Driver, config: Confi
     assert [key["kid"] for key in keys.json["keys"]] == [kid]
 
 
-async def test_a_new_signing_key_leaves_old_tokens_alone(config: Config, tmp_path: Path) -> None:
+async def test_a_new_signing_key_leaves_old_tokens_alone(
+    config: ServerConfig, tmp_path: Path
+) -> None:
     """What an operator does on several machines: one key for all, and the former still known."""
     folder = prepare(config, now=datetime.now(UTC))
     path = tmp_path / "new.key"
@@ -241,7 +243,7 @@ async def test_a_new_signing_key_leaves_old_tokens_alone(config: Config, tmp_pat
     assert len(keys.json["keys"]) == 2
 
 
-async def test_an_issuer_that_is_no_url_is_not_discoverable(config: Config) -> None:
+async def test_an_issuer_that_is_no_url_is_not_discoverable(config: ServerConfig) -> None:
     folder = prepare(config, now=datetime.now(UTC))
     app = application(replace(config, service_account_issuer=("me",)))
     await app.start()

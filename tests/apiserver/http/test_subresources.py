@@ -9,7 +9,7 @@ import pytest
 from apis.core.install import CORE
 from apis.gadgets.install import GADGETS as GADGETS_GROUP
 from apis.gadgets.types import Gadget
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.group import Subresource
 from tests.apiserver.http.conftest import make_app
 from tests.apiserver.http.driver import Driver
@@ -18,7 +18,7 @@ from tests.apiserver.http.objects import BETA, GADGETS, JSON_PATCH, gadget
 REPAIR = f"{GADGETS}/lamp/repair"
 
 
-async def repair(context: Context, current: Gadget, body: Gadget) -> Gadget:
+async def repair(context: RequestContext, current: Gadget, body: Gadget) -> Gadget:
     """Takes the parts of the body and nothing else."""
     repaired = current.deep_copy()
     repaired.spec.parts = body.spec.parts

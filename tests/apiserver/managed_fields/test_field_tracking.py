@@ -13,7 +13,7 @@ from apimachinery.testing import objects
 from apis.core.install import CORE
 from apis.gadgets.install import GADGETS
 from apiserver.auth.user import User
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.group import Group
 from apiserver.managed_fields.field_tracking import FieldTracking
 from tests.apis.groups import full_scheme
@@ -31,9 +31,9 @@ class ByDocument(FieldTracking):
         self._by_object = False
 
 
-def _context(group: Group, resource: str, version: str, manager: str, sub: str) -> Context:
+def _context(group: Group, resource: str, version: str, manager: str, sub: str) -> RequestContext:
     gvr = GroupVersion(group.name, version).with_resource(resource)
-    return Context(User("u"), "update", gvr, subresource=sub, field_manager=manager)
+    return RequestContext(User("u"), "update", gvr, subresource=sub, field_manager=manager)
 
 
 def _timeless(obj: Object) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from apiserver.process.certificates import (
     RENEWAL_MARGIN,
     SERVING_LIFETIME,
-    Authority,
+    CertificateAuthority,
     CertificateError,
     KeyPair,
     needs_renewal,
@@ -25,11 +25,11 @@ NAMES = ("localhost", "127.0.0.1", "::1", "kubernetes.default")
 
 
 @pytest.fixture(scope="module")
-def authority() -> Authority:
-    return Authority.create(now=NOW)
+def authority() -> CertificateAuthority:
+    return CertificateAuthority.create(now=NOW)
 
 
-def test_a_serving_certificate_is_good_for_all_its_names(authority: Authority) -> None:
+def test_a_serving_certificate_is_good_for_all_its_names(authority: CertificateAuthority) -> None:
     made = parse_certificate(authority.issue_serving(NAMES, now=NOW).certificate)
 
     names = made.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -39,7 +39,9 @@ def test_a_serving_certificate_is_good_for_all_its_names(authority: Authority) -
     assert isinstance(key.curve, ec.SECP256R1)
 
 
-def test_a_client_certificate_names_the_user_and_the_groups(authority: Authority) -> None:
+def test_a_client_certificate_names_the_user_and_the_groups(
+    authority: CertificateAuthority,
+) -> None:
     pair = authority.issue_client("ann", ["a", "b"], now=NOW, lifetime=timedelta(hours=24))
 
     made = parse_certificate(pair.certificate)
@@ -49,7 +51,7 @@ def test_a_client_certificate_names_the_user_and_the_groups(authority: Authority
     assert made.not_valid_after_utc == NOW + timedelta(hours=24)
 
 
-def test_neither_kind_can_stand_in_for_the_other(authority: Authority) -> None:
+def test_neither_kind_can_stand_in_for_the_other(authority: CertificateAuthority) -> None:
     serving = parse_certificate(authority.issue_serving(NAMES, now=NOW).certificate)
     client = parse_certificate(
         authority.issue_client("ann", [], now=NOW, lifetime=timedelta(1)).certificate
@@ -64,18 +66,18 @@ def test_neither_kind_can_stand_in_for_the_other(authority: Authority) -> None:
 
 @pytest.mark.parametrize(("user", "groups"), [("", []), ("u" * 65, []), ("ann", [""])])
 def test_names_that_no_certificate_can_hold_are_refused(
-    authority: Authority, user: str, groups: list[str]
+    authority: CertificateAuthority, user: str, groups: list[str]
 ) -> None:
     with pytest.raises(CertificateError, match="1 to 64 bytes"):
         authority.issue_client(user, groups, now=NOW, lifetime=timedelta(1))
 
 
-def test_a_name_that_is_no_host_is_refused(authority: Authority) -> None:
+def test_a_name_that_is_no_host_is_refused(authority: CertificateAuthority) -> None:
     with pytest.raises(CertificateError, match="neither a host name nor an address"):
         authority.issue_serving(["münchen"], now=NOW)
 
 
-def test_nothing_outlives_its_authority(authority: Authority) -> None:
+def test_nothing_outlives_its_authority(authority: CertificateAuthority) -> None:
     late = authority.not_after - timedelta(days=1)
 
     made = parse_certificate(authority.issue_serving(NAMES, now=late).certificate)
@@ -85,8 +87,8 @@ def test_nothing_outlives_its_authority(authority: Authority) -> None:
         authority.issue_serving(NAMES, now=authority.not_after)
 
 
-def test_an_authority_comes_back_from_its_files(authority: Authority) -> None:
-    again = Authority.load(authority.pair)
+def test_an_authority_comes_back_from_its_files(authority: CertificateAuthority) -> None:
+    again = CertificateAuthority.load(authority.pair)
 
     made = again.issue_serving(NAMES, now=NOW).certificate
     assert authority.has_issued(parse_certificate(made))
@@ -94,19 +96,19 @@ def test_an_authority_comes_back_from_its_files(authority: Authority) -> None:
 
 
 @pytest.mark.parametrize("broken", ["certificate", "key", "other"])
-def test_an_authority_in_pieces_is_refused(authority: Authority, broken: str) -> None:
+def test_an_authority_in_pieces_is_refused(authority: CertificateAuthority, broken: str) -> None:
     pair = authority.pair
     pairs = {
         "certificate": KeyPair(b"nothing", pair.key),
         "key": KeyPair(pair.certificate, b"nothing"),
-        "other": KeyPair(pair.certificate, Authority.create(now=NOW).pair.key),
+        "other": KeyPair(pair.certificate, CertificateAuthority.create(now=NOW).pair.key),
     }
 
     with pytest.raises(CertificateError, match=r"cannot be read|not that of the certificate"):
-        Authority.load(pairs[broken])
+        CertificateAuthority.load(pairs[broken])
 
 
-def test_a_certificate_is_renewed_before_its_end(authority: Authority) -> None:
+def test_a_certificate_is_renewed_before_its_end(authority: CertificateAuthority) -> None:
     made = authority.issue_serving(NAMES, now=NOW).certificate
     due = NOW + SERVING_LIFETIME - RENEWAL_MARGIN
 
@@ -114,17 +116,19 @@ def test_a_certificate_is_renewed_before_its_end(authority: Authority) -> None:
     assert needs_renewal(made, authority, NAMES, now=due + timedelta(hours=1))
 
 
-def test_a_certificate_is_renewed_for_a_new_name_authority_or_damage(authority: Authority) -> None:
+def test_a_certificate_is_renewed_for_a_new_name_authority_or_damage(
+    authority: CertificateAuthority,
+) -> None:
     made = authority.issue_serving(NAMES, now=NOW).certificate
 
     assert not needs_renewal(made, authority, NAMES[1:], now=NOW)
     assert needs_renewal(made, authority, [*NAMES, "10.0.0.1"], now=NOW)
-    assert needs_renewal(made, Authority.create(now=NOW), NAMES, now=NOW)
+    assert needs_renewal(made, CertificateAuthority.create(now=NOW), NAMES, now=NOW)
     assert needs_renewal(b"nothing", authority, NAMES, now=NOW)
 
 
 def test_near_the_end_of_the_authority_it_is_not_renewed_again_and_again() -> None:
-    authority = Authority.create(now=NOW)
+    authority = CertificateAuthority.create(now=NOW)
     late = authority.not_after - timedelta(days=10)
     made = authority.issue_serving(NAMES, now=late).certificate
 
@@ -133,7 +137,7 @@ def test_near_the_end_of_the_authority_it_is_not_renewed_again_and_again() -> No
 
 def test_a_strict_client_accepts_the_chain() -> None:
     """As Python 3.13 and newer check it, down to the extensions."""
-    authority = Authority.create(now=datetime.now(UTC))
+    authority = CertificateAuthority.create(now=datetime.now(UTC))
     context = ssl.create_default_context(cadata=authority.pair.certificate.decode())
     context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_STRICT
 

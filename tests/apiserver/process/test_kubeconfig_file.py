@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from apimachinery.serialization.yaml import load_yaml
-from apiserver.config import Config
+from apiserver.config import ServerConfig
 from apiserver.process.address import Address
-from apiserver.process.certificates import SERVING_LIFETIME, Authority
+from apiserver.process.certificates import SERVING_LIFETIME, CertificateAuthority
 from apiserver.process.data_folder import (
     DataDir,
     DataDirError,
@@ -28,8 +28,8 @@ NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Config:
-    return Config(data_dir=tmp_path / "data")
+def config(tmp_path: Path) -> ServerConfig:
+    return ServerConfig(data_dir=tmp_path / "data")
 
 
 def read(path: Path) -> Any:
@@ -40,7 +40,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_everything_is_private(config: Config) -> None:
+def test_everything_is_private(config: ServerConfig) -> None:
     folder = prepare(config, now=NOW)
 
     modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.path.iterdir()}
@@ -48,7 +48,7 @@ def test_everything_is_private(config: Config) -> None:
     assert modes == {0o600}
 
 
-def test_the_admin_has_address_authority_and_token_in_one_file(config: Config) -> None:
+def test_the_admin_has_address_authority_and_token_in_one_file(config: ServerConfig) -> None:
     folder = prepare(config, now=NOW)
 
     made = read(folder.admin_kubeconfig)
@@ -61,7 +61,7 @@ def test_the_admin_has_address_authority_and_token_in_one_file(config: Config) -
     assert made["current-context"] == made["contexts"][0]["name"]
 
 
-def test_a_second_start_changes_nothing(config: Config) -> None:
+def test_a_second_start_changes_nothing(config: ServerConfig) -> None:
     folder = prepare(config, now=NOW)
     before = contents(folder.path)
 
@@ -70,7 +70,7 @@ def test_a_second_start_changes_nothing(config: Config) -> None:
     assert contents(folder.path) == before
 
 
-def test_another_port_changes_only_the_kubeconfig(config: Config) -> None:
+def test_another_port_changes_only_the_kubeconfig(config: ServerConfig) -> None:
     folder = prepare(config, now=NOW)
     before = contents(folder.path)
 
@@ -80,7 +80,7 @@ def test_another_port_changes_only_the_kubeconfig(config: Config) -> None:
     assert {name for name in after if after[name] != before[name]} == {"admin.kubeconfig"}
 
 
-def test_another_name_makes_a_new_certificate_of_the_same_authority(config: Config) -> None:
+def test_another_name_makes_a_new_certificate_of_the_same_authority(config: ServerConfig) -> None:
     folder = prepare(config, now=NOW)
     before = contents(folder.path)
 
@@ -91,7 +91,7 @@ def test_another_name_makes_a_new_certificate_of_the_same_authority(config: Conf
     assert changed == {"serving.crt", "serving.key"}
 
 
-def test_a_certificate_near_its_end_is_renewed(config: Config) -> None:
+def test_a_certificate_near_its_end_is_renewed(config: ServerConfig) -> None:
     folder = prepare(config, now=NOW)
     before = folder.serving_certificate.read_bytes()
 
@@ -102,7 +102,7 @@ def test_a_certificate_near_its_end_is_renewed(config: Config) -> None:
     assert folder.serving_certificate.read_bytes() != before
 
 
-def test_many_at_once_make_one_authority_and_one_token(config: Config) -> None:
+def test_many_at_once_make_one_authority_and_one_token(config: ServerConfig) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: prepare(config, now=NOW), range(8)))
 
@@ -112,7 +112,7 @@ def test_many_at_once_make_one_authority_and_one_token(config: Config) -> None:
     assert not [path for path in folder.path.iterdir() if path.name.startswith(".")]
 
 
-def test_a_start_that_died_half_way_is_finished(config: Config) -> None:
+def test_a_start_that_died_half_way_is_finished(config: ServerConfig) -> None:
     folder = prepare(config, now=NOW)
     folder.serving_certificate.unlink()
     folder.admin_token.unlink()
@@ -124,7 +124,7 @@ def test_a_start_that_died_half_way_is_finished(config: Config) -> None:
     )
 
 
-def test_an_authority_without_its_key_is_not_replaced_silently(config: Config) -> None:
+def test_an_authority_without_its_key_is_not_replaced_silently(config: ServerConfig) -> None:
     folder = prepare(config, now=NOW)
     folder.ca_key.unlink()
 
@@ -132,7 +132,7 @@ def test_an_authority_without_its_key_is_not_replaced_silently(config: Config) -
         prepare(config, now=NOW)
 
 
-def test_an_authority_that_expired_is_told(config: Config) -> None:
+def test_an_authority_that_expired_is_told(config: ServerConfig) -> None:
     prepare(config, now=NOW)
 
     with pytest.raises(DataDirError, match="expired on 2039-12-30"):
@@ -140,7 +140,7 @@ def test_an_authority_that_expired_is_told(config: Config) -> None:
 
 
 @pytest.mark.parametrize("name", ["ca.key", "ca.crt", "admin.token"])
-def test_a_damaged_file_is_named(config: Config, name: str) -> None:
+def test_a_damaged_file_is_named(config: ServerConfig, name: str) -> None:
     folder = prepare(config, now=NOW)
     (folder.path / name).write_bytes(b"\xff")
 
@@ -152,10 +152,10 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(DataDirError, match="Not a directory"):
-        prepare(Config(data_dir=tmp_path / "file" / "data"), now=NOW)
+        prepare(ServerConfig(data_dir=tmp_path / "file" / "data"), now=NOW)
 
 
-def test_plain_http_has_no_authority_in_its_kubeconfig(config: Config) -> None:
+def test_plain_http_has_no_authority_in_its_kubeconfig(config: ServerConfig) -> None:
     folder = prepare(replace(config, insecure_http=True), now=NOW)
 
     assert read(folder.admin_kubeconfig)["clusters"][0]["cluster"] == {
@@ -163,8 +163,10 @@ def test_plain_http_has_no_authority_in_its_kubeconfig(config: Config) -> None:
     }
 
 
-def test_further_client_authorities_stand_beside_our_own(config: Config, tmp_path: Path) -> None:
-    other = Authority.create(now=NOW).pair.certificate
+def test_further_client_authorities_stand_beside_our_own(
+    config: ServerConfig, tmp_path: Path
+) -> None:
+    other = CertificateAuthority.create(now=NOW).pair.certificate
     (tmp_path / "other.crt").write_bytes(other)
 
     folder = prepare(replace(config, client_ca_file=tmp_path / "other.crt"), now=NOW)
@@ -172,8 +174,10 @@ def test_further_client_authorities_stand_beside_our_own(config: Config, tmp_pat
     assert folder.client_authorities.read_bytes() == folder.ca_certificate.read_bytes() + other
 
 
-def test_a_client_authority_that_has_expired_is_left_out(config: Config, tmp_path: Path) -> None:
-    old, new = (Authority.create(now=NOW - timedelta(days)).pair for days in (3651, 0))
+def test_a_client_authority_that_has_expired_is_left_out(
+    config: ServerConfig, tmp_path: Path
+) -> None:
+    old, new = (CertificateAuthority.create(now=NOW - timedelta(days)).pair for days in (3651, 0))
     (tmp_path / "others.crt").write_bytes(old.certificate + new.certificate)
 
     folder = prepare(replace(config, client_ca_file=tmp_path / "others.crt"), now=NOW)
@@ -182,7 +186,7 @@ def test_a_client_authority_that_has_expired_is_left_out(config: Config, tmp_pat
     assert folder.client_authorities.read_bytes() == own + new.certificate
 
 
-def test_a_user_gets_a_certificate_of_the_folders_authority(config: Config) -> None:
+def test_a_user_gets_a_certificate_of_the_folders_authority(config: ServerConfig) -> None:
     folder = prepare(config, now=NOW)
 
     pair = issue_client(config, "ann", ("a",), now=NOW, lifetime=timedelta(hours=1))

@@ -23,9 +23,9 @@ import pytest
 
 from apiserver import app
 from apiserver.commands.serve import free_port
-from apiserver.config import Config
+from apiserver.config import ServerConfig
 from apiserver.process.address import Address
-from apiserver.process.certificates import Authority, KeyPair
+from apiserver.process.certificates import CertificateAuthority, KeyPair
 from apiserver.process.data_folder import DataDir, issue_client, prepare, renew_serving
 from apiserver.process.worker import DRAIN, IDLE_GRACE
 
@@ -36,7 +36,7 @@ GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:apiserver.gunicorn_c
 @dataclass
 class Running:
     process: subprocess.Popen[bytes]
-    config: Config
+    config: ServerConfig
     opened: list[http.client.HTTPConnection] = field(default_factory=list)
 
     @property
@@ -80,7 +80,7 @@ class Running:
 
 @contextmanager
 def running(folder: Path, **settings: Any) -> Iterator[Running]:
-    config = Config(data_dir=folder / "data", **settings)
+    config = ServerConfig(data_dir=folder / "data", **settings)
     config = replace(config, bind=Address("127.0.0.1", free_port(Address("127.0.0.1", 0))))
     prepare(config, now=datetime.now(UTC))
     environ = {
@@ -161,7 +161,9 @@ def test_a_session_is_not_resumed(tls_server: Running) -> None:
 
 def test_the_certificate_of_a_stranger_is_refused(tls_server: Running) -> None:
     now = datetime.now(UTC)
-    stranger = Authority.create(now=now).issue_client("ann", [], now=now, lifetime=timedelta(1))
+    stranger = CertificateAuthority.create(now=now).issue_client(
+        "ann", [], now=now, lifetime=timedelta(1)
+    )
 
     with pytest.raises((ssl.SSLError, ConnectionError)):
         tls_server.ask(client=stranger)

@@ -13,13 +13,13 @@ from apimachinery.meta.options import CreateOptions
 from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta, OwnerReference
 from apimachinery.names import generate_name
 from apiserver.admission.chain import Attributes, Chain
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import Untracked
 from apiserver.registry.identifiers import new_uid
 from apiserver.registry.object_update import replacement
-from apiserver.registry.store import Store
+from apiserver.registry.store import ResourceStore
 from apiserver.registry.strategy import Strategy
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.interface import Record
 from tests.apiserver.registry.world import (
     NOTE_RESOURCE,
@@ -121,7 +121,7 @@ async def test_all_errors_are_told_at_once(here: World) -> None:
         "spec.text",
     ]
     assert str(caught.value).startswith('Note.notes.example.io "A_1" is invalid: [metadata.name: ')
-    assert (await here.notes.list(Selection())).entries == []
+    assert (await here.notes.list(EntrySelection())).entries == []
 
 
 async def test_a_name_is_required(here: World) -> None:
@@ -192,7 +192,7 @@ def next_names(number: int) -> list[str]:
     return names
 
 
-def seed(store: Store[Note]) -> None:
+def seed(store: ResourceStore[Note]) -> None:
     store.rules = replace(store.rules, random=Random(SEED))
 
 
@@ -260,7 +260,7 @@ async def test_a_dry_run_does_everything_but_store(here: World, by: str) -> None
     assert made.metadata.uid
     assert made.metadata.name
     assert made.metadata.resource_version == ""
-    assert (await here.notes.list(Selection())).entries == []
+    assert (await here.notes.list(EntrySelection())).entries == []
 
 
 async def test_a_dry_run_notices_that_the_name_is_taken(here: World) -> None:
@@ -305,7 +305,7 @@ class Seen(Untracked):
             f"validate {attributes.operation} uid={bool(attributes.object.metadata.uid)}"
         )
 
-    def track(self, context: Context, old: Object | None, new: Object) -> None:
+    def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
         self.steps.append(f"track old={old is not None}")
         entry = ManagedFieldsEntry(manager="m", operation="Update", api_version="v1")
         new.metadata.managed_fields = [entry]

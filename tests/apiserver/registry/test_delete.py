@@ -9,10 +9,10 @@ from apimachinery.errors import Conflict, Forbidden, NotFound
 from apimachinery.meta.options import DeleteOptions, ListOptions
 from apimachinery.meta.types import Preconditions
 from apiserver.admission.chain import Attributes, Chain
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.registry.deletion import plan_deletion
 from apiserver.registry.strategy import Strategy
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.objects import Put
 from tests.apiserver.registry.world import (
     NOTE_FORM,
@@ -29,7 +29,9 @@ from tests.apiserver.registry.world import (
 )
 
 
-def deleting(name: str = "a", namespace: str = "default", *, dry_run: bool = False) -> Context:
+def deleting(
+    name: str = "a", namespace: str = "default", *, dry_run: bool = False
+) -> RequestContext:
     return context("delete", name=name, namespace=namespace, dry_run=dry_run)
 
 
@@ -358,7 +360,7 @@ async def test_a_deletion_is_seen_with_its_own_version(here: World) -> None:
     [made] = await put(here, note("a"))
     options = ListOptions(resource_version=made.metadata.resource_version)
 
-    async with here.notes.watch(Selection(), NOTE_FORM, options) as watcher:
+    async with here.notes.watch(EntrySelection(), NOTE_FORM, options) as watcher:
         removed, _ = await delete(here)
         [event] = await anext(watcher)
 
@@ -379,12 +381,12 @@ async def test_a_collection_is_deleted_by_selector(here: World) -> None:
         note("c", labels={"app": "x"}, finalizers=["example.com/x"]),
         note("d", labels={"app": "x"}, namespace="other"),
     )
-    selection = Selection(namespace="default", labels=lambda labels: labels.get("app") == "x")
+    selection = EntrySelection(namespace="default", labels=lambda labels: labels.get("app") == "x")
 
     page = await here.notes.delete_collection(selection, None, context("deletecollection"))
 
     assert names([here.notes.decode(entry) for entry in page.entries]) == ["a", "c"]
-    left = [here.notes.decode(entry) for entry in (await here.notes.list(Selection())).entries]
+    left = [here.notes.decode(entry) for entry in (await here.notes.list(EntrySelection())).entries]
     assert names(left) == ["b", "c", "d"]
     assert left[1].metadata.deletion_timestamp is not None
 
@@ -393,18 +395,18 @@ async def test_a_collection_spans_namespaces(here: World) -> None:
     await put(here, note("a"), note("a", namespace="other"))
 
     page = await here.notes.delete_collection(
-        Selection(), None, context("deletecollection", namespace="")
+        EntrySelection(), None, context("deletecollection", namespace="")
     )
 
     assert len(page.entries) == 2
-    assert (await here.notes.list(Selection())).entries == []
+    assert (await here.notes.list(EntrySelection())).entries == []
 
 
 async def test_a_collection_may_be_deleted_in_part(here: World) -> None:
     await put(here, *(note(f"n{number}") for number in range(5)))
 
     page = await here.notes.delete_collection(
-        Selection(namespace="default"),
+        EntrySelection(namespace="default"),
         None,
         context("deletecollection"),
         ListOptions(limit=2),
@@ -412,7 +414,7 @@ async def test_a_collection_may_be_deleted_in_part(here: World) -> None:
 
     assert len(page.entries) == 2
     assert page.continue_token
-    assert len((await here.notes.list(Selection())).entries) == 3
+    assert len((await here.notes.list(EntrySelection())).entries) == 3
 
 
 async def test_a_collection_larger_than_a_page_goes_as_a_whole(
@@ -422,12 +424,12 @@ async def test_a_collection_larger_than_a_page_goes_as_a_whole(
     await put(here, *(note(f"n{number}") for number in range(8)))
 
     page = await here.notes.delete_collection(
-        Selection(namespace="default"), None, context("deletecollection")
+        EntrySelection(namespace="default"), None, context("deletecollection")
     )
 
     assert len(page.entries) == 8
     assert page.continue_token == ""
-    assert (await here.notes.list(Selection())).entries == []
+    assert (await here.notes.list(EntrySelection())).entries == []
 
 
 async def test_the_first_error_ends_the_deletion_of_a_collection() -> None:
@@ -440,7 +442,7 @@ async def test_the_first_error_ends_the_deletion_of_a_collection() -> None:
 
         with pytest.raises(Forbidden):
             await here.notes.delete_collection(
-                Selection(namespace="default"), None, context("deletecollection")
+                EntrySelection(namespace="default"), None, context("deletecollection")
             )
 
 
@@ -456,7 +458,7 @@ async def test_what_somebody_else_deletes_meanwhile_is_no_error() -> None:
         await put(here, note("a"), note("b"))
 
         page = await here.notes.delete_collection(
-            Selection(namespace="default"), None, context("deletecollection")
+            EntrySelection(namespace="default"), None, context("deletecollection")
         )
 
     assert len(page.entries) == 2

@@ -19,14 +19,14 @@ from apimachinery.errors import (
 from apimachinery.meta.options import ListOptions
 from apiserver.registry.object_update import replacement
 from apiserver.storage.cache.cache_limits import CacheLimits, WindowSize
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.read_revision import Exact, Freshness, NotOlderThan
 from apiserver.storage.interface import Unavailable
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.registry.world import World, context, note, put, revision, world
 from tests.apiserver.storage.cache.cached import Switchboard
 
-HERE = Selection(namespace="default")
+HERE = EntrySelection(namespace="default")
 IMPATIENT = CacheLimits(wait=0.05, window=WindowSize(age=0.0, fewest=1, most=1))
 """A cache that forgets at once and does not wait for long."""
 
@@ -91,7 +91,7 @@ async def test_a_token_is_relative_to_the_collection(here: World) -> None:
     newest = await fill(here, "a", "b")
 
     inside = await here.notes.list(HERE, ListOptions(limit=1))
-    across = await here.notes.list(Selection(), ListOptions(limit=1))
+    across = await here.notes.list(EntrySelection(), ListOptions(limit=1))
 
     expected = {"v": "meta.k8s.io/v1", "rv": newest}
     assert token(inside.continue_token) == {**expected, "start": "a\0"}
@@ -100,7 +100,7 @@ async def test_a_token_is_relative_to_the_collection(here: World) -> None:
 
 async def test_a_page_with_a_selector_does_not_say_how_much_is_left(here: World) -> None:
     await put(here, *(note(name, labels={"x": "y"}) for name in "abc"))
-    chosen = Selection(namespace="default", labels=lambda labels: "x" in labels)
+    chosen = EntrySelection(namespace="default", labels=lambda labels: "x" in labels)
 
     page = await here.notes.list(chosen, ListOptions(limit=1))
 
@@ -303,7 +303,7 @@ async def test_an_object_at_a_version_that_never_comes(forgetful: World) -> None
 
 async def test_a_namespace_that_cannot_be_is_refused(here: World) -> None:
     with pytest.raises(BadRequest, match="Namespace parameter invalid"):
-        await here.notes.list(Selection(namespace="a/b"))
+        await here.notes.list(EntrySelection(namespace="a/b"))
 
 
 async def test_a_store_that_cannot_be_reached_is_a_server_timeout() -> None:

@@ -55,7 +55,7 @@ from apiserver.storage.objects import Unreadable
             "The resourceVersion for the provided list is too old.",
             0,
         ),
-        (revision.Expired(3, oldest=5), Expired, "too old resource version: 3 (5)", 0),
+        (revision.RevisionExpired(3, oldest=5), Expired, "too old resource version: 3 (5)", 0),
         (Unreadable("/x", "broken"), StorageReadError, "object '/x' cannot be read: broken", 0),
         (
             ValueTooLarge("the limit is 5"),

@@ -11,10 +11,10 @@ from apimachinery.errors import APIError, BadRequest, Conflict, Invalid, NotFoun
 from apimachinery.meta.options import UpdateOptions
 from apimachinery.meta.types import ManagedFieldsEntry, Object, OwnerReference
 from apiserver.admission.chain import Attributes, Chain
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import Untracked
 from apiserver.registry.object_update import replacement
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from tests.apiserver.registry.world import (
     NOTE_RESOURCE,
     Note,
@@ -38,7 +38,7 @@ MODIFIED = (
 )
 
 
-def updating(name: str = "a", subresource: str = "", *, dry_run: bool = False) -> Context:
+def updating(name: str = "a", subresource: str = "", *, dry_run: bool = False) -> RequestContext:
     return context("update", name=name, subresource=subresource, dry_run=dry_run)
 
 
@@ -267,7 +267,7 @@ class Stamps(Untracked):
     def __init__(self) -> None:
         self.hours = count()
 
-    def track(self, context: Context, old: Object | None, new: Object) -> None:
+    def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
         time = datetime(2030, 1, 1, next(self.hours), tzinfo=UTC)
         new.metadata.managed_fields = [
             ManagedFieldsEntry(manager="m", operation="Update", api_version="v1", time=time)
@@ -583,7 +583,7 @@ async def test_a_dry_run_that_creates_stores_nothing(here: World) -> None:
 
     assert created
     assert made.metadata.resource_version == ""
-    assert (await here.shelves.list(Selection())).entries == []
+    assert (await here.shelves.list(EntrySelection())).entries == []
 
 
 async def test_an_update_sets_the_time_to_live_again() -> None:

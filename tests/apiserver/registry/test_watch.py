@@ -10,7 +10,7 @@ from apimachinery.errors import BadRequest, Expired, ServerTimeout
 from apimachinery.meta.options import ListOptions
 from apiserver.registry.object_update import replacement
 from apiserver.storage.cache.cache_limits import CacheLimits, WindowSize
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.fanout import Watcher
 from apiserver.storage.interface import Unavailable
 from apiserver.storage.sqlite.backend import open_sqlite
@@ -26,7 +26,7 @@ from tests.apiserver.registry.world import (
 )
 from tests.apiserver.storage.cache.cached import Switchboard
 
-HERE = Selection(namespace="default")
+HERE = EntrySelection(namespace="default")
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ async def test_a_watch_that_loses_track_ends_as_expired(filled: World) -> None:
 
 async def test_a_bookmark_can_be_asked_for(filled: World) -> None:
     options = ListOptions(resource_version=str(await revision(filled)), allow_watch_bookmarks=True)
-    async with filled.notes.watch(Selection(namespace="other"), NOTE_FORM, options) as watcher:
+    async with filled.notes.watch(EntrySelection(namespace="other"), NOTE_FORM, options) as watcher:
         await put(filled, note("new"))
         await filled.notes.list(HERE)
 

@@ -26,14 +26,14 @@ from apis.gadgets.types import Gadget, GadgetSpec
 from apis.gadgets.validation import validate_gadget
 from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.auth.user import User
-from apiserver.context import Context
+from apiserver.context import RequestContext
 from apiserver.group import STATUS, Group, Resource
 from apiserver.managed_fields.ownership import Ownership
-from apiserver.registry.store import Store
+from apiserver.registry.store import ResourceStore
 from apiserver.registry.store_builder import assemble_store
 from apiserver.registry.strategy import Strategy
 from apiserver.storage.cache.cache_limits import CacheLimits
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.interface import Backend
 from apiserver.storage.sqlite.backend import open_sqlite
@@ -137,9 +137,9 @@ class World:
     backend: Backend
     cache: WatchCache
     codec: Codec
-    notes: Store[Note]
-    shelves: Store[Shelf]
-    gadgets: Store[Gadget]
+    notes: ResourceStore[Note]
+    shelves: ResourceStore[Shelf]
+    gadgets: ResourceStore[Gadget]
     clock: "FixedClock"
 
 
@@ -176,7 +176,7 @@ async def world(
     gadgets = Group(GADGETS, ("v1", "v1beta1"), (GADGET_RESOURCE,), register.add_to_scheme)
     clock = FixedClock()
 
-    def assemble(group: Group, resource: Resource) -> Store[Any]:
+    def assemble(group: Group, resource: Resource) -> ResourceStore[Any]:
         return assemble_store(
             group,
             resource,
@@ -198,7 +198,7 @@ async def world(
         clock,
     )
     async with cache:
-        await made.notes.list(Selection())
+        await made.notes.list(EntrySelection())
         yield made
     await store.close()
 
@@ -228,8 +228,8 @@ def context(
     name: str = "",
     subresource: str = "",
     dry_run: bool = False,
-) -> Context:
-    return Context(
+) -> RequestContext:
+    return RequestContext(
         user=User("alice"),
         verb=verb,
         resource=NOTES_V1.with_resource(resource),

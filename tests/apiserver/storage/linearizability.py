@@ -19,9 +19,9 @@ from math import inf
 
 from apiserver.storage.interface import (
     Backend,
-    Conflict,
     KeyExists,
     Record,
+    RevisionConflict,
     Unavailable,
 )
 
@@ -268,7 +268,7 @@ class Recorder:
         answer: Answer
         try:
             answer = Written(await backend.update(key, value, revision=expected))
-        except Conflict as conflict:
+        except RevisionConflict as conflict:
             answer = Refused(_seen(conflict.current))
         except Unavailable as error:
             if not error.uncertain:
@@ -281,7 +281,7 @@ class Recorder:
         answer: Answer
         try:
             answer = Written(await backend.delete(key, revision=expected))
-        except Conflict as conflict:
+        except RevisionConflict as conflict:
             answer = Refused(_seen(conflict.current))
         except Unavailable as error:
             if not error.uncertain:

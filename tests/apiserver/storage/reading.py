@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from apiserver.storage.interface import Backend, Batch, Change, Feed
+from apiserver.storage.interface import Backend, ChangeBatch, Feed, StoredChange
 
 PATIENCE_SECONDS = 20
 
 
-async def take(feed: Feed, count: int) -> list[Change]:
+async def take(feed: Feed, count: int) -> list[StoredChange]:
     """The next *count* changes; more than that are an error of the feed or of the test."""
-    changes: list[Change] = []
+    changes: list[StoredChange] = []
     async with asyncio.timeout(PATIENCE_SECONDS):
         while len(changes) < count:
             changes += (await anext(feed)).changes
@@ -19,9 +19,9 @@ async def take(feed: Feed, count: int) -> list[Change]:
     return changes
 
 
-async def take_until(feed: Feed, revision: int) -> list[Batch]:
+async def take_until(feed: Feed, revision: int) -> list[ChangeBatch]:
     """All batches up to the one that has come as far as *revision*."""
-    batches: list[Batch] = []
+    batches: list[ChangeBatch] = []
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not batches or batches[-1].revision < revision:
             batches.append(await anext(feed))
@@ -29,12 +29,12 @@ async def take_until(feed: Feed, revision: int) -> list[Batch]:
 
 
 @asynccontextmanager
-async def reported(backend: Backend, prefix: str = "/") -> AsyncIterator[list[Change]]:
+async def reported(backend: Backend, prefix: str = "/") -> AsyncIterator[list[StoredChange]]:
     """Collect into a list all that a feed says about what is written inside the `async with`.
 
     The last of it is told apart by a key that is written at the end.
     """
-    found: list[Change] = []
+    found: list[StoredChange] = []
     start = await backend.current_revision()
     async with backend.watch(prefix, after=start) as feed:
         yield found

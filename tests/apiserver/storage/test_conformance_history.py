@@ -6,10 +6,10 @@ import pytest
 
 from apiserver.storage.interface import (
     Backend,
-    Change,
     Compacted,
     FutureRevision,
     Record,
+    StoredChange,
     Unavailable,
 )
 from tests.apiserver.storage.conftest import SettableClock
@@ -68,8 +68,8 @@ async def test_compaction_leaves_what_is_newer(backend: Backend) -> None:
         assert [record.value for record in page.records] == value
     async with backend.watch("/", after=second) as feed:
         assert await take(feed, 2) == [
-            Change("/a", b"three", b"two", third, first),
-            Change("/a", None, b"three", fourth, first),
+            StoredChange("/a", b"three", b"two", third, first),
+            StoredChange("/a", None, b"three", fourth, first),
         ]
 
 
@@ -132,7 +132,7 @@ async def test_a_key_is_deleted_when_its_time_has_come(
         clock.advance(1)
         (change,) = await take(feed, 1)
 
-    assert change == Change("/a", None, b"one", change.revision, created)
+    assert change == StoredChange("/a", None, b"one", change.revision, created)
     assert change.revision > created
     assert await backend.get("/a") is None
     assert await backend.current_revision() == change.revision

@@ -4,18 +4,18 @@ import asyncio
 
 import pytest
 
-from apiserver.storage.interface import Backend, Compacted, FutureRevision, Page, Record
+from apiserver.storage.interface import Backend, Compacted, FutureRevision, KeyPage, Record
 from tests.apiserver.storage.reading import create_all
 
 
-def keys_of(page: Page) -> list[str]:
+def keys_of(page: KeyPage) -> list[str]:
     return [record.key for record in page.records]
 
 
 async def test_an_empty_range_has_the_revision_of_the_store(backend: Backend) -> None:
     revision = await backend.create("/a", b"")
 
-    assert await backend.range("/b/") == Page([], revision, 0)
+    assert await backend.range("/b/") == KeyPage([], revision, 0)
 
 
 async def test_a_store_never_has_revision_0(backend: Backend) -> None:
@@ -142,7 +142,7 @@ async def test_the_past_can_be_read_at_every_revision(backend: Backend) -> None:
         expected[revision] = [state[key] for key in sorted(state)]
 
     for revision, records in expected.items():
-        assert await backend.range("/", revision=revision) == Page(records, revision, 0)
+        assert await backend.range("/", revision=revision) == KeyPage(records, revision, 0)
 
 
 async def test_a_revision_to_come_is_refused(backend: Backend) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from apiserver.storage.interface import Backend, Change, Conflict, KeyExists
+from apiserver.storage.interface import Backend, KeyExists, RevisionConflict, StoredChange
 from tests.apiserver.storage.conftest import SettableClock, open_store
 from tests.apiserver.storage.reading import create_all, take
 
@@ -30,7 +30,7 @@ async def test_each_is_bound_by_what_the_other_has_written(pair: Pair) -> None:
     with pytest.raises(KeyExists):
         await other.create("/a", b"two")
     updated = await other.update("/a", b"two", revision=created)
-    with pytest.raises(Conflict) as refused:
+    with pytest.raises(RevisionConflict) as refused:
         await one.update("/a", b"three", revision=created)
     assert refused.value.current is not None
     assert refused.value.current.revision == updated
@@ -40,9 +40,9 @@ async def test_a_feed_tells_what_the_other_writes(pair: Pair) -> None:
     one, other = pair
     async with one.watch("/", after=await one.current_revision()) as feed:
         created = await other.create("/a", b"one")
-        assert await take(feed, 1) == [Change("/a", b"one", None, created, created)]
+        assert await take(feed, 1) == [StoredChange("/a", b"one", None, created, created)]
         deleted = await other.delete("/a", revision=created)
-        assert await take(feed, 1) == [Change("/a", None, b"one", deleted, created)]
+        assert await take(feed, 1) == [StoredChange("/a", None, b"one", deleted, created)]
 
 
 async def test_feeds_of_both_tell_the_writes_of_both_in_one_order(pair: Pair) -> None:
@@ -66,7 +66,7 @@ async def test_of_many_updaters_on_both_one_wins(pair: Pair) -> None:
     )
 
     assert sum(isinstance(outcome, int) for outcome in outcomes) == 1
-    assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 39
+    assert sum(isinstance(outcome, RevisionConflict) for outcome in outcomes) == 39
 
 
 async def test_progress_covers_what_the_other_has_written(pair: Pair) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from apiserver.storage.interface import Backend, Batch, Change, Compacted
+from apiserver.storage.interface import Backend, ChangeBatch, Compacted, StoredChange
 from tests.apiserver.storage.reading import PATIENCE_SECONDS, create_all, take, take_until
 
 
@@ -18,9 +18,9 @@ async def test_the_three_kinds_of_change(backend: Backend) -> None:
         changes = await take(feed, 3)
 
     assert changes == [
-        Change("/a", b"one", None, created, created),
-        Change("/a", b"two", b"one", updated, created),
-        Change("/a", None, b"two", deleted, created),
+        StoredChange("/a", b"one", None, created, created),
+        StoredChange("/a", b"two", b"one", updated, created),
+        StoredChange("/a", None, b"two", deleted, created),
     ]
 
 
@@ -30,7 +30,7 @@ async def test_a_key_created_again_has_no_previous_value(backend: Backend) -> No
     second = await backend.create("/a", b"two")
 
     async with backend.watch("/", after=deleted) as feed:
-        assert await take(feed, 1) == [Change("/a", b"two", None, second, second)]
+        assert await take(feed, 1) == [StoredChange("/a", b"two", None, second, second)]
 
 
 async def test_changes_come_while_the_feed_runs(backend: Backend) -> None:
@@ -65,7 +65,7 @@ async def test_the_previous_value_may_be_older_than_where_the_feed_began(
     second = await backend.update("/a", b"two", revision=first)
 
     async with backend.watch("/", after=start) as feed:
-        assert await take(feed, 1) == [Change("/a", b"two", b"one", second, first)]
+        assert await take(feed, 1) == [StoredChange("/a", b"two", b"one", second, first)]
 
 
 async def test_only_changes_of_the_prefix_are_told(backend: Backend) -> None:
@@ -152,7 +152,7 @@ async def test_progress_is_told_when_asked_for_though_nothing_changes(backend: B
         elsewhere = await backend.create("/b/1", b"")
 
         if await feed.request_progress():
-            assert (await take_until(feed, elsewhere))[-1] == Batch((), elsewhere)
+            assert (await take_until(feed, elsewhere))[-1] == ChangeBatch((), elsewhere)
 
 
 async def test_progress_comes_after_the_changes_before_it(backend: Backend) -> None:
@@ -209,7 +209,7 @@ async def test_watching_after_the_oldest_revision_works(backend: Backend) -> Non
     second = await backend.update("/a", b"two", revision=first)
 
     async with backend.watch("/", after=first) as feed:
-        assert await take(feed, 1) == [Change("/a", b"two", b"one", second, first)]
+        assert await take(feed, 1) == [StoredChange("/a", b"two", b"one", second, first)]
 
 
 async def test_a_feed_that_keeps_up_is_not_ended_by_compaction(backend: Backend) -> None:
@@ -219,7 +219,7 @@ async def test_a_feed_that_keeps_up_is_not_ended_by_compaction(backend: Backend)
         await backend.compact(first)
         second = await backend.update("/a/1", b"two", revision=first)
 
-        assert await take(feed, 1) == [Change("/a/1", b"two", b"one", second, first)]
+        assert await take(feed, 1) == [StoredChange("/a/1", b"two", b"one", second, first)]
 
 
 async def test_large_values_are_told_with_what_they_replaced(backend: Backend) -> None:
@@ -234,15 +234,15 @@ async def test_large_values_are_told_with_what_they_replaced(backend: Backend) -
         changes = await take(feed, 4)
 
     assert changes == [
-        Change("/a", large, None, first, first),
-        Change("/a", b"small", large, second, first),
-        Change("/a", large[::-1], b"small", third, first),
-        Change("/a", None, large[::-1], fourth, first),
+        StoredChange("/a", large, None, first, first),
+        StoredChange("/a", b"small", large, second, first),
+        StoredChange("/a", large[::-1], b"small", third, first),
+        StoredChange("/a", None, large[::-1], fourth, first),
     ]
 
 
 async def test_closing_the_backend_ends_its_feeds(backend: Backend) -> None:
-    async def read_to_the_end() -> list[Batch]:
+    async def read_to_the_end() -> list[ChangeBatch]:
         async with backend.watch("/", after=await backend.current_revision()) as feed:
             started.set()
             return [batch async for batch in feed]

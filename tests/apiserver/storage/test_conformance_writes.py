@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from apiserver.storage.interface import Backend, Conflict, KeyExists, Record
+from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConflict
 
 ODD_KEYS = [
     "/a",
@@ -83,7 +83,7 @@ async def test_update_of_an_old_revision_is_a_conflict_that_shows_the_newest(
     created = await backend.create("/a", b"one")
     updated = await backend.update("/a", b"two", revision=created)
 
-    with pytest.raises(Conflict) as refused:
+    with pytest.raises(RevisionConflict) as refused:
         await backend.update("/a", b"three", revision=created)
 
     assert refused.value.key == "/a"
@@ -96,12 +96,12 @@ async def test_update_of_an_old_revision_is_a_conflict_that_shows_the_newest(
 async def test_update_of_a_revision_to_come_is_a_conflict(backend: Backend, ahead: int) -> None:
     created = await backend.create("/a", b"one")
 
-    with pytest.raises(Conflict):
+    with pytest.raises(RevisionConflict):
         await backend.update("/a", b"two", revision=created + ahead)
 
 
 async def test_update_of_a_missing_key_is_a_conflict_without_a_record(backend: Backend) -> None:
-    with pytest.raises(Conflict) as refused:
+    with pytest.raises(RevisionConflict) as refused:
         await backend.update("/a", b"one", revision=1)
 
     assert refused.value.current is None
@@ -122,7 +122,7 @@ async def test_delete_of_an_old_revision_is_a_conflict(backend: Backend) -> None
     created = await backend.create("/a", b"one")
     updated = await backend.update("/a", b"two", revision=created)
 
-    with pytest.raises(Conflict) as refused:
+    with pytest.raises(RevisionConflict) as refused:
         await backend.delete("/a", revision=created)
 
     assert refused.value.current == Record("/a", b"two", updated, created)
@@ -136,7 +136,7 @@ async def test_delete_of_a_key_that_is_gone_is_a_conflict_without_a_record(
     deleted = await backend.delete("/a", revision=created)
 
     for revision in (created, deleted):
-        with pytest.raises(Conflict) as refused:
+        with pytest.raises(RevisionConflict) as refused:
             await backend.delete("/a", revision=revision)
         assert refused.value.current is None
 
@@ -149,7 +149,7 @@ async def test_a_deleted_key_can_be_created_again_and_counts_from_there(backend:
 
     assert second > first
     assert await backend.get("/a") == Record("/a", b"two", second, second)
-    with pytest.raises(Conflict):
+    with pytest.raises(RevisionConflict):
         await backend.update("/a", b"three", revision=first)
 
 
@@ -170,7 +170,7 @@ async def test_a_refused_write_has_no_revision(backend: Backend) -> None:
 
     with pytest.raises(KeyExists):
         await backend.create("/a", b"two")
-    with pytest.raises(Conflict):
+    with pytest.raises(RevisionConflict):
         await backend.delete("/a", revision=revision - 1)
 
     assert await backend.current_revision() == revision
@@ -201,7 +201,7 @@ async def test_of_many_updaters_of_one_revision_one_wins(backend: Backend) -> No
             raised = str(int(record.value) + 1).encode()
             try:
                 await backend.update("/counter", raised, revision=record.revision)
-            except Conflict as conflict:
+            except RevisionConflict as conflict:
                 assert conflict.current is not None
                 assert conflict.current.revision > record.revision
             else:
@@ -233,7 +233,7 @@ async def test_refused_writes_do_not_hurt_those_beside_them(backend: Backend) ->
 
     assert all(isinstance(outcome, int) for outcome in outcomes[1::4])
     assert all(isinstance(outcome, KeyExists) for outcome in outcomes[0::4])
-    assert all(isinstance(outcome, Conflict) for outcome in outcomes[2::4] + outcomes[3::4])
+    assert all(isinstance(outcome, RevisionConflict) for outcome in outcomes[2::4] + outcomes[3::4])
     assert len((await backend.range("/free/")).records) == 20
     assert await backend.get("/taken") == Record("/taken", b"one", taken, taken)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apiserver.storage.keys import (
-    InvalidKey,
+    InvalidStorageKey,
     ObjectKey,
     ResourceKeys,
     after_prefix,
@@ -58,7 +58,7 @@ def test_cluster_scoped_keys_can_be_taken_apart(group: str, resource: str, name:
 def test_any_text_is_a_key_or_refused(text: str) -> None:
     try:
         key = parse(text)
-    except InvalidKey as error:
+    except InvalidStorageKey as error:
         assert repr(text) in str(error)
     else:
         keys = ResourceKeys(key.group, key.resource, namespaced=bool(key.namespace))
@@ -89,31 +89,31 @@ def test_a_prefix_ends_before_its_neighbours(one: str, other: str, name: str) ->
     ],
 )
 def test_a_key_of_something_else_is_not_split(key: str) -> None:
-    with pytest.raises(InvalidKey, match="is not an object of '/registry/core/pods/'"):
+    with pytest.raises(InvalidStorageKey, match="is not an object of '/registry/core/pods/'"):
         PODS.split(key)
 
 
 @pytest.mark.parametrize("part", ["", "a/b", "/"])
 def test_parts_that_would_make_another_key_are_refused(part: str) -> None:
-    with pytest.raises(InvalidKey, match="namespace"):
+    with pytest.raises(InvalidStorageKey, match="namespace"):
         PODS.namespace_prefix(part)
-    with pytest.raises(InvalidKey, match="name"):
+    with pytest.raises(InvalidStorageKey, match="name"):
         PODS.object_key(part, namespace="default")
-    with pytest.raises(InvalidKey, match="name"):
+    with pytest.raises(InvalidStorageKey, match="name"):
         NODES.object_key(part)
-    with pytest.raises(InvalidKey, match="resource"):
+    with pytest.raises(InvalidStorageKey, match="resource"):
         ResourceKeys("apps", part)
 
 
 def test_a_group_named_like_the_core_group_is_refused() -> None:
-    with pytest.raises(InvalidKey, match="'core'"):
+    with pytest.raises(InvalidStorageKey, match="'core'"):
         ResourceKeys("core", "pods")
 
 
 def test_scope_and_namespace_must_agree() -> None:
-    with pytest.raises(InvalidKey, match="namespace ''"):
+    with pytest.raises(InvalidStorageKey, match="namespace ''"):
         PODS.object_key("a")
-    with pytest.raises(InvalidKey, match="'nodes' has no namespaces, got 'default'"):
+    with pytest.raises(InvalidStorageKey, match="'nodes' has no namespaces, got 'default'"):
         NODES.object_key("a", namespace="default")
-    with pytest.raises(InvalidKey, match="'nodes' has no namespaces"):
+    with pytest.raises(InvalidStorageKey, match="'nodes' has no namespaces"):
         NODES.namespace_prefix("default")

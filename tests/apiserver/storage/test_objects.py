@@ -12,7 +12,7 @@ from apimachinery.meta.types import ObjectMeta, Preconditions
 from apimachinery.scheme import Scheme
 from apis.gadgets import GROUP, register
 from apis.gadgets.types import Gadget, GadgetSpec
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.read_revision import Exact
 from apiserver.storage.cache.watch_cache import CachedResource, WatchCache
 from apiserver.storage.interface import KeyExists
@@ -21,7 +21,7 @@ from apiserver.storage.objects import (
     Change,
     Intent,
     Keep,
-    Objects,
+    ObjectStorage,
     PreconditionFailed,
     Put,
     Remove,
@@ -42,14 +42,14 @@ class Place:
 
     board: Switchboard
     cached: CachedResource
-    objects: Objects[Gadget]
-    others: Objects[Gadget]
+    objects: ObjectStorage[Gadget]
+    others: ObjectStorage[Gadget]
     """The same objects for somebody who has no cache."""
     gets: int = 0
 
     async def lag(self) -> None:
         """Let the cache know what is stored now, and nothing that comes after."""
-        await self.cached.list(Selection())
+        await self.cached.list(EntrySelection())
         self.board.silent = True
 
     async def revision(self) -> int:
@@ -66,7 +66,7 @@ async def place() -> AsyncIterator[Place]:
     cache = WatchCache(board)
     view = ResourceView(Gadget, group=GROUP, codec=Codec(scheme), storage=codec)
     cached = cache.register(KEYS, view)
-    made = Place(board, cached, Objects(board, codec, cached), Objects(backend, codec))
+    made = Place(board, cached, ObjectStorage(board, codec, cached), ObjectStorage(backend, codec))
     get = backend.get
 
     async def counted(key: str) -> object:
@@ -75,7 +75,7 @@ async def place() -> AsyncIterator[Place]:
 
     board.get = counted  # type: ignore[attr-defined]
     async with cache:
-        await cached.list(Selection())
+        await cached.list(EntrySelection())
         yield made
     await backend.close()
 
@@ -106,7 +106,7 @@ def model(text: str) -> Callable[[Gadget], Intent[Gadget]]:
     return make
 
 
-async def put(objects: Objects[Gadget], text: str) -> None:
+async def put(objects: ObjectStorage[Gadget], text: str) -> None:
     await objects.change(KEY, changed(model(text))[0])
 
 
@@ -360,9 +360,9 @@ async def test_objects_are_listed_as_they_were(place: Place) -> None:
     made = (await place.objects.create(KEY, gadget("a1"))).object
     await put(place.objects, "b2")
 
-    now, _ = await place.objects.list(Selection())
+    now, _ = await place.objects.list(EntrySelection())
     then, listing = await place.objects.list(
-        Selection(), at=Exact(int(made.metadata.resource_version))
+        EntrySelection(), at=Exact(int(made.metadata.resource_version))
     )
 
     assert [each.spec.model for each in now] == ["b2"]

@@ -7,34 +7,34 @@ from apimachinery.meta import options
 from apimachinery.scheme import Scheme
 from apimachinery.selectors import field_selector as fields
 from apimachinery.selectors import label_selector as labels
-from apiserver.storage.cache.entry import Selection
+from apiserver.storage.cache.entry import EntrySelection
 from apiserver.views.selection import select
 from tests.apiserver.registry.world import NOTES_V1, World, add_notes, note, put
 
 
 def chosen(
     *, label: str = "", field: str = "", namespace: str | None = None, name: str | None = None
-) -> Selection:
+) -> EntrySelection:
     scheme = Scheme()
     add_notes(scheme)
-    selectors = options.Selection(labels.parse(label), fields.parse(field))
+    selectors = options.ObjectSelector(labels.parse(label), fields.parse(field))
     kind = NOTES_V1.with_kind("Note")
     return select(scheme, kind, selectors, namespace=namespace, name=name)
 
 
 def test_nothing_said_is_everything() -> None:
-    assert chosen() == Selection()
+    assert chosen() == EntrySelection()
 
 
 def test_a_name_is_looked_up_by_key() -> None:
     found = chosen(field="metadata.name=a", namespace="default")
 
-    assert found == Selection(namespace="default", name="a")
+    assert found == EntrySelection(namespace="default", name="a")
     assert not found.selective
 
 
 def test_a_namespace_is_looked_up_by_key() -> None:
-    assert chosen(field="metadata.namespace=x") == Selection(namespace="x")
+    assert chosen(field="metadata.namespace=x") == EntrySelection(namespace="x")
 
 
 def test_what_is_not_in_the_key_is_left_to_match() -> None:

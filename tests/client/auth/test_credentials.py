@@ -23,7 +23,7 @@ from apimachinery.scalars.time import format_time
 from apis.gadgets import v1
 from client import AsyncClient, Config, ConfigError, CredentialError, TransportError
 from client.auth.auth_info import Auth
-from client.auth.credentials import Identity, TokenFile, bearer
+from client.auth.credentials import ClientIdentity, TokenFile, bearer
 from client.auth.exec_plugin import ExecConfig, ExecPlugin
 from client.config import default_user_agent
 from client.transport.network import NetworkTransport
@@ -46,8 +46,8 @@ async def test_a_token_file_is_read_again_after_a_minute(tmp_path: Path, clock: 
     clock.time += 60
     second = await tokens.identity()
 
-    assert first == same == Identity(bearer("one"))
-    assert second == Identity(bearer("two"))
+    assert first == same == ClientIdentity(bearer("one"))
+    assert second == ClientIdentity(bearer("two"))
 
 
 async def test_a_refused_token_is_read_again_at_once(tmp_path: Path, clock: FakeClock) -> None:
@@ -61,7 +61,7 @@ async def test_a_refused_token_is_read_again_at_once(tmp_path: Path, clock: Fake
     changed = await tokens.renewed(first)
 
     assert unchanged is None
-    assert changed == Identity(bearer("two"))
+    assert changed == ClientIdentity(bearer("two"))
 
 
 async def test_a_token_file_that_breaks_leaves_the_last_token(
@@ -74,7 +74,7 @@ async def test_a_token_file_that_breaks_leaves_the_last_token(
     path.write_text(" \n")
     clock.time += 61
 
-    assert await tokens.identity() == Identity(bearer("one"))
+    assert await tokens.identity() == ClientIdentity(bearer("one"))
     assert "read empty token from file" in caplog.text
 
 
@@ -135,7 +135,7 @@ async def test_a_plugin_is_run_once_and_told_what_it_is_for(script: Script) -> N
 
     found = await asyncio.gather(*(plugin.identity() for _ in range(5)))
 
-    assert found == [Identity(bearer("t"))] * 5
+    assert found == [ClientIdentity(bearer("t"))] * 5
     assert script.calls == [
         {
             "kind": "ExecCredential",
@@ -156,8 +156,8 @@ async def test_a_plugin_is_run_again_when_its_credentials_run_out(
     clock.time += 3600
     second = await plugin.identity()
 
-    assert first == same == Identity(bearer("one"))
-    assert second == Identity(bearer("two"))
+    assert first == same == ClientIdentity(bearer("one"))
+    assert second == ClientIdentity(bearer("two"))
     assert len(script.calls) == 2
 
 
@@ -170,7 +170,7 @@ async def test_refused_credentials_make_a_plugin_run_again_once(script: Script) 
 
     found = await asyncio.gather(*(plugin.renewed(first) for _ in range(3)))
 
-    assert found == [Identity(bearer("two"))] * 3
+    assert found == [ClientIdentity(bearer("two"))] * 3
     assert len(script.calls) == 2
 
 
@@ -179,7 +179,7 @@ async def test_a_plugin_may_give_a_certificate(script: Script) -> None:
 
     found = await ExecPlugin(script.config).identity()
 
-    assert found == Identity((), ClientCertificate(b"CERT", b"KEY"))
+    assert found == ClientIdentity((), ClientCertificate(b"CERT", b"KEY"))
 
 
 async def test_a_plugin_speaks_the_version_it_is_configured_with(script: Script) -> None:
@@ -188,7 +188,7 @@ async def test_a_plugin_speaks_the_version_it_is_configured_with(script: Script)
 
     found = await ExecPlugin(replace(script.config, api_version=beta)).identity()
 
-    assert found == Identity(bearer("t"))
+    assert found == ClientIdentity(bearer("t"))
     with pytest.raises(CredentialError, match=r"configured to use API version .*/v1, plugin"):
         await ExecPlugin(script.config).identity()
 
@@ -277,7 +277,7 @@ async def test_a_plugin_that_hangs_is_ended() -> None:
 async def test_a_plugin_is_not_run_when_there_is_a_token() -> None:
     auth = Auth(token="t", exec=ExecConfig("/does/not/exist", V1))
 
-    assert await auth.credentials().identity() == Identity(bearer("t"))
+    assert await auth.credentials().identity() == ClientIdentity(bearer("t"))
 
 
 @dataclass

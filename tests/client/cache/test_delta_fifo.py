@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from client.cache.deltas import Batch, Bookmark, Change, FIFOClosed
+from client.cache.deltas import Bookmark, DeltaBatch, FIFOClosed, ObjectChange
 from client.cache.fifo import HOLD_UP
 from client.informer import DeletedObject, DeltaFIFO, Store
 from tests.client.informer.clock import settle
@@ -12,14 +12,14 @@ from tests.client.informer.conftest import Background
 from tests.client.informer.server import Gadget, gadget
 
 
-async def popped(fifo: DeltaFIFO[Gadget]) -> Batch[Gadget]:
-    batches: list[Batch[Gadget]] = []
+async def popped(fifo: DeltaFIFO[Gadget]) -> DeltaBatch[Gadget]:
+    batches: list[DeltaBatch[Gadget]] = []
     await fifo.pop(batches.append)
     return batches[0]
 
 
-def changes(batch: Batch[Gadget]) -> list[Change[Gadget]]:
-    return [delta for delta in batch.deltas if isinstance(delta, Change)]
+def changes(batch: DeltaBatch[Gadget]) -> list[ObjectChange[Gadget]]:
+    return [delta for delta in batch.deltas if isinstance(delta, ObjectChange)]
 
 
 async def test_a_key_waits_once_with_all_that_happened_to_it() -> None:
@@ -245,7 +245,7 @@ async def test_a_state_without_changes_is_told_to_who_waits(
     brought: str, background: Background
 ) -> None:
     fifo: DeltaFIFO[Gadget] = DeltaFIFO(Store())
-    batches: list[Batch[Gadget]] = []
+    batches: list[DeltaBatch[Gadget]] = []
     background(fifo.pop(batches.append))
     await settle()
 
@@ -293,7 +293,7 @@ async def test_the_transform_does_not_see_tombstones_and_resyncs() -> None:
 
 async def test_pop_waits_for_something_each_time(background: Background) -> None:
     fifo: DeltaFIFO[Gadget] = DeltaFIFO()
-    batches: list[Batch[Gadget]] = []
+    batches: list[DeltaBatch[Gadget]] = []
     for name in "ab":
         consumer = background(fifo.pop(batches.append))
         await settle()

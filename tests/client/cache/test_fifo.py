@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from client.cache.deltas import Batch, Bookmark, Change, FIFOClosed, ReplacedAll, SyncAll
+from client.cache.deltas import Bookmark, DeltaBatch, FIFOClosed, ObjectChange, ReplacedAll, SyncAll
 from client.cache.fifo import BATCH, HOLD_UP
 from client.informer import FIFO, DeletedObject, InvalidKey
 from tests.client.informer.clock import settle
@@ -12,15 +12,15 @@ from tests.client.informer.conftest import Background
 from tests.client.informer.server import Gadget, gadget
 
 
-async def popped(fifo: FIFO[Gadget]) -> Batch[Gadget]:
-    batches: list[Batch[Gadget]] = []
+async def popped(fifo: FIFO[Gadget]) -> DeltaBatch[Gadget]:
+    batches: list[DeltaBatch[Gadget]] = []
     await fifo.pop(batches.append)
     return batches[0]
 
 
-def shown(batch: Batch[Gadget]) -> list[tuple[str, str]]:
+def shown(batch: DeltaBatch[Gadget]) -> list[tuple[str, str]]:
     return [
-        (delta.type, delta.key) if isinstance(delta, Change) else (type(delta).__name__, "")
+        (delta.type, delta.key) if isinstance(delta, ObjectChange) else (type(delta).__name__, "")
         for delta in batch.deltas
     ]
 
@@ -182,7 +182,7 @@ async def test_a_first_list_whose_processing_fails_counts_as_processed() -> None
     fifo: FIFO[Gadget] = FIFO()
     fifo.replace([], "1")
 
-    def fail(batch: Batch[Gadget]) -> None:
+    def fail(batch: DeltaBatch[Gadget]) -> None:
         raise ValueError("cannot")
 
     with pytest.raises(ValueError, match="cannot"):
@@ -215,7 +215,7 @@ async def test_the_producer_is_held_up_when_two_batches_wait(background: Backgro
 
 async def test_pop_waits_for_something(background: Background) -> None:
     fifo: FIFO[Gadget] = FIFO()
-    batches: list[Batch[Gadget]] = []
+    batches: list[DeltaBatch[Gadget]] = []
     consumer = background(fifo.pop(batches.append))
     await settle()
     assert not consumer.done()
@@ -232,7 +232,7 @@ async def test_pop_waits_for_something(background: Background) -> None:
 async def test_a_pop_that_is_cancelled_loses_nothing() -> None:
     """Nothing is taken before it can be processed, and processing does not wait."""
     fifo: FIFO[Gadget] = FIFO()
-    batches: list[Batch[Gadget]] = []
+    batches: list[DeltaBatch[Gadget]] = []
     consumer = asyncio.ensure_future(fifo.pop(batches.append))
     await settle()
 

@@ -20,7 +20,7 @@ from client.controller.reconciler import Result, Terminal
 from client.controller.runnables import Function
 from client.leaderelection.leader_election import LeaderElection, LeadershipLost
 from client.monitoring.controller_metrics import request_observer
-from client.monitoring.probes import InvalidAddress
+from client.monitoring.probes import InvalidProbeAddress
 from client.monitoring.prometheus import PrometheusMetrics
 from client.testing.env import Environment
 from client.testing.fake_clock import FakeClock
@@ -549,7 +549,7 @@ async def test_other_requests_are_refused(
 
 @pytest.mark.parametrize("address", ["localhost", "localhost:http", ":99999", "1.2.3.4:-1"])
 async def test_addresses_are_checked(env: Environment, address: str) -> None:
-    with pytest.raises(InvalidAddress, match=r"must be host:port"):
+    with pytest.raises(InvalidProbeAddress, match=r"must be host:port"):
         Manager(env.client, name="test", probes=address)
 
 
@@ -603,10 +603,10 @@ async def test_what_cannot_be_shown_is_not_served(env: Environment) -> None:
         pass
 
     Manager(env.client, name="test", metrics_address="127.0.0.1:0", metrics=Counting())
-    from client.monitoring.controller_metrics import NoMetrics
+    from client.monitoring.controller_metrics import NoMetricsSink
 
     with pytest.raises(TypeError, match="must be PrometheusMetrics"):
-        Manager(env.client, name="test", metrics_address="127.0.0.1:0", metrics=NoMetrics())
+        Manager(env.client, name="test", metrics_address="127.0.0.1:0", metrics=NoMetricsSink())
 
 
 async def test_requests_of_a_client_can_be_counted(env: Environment) -> None:

@@ -8,7 +8,13 @@ import pytest
 from apimachinery.meta.types import Object, ObjectMeta, OwnerReference
 from apimachinery.schema import GroupKind, GroupVersion
 from client.controller import predicates
-from client.controller.changes import Change, Created, Deleted, External, Updated
+from client.controller.changes import (
+    Change,
+    CreatedObject,
+    ExternalObject,
+    RemovedObject,
+    UpdatedObject,
+)
 from client.controller.enqueue_handlers import ForObject, Mapped
 from client.controller.owners import OwnerMap
 from client.controller.reconciler import NamespacedName
@@ -23,11 +29,15 @@ def obj(name: str = "a", version: str = "1", **metadata: Any) -> Object:
     return Object(metadata=ObjectMeta(name=name, resource_version=version, **given))
 
 
-def update(**change: Any) -> Updated[Object]:
-    return Updated(obj(), obj(version="2", **change))
+def update(**change: Any) -> UpdatedObject[Object]:
+    return UpdatedObject(obj(), obj(version="2", **change))
 
 
-OTHERS: list[Change[Object]] = [Created(obj()), Deleted("default/a", obj()), External(obj())]
+OTHERS: list[Change[Object]] = [
+    CreatedObject(obj()),
+    RemovedObject("default/a", obj()),
+    ExternalObject(obj()),
+]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +57,7 @@ def test_updates_pass_only_when_the_predicates_part_has_changed(
 
 
 def test_an_update_that_is_only_told_again_has_no_new_resource_version() -> None:
-    assert not predicates.resource_version_changed(Updated(obj(), obj()))
+    assert not predicates.resource_version_changed(UpdatedObject(obj(), obj()))
     assert predicates.resource_version_changed(update())
     assert all(predicates.resource_version_changed(other) for other in OTHERS)
 
@@ -56,13 +66,13 @@ def test_a_selector_looks_at_the_new_state() -> None:
     predicate = predicates.matching({"app": "a"})
 
     assert predicate(update(labels={"app": "a"}))
-    assert not predicate(Updated(obj(labels={"app": "a"}), obj(version="2")))
-    assert predicate(Deleted("default/a", None, state_unknown=True))
+    assert not predicate(UpdatedObject(obj(labels={"app": "a"}), obj(version="2")))
+    assert predicate(RemovedObject("default/a", None, state_unknown=True))
 
 
 def test_predicates_combine() -> None:
     yes, no = (lambda _: True), (lambda _: False)
-    change = Created(obj())
+    change = CreatedObject(obj())
 
     assert predicates.all_of(yes, yes)(change)
     assert not predicates.all_of(yes, no)(change)
@@ -93,11 +103,11 @@ async def test_what_was_there_and_what_is_only_told_again_can_wait(
     queue: PriorityQueue[NamespacedName],
 ) -> None:
     handler = ForObject[Object]()
-    await handler.handle(Created(obj("listed"), is_in_initial_list=True), queue)
-    await handler.handle(Updated(obj("same"), obj("same")), queue)
-    await handler.handle(Updated(obj("changed"), obj("changed", "2")), queue)
-    await handler.handle(Created(obj("new")), queue)
-    await handler.handle(External(obj("outside")), queue)
+    await handler.handle(CreatedObject(obj("listed"), is_in_initial_list=True), queue)
+    await handler.handle(UpdatedObject(obj("same"), obj("same")), queue)
+    await handler.handle(UpdatedObject(obj("changed"), obj("changed", "2")), queue)
+    await handler.handle(CreatedObject(obj("new")), queue)
+    await handler.handle(ExternalObject(obj("outside")), queue)
 
     assert await drained(queue) == [
         ("default/changed", 0),
@@ -111,7 +121,7 @@ async def test_what_was_there_and_what_is_only_told_again_can_wait(
 async def test_a_deletion_whose_object_is_unknown_is_still_known_by_its_key(
     queue: PriorityQueue[NamespacedName],
 ) -> None:
-    await ForObject[Object]().handle(Deleted("default/a", None, state_unknown=True), queue)
+    await ForObject[Object]().handle(RemovedObject("default/a", None, state_unknown=True), queue)
 
     assert await drained(queue) == [("default/a", 0)]
 
@@ -124,7 +134,7 @@ async def test_a_map_is_asked_for_both_states_of_an_update(
     queue: PriorityQueue[NamespacedName],
 ) -> None:
     before, after = obj(labels={"for": "x"}), obj(version="2", labels={"for": "y"})
-    await Mapped(by_label).handle(Updated(before, after), queue)
+    await Mapped(by_label).handle(UpdatedObject(before, after), queue)
 
     assert await drained(queue) == [("default/x", 0), ("default/y", 0)]
 
@@ -132,8 +142,8 @@ async def test_a_map_is_asked_for_both_states_of_an_update(
 async def test_a_map_uses_the_last_known_state_of_what_is_deleted(
     queue: PriorityQueue[NamespacedName],
 ) -> None:
-    await Mapped(by_label).handle(Deleted("default/a", obj(labels={"for": "x"}), True), queue)
-    await Mapped(by_label).handle(Deleted("default/b", None, True), queue)
+    await Mapped(by_label).handle(RemovedObject("default/a", obj(labels={"for": "x"}), True), queue)
+    await Mapped(by_label).handle(RemovedObject("default/b", None, True), queue)
 
     assert await drained(queue) == [("default/x", 0)]
 
@@ -142,7 +152,7 @@ async def test_a_map_may_be_asynchronous(queue: PriorityQueue[NamespacedName]) -
     async def looked_up(changed: Object) -> list[NamespacedName]:
         return [NamespacedName("", changed.metadata.name)]
 
-    await Mapped(looked_up).handle(Created(obj()), queue)
+    await Mapped(looked_up).handle(CreatedObject(obj()), queue)
 
     assert await drained(queue) == [("a", 0)]
 

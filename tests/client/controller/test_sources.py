@@ -4,7 +4,7 @@ import asyncio
 from typing import cast
 
 from client.controller.caches import Caches
-from client.controller.changes import Change, Created, Deleted, Updated
+from client.controller.changes import Change, CreatedObject, RemovedObject, UpdatedObject
 from client.controller.reconciler import NamespacedName
 from client.controller.sources import Kind
 from client.informer import SharedInformer
@@ -73,11 +73,11 @@ async def test_changes_are_told_with_what_is_known_of_them() -> None:
     await clock.advance(5)
 
     assert told.changes == [
-        Created(told.changes[0].objects[0], is_in_initial_list=True),
-        Updated(*told.changes[1].objects),
-        Created(told.changes[2].objects[0], is_in_initial_list=False),
-        Deleted("default/seen", told.changes[3].objects[0], state_unknown=False),
-        Deleted("default/old", told.changes[1].objects[1], state_unknown=True),
+        CreatedObject(told.changes[0].objects[0], is_in_initial_list=True),
+        UpdatedObject(*told.changes[1].objects),
+        CreatedObject(told.changes[2].objects[0], is_in_initial_list=False),
+        RemovedObject("default/seen", told.changes[3].objects[0], state_unknown=False),
+        RemovedObject("default/old", told.changes[1].objects[1], state_unknown=True),
     ]
     caches.informer.stop()
     running.cancel()

@@ -9,7 +9,7 @@ from apimachinery.meta.options import ListOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.model.model import Model
-from apimachinery.watch import INITIAL_EVENTS_END, Event, EventType
+from apimachinery.watch import INITIAL_EVENTS_END, EventType, ObjectEvent
 from client.cache.keys import join_key, object_key
 from client.paging import Page
 
@@ -44,7 +44,7 @@ class Stream:
     """One open watch."""
 
     def __init__(self) -> None:
-        self.events: deque[Event[Gadget | Status]] = deque()
+        self.events: deque[ObjectEvent[Gadget | Status]] = deque()
         self.ended = False
         self.stopped = False
         self.pause: Callable[[], int] = lambda: 0
@@ -54,7 +54,7 @@ class Stream:
     def __aiter__(self) -> "Stream":
         return self
 
-    async def __anext__(self) -> Event[Gadget | Status]:
+    async def __anext__(self) -> ObjectEvent[Gadget | Status]:
         for _ in range(self.pause()):
             await asyncio.sleep(0)
         while not self.events:
@@ -69,7 +69,7 @@ class Stream:
         self._wake.set()
 
     def send(self, kind: EventType, obj: Gadget | Status) -> None:
-        self.events.append(Event(kind, obj))
+        self.events.append(ObjectEvent(kind, obj))
         self._wake.set()
 
     def end(self, *, losing: bool = False) -> None:

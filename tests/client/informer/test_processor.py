@@ -2,10 +2,23 @@
 
 import pytest
 
-from client.cache.deltas import Batch, Bookmark, Change, Delta, DeltaType, ReplacedAll, SyncAll
+from client.cache.deltas import (
+    Bookmark,
+    Delta,
+    DeltaBatch,
+    DeltaType,
+    ObjectChange,
+    ReplacedAll,
+    SyncAll,
+)
 from client.informer import DeletedObject, Handler, IndexFailed, Store
 from client.informer.processor import Processor
-from client.informer.registration import Added, Notification, Registration, Updated
+from client.informer.registration import (
+    AddNotification,
+    Notification,
+    Registration,
+    UpdateNotification,
+)
 from client.informer.resync import Resyncs
 from tests.client.informer.clock import FakeClock
 from tests.client.informer.server import Gadget, gadget
@@ -46,11 +59,11 @@ class Setup:
         assert resyncs.look(clock.monotonic() + 1)
 
     def process(self, *deltas: Delta[Gadget], initial: bool = False, version: str = "") -> None:
-        self.processor.process(Batch(deltas, initial, version))
+        self.processor.process(DeltaBatch(deltas, initial, version))
 
 
-def change(kind: DeltaType, obj: Gadget) -> Change[Gadget]:
-    return Change(kind, f"default/{obj.metadata.name}", obj)
+def change(kind: DeltaType, obj: Gadget) -> ObjectChange[Gadget]:
+    return ObjectChange(kind, f"default/{obj.metadata.name}", obj)
 
 
 WRITES = [DeltaType.ADDED, DeltaType.UPDATED, DeltaType.REPLACED, DeltaType.SYNC]
@@ -65,7 +78,7 @@ def test_what_is_stored_is_updated_whatever_the_change_is_called(
 
     setup.process(change(kind, new))
 
-    assert setup.told.notifications == [Updated(old, new)]
+    assert setup.told.notifications == [UpdateNotification(old, new)]
     assert setup.store.get("default/a") is new
 
 
@@ -79,7 +92,7 @@ def test_what_is_not_stored_is_added_whatever_the_change_is_called(
 
     setup.process(change(kind, new), initial=initial)
 
-    assert setup.told.notifications == [Added(new, initial)]
+    assert setup.told.notifications == [AddNotification(new, initial)]
     assert setup.store.get("default/a") is new
 
 
@@ -99,7 +112,7 @@ def test_a_tombstone_is_told_as_it_is(clock: FakeClock) -> None:
     setup = Setup(clock, gadget("a", version=1))
     gone: DeletedObject[Gadget] = DeletedObject("default/a", None, final_state_unknown=True)
 
-    setup.process(Change(DeltaType.DELETED, "default/a", gone))
+    setup.process(ObjectChange(DeltaType.DELETED, "default/a", gone))
 
     assert setup.told.notifications == [gone]
     assert len(setup.store) == 0
@@ -116,8 +129,8 @@ def test_a_list_is_stored_whole_and_then_told_deletions_first(clock: FakeClock) 
     assert setup.told.notifications == [
         DeletedObject("default/a", a, final_state_unknown=True),
         DeletedObject("default/c", c, final_state_unknown=True),
-        Added(d, False),
-        Updated(b, new_b),
+        AddNotification(d, False),
+        UpdateNotification(b, new_b),
     ]
     assert setup.told.stored == [["default/d", "default/b"]] * 4
     assert setup.store.resource_version == "9"
@@ -129,7 +142,7 @@ def test_a_resync_tells_of_every_stored_object(clock: FakeClock) -> None:
 
     setup.process(SyncAll())
 
-    assert setup.told.notifications == [Updated(a, a), Updated(b, b)]
+    assert setup.told.notifications == [UpdateNotification(a, a), UpdateNotification(b, b)]
     assert all(each.old is each.new for each in setup.told.notifications)  # type: ignore[union-attr]
     assert setup.store.resource_version == "2"
 
@@ -154,7 +167,7 @@ def test_a_batch_is_stored_whole_and_then_told_in_order(clock: FakeClock) -> Non
     )
 
     told = [type(each).__name__ for each in setup.told.notifications]
-    assert told == ["Added", "DeletedObject", "Added"]
+    assert told == ["AddNotification", "DeletedObject", "AddNotification"]
     assert setup.told.stored == [["default/a", "default/c"]] * 3
 
 
@@ -167,5 +180,5 @@ def test_what_fails_in_a_batch_is_not_told_and_the_rest_is(clock: FakeClock) -> 
     with pytest.raises(IndexFailed, match="default/bad"):
         setup.process(*(change(DeltaType.ADDED, obj) for obj in (a, bad, c)))
 
-    assert setup.told.notifications == [Added(a, False), Added(c, False)]
+    assert setup.told.notifications == [AddNotification(a, False), AddNotification(c, False)]
     assert setup.store.keys() == ["default/a", "default/c"]

@@ -13,14 +13,14 @@ from apis.gadgets.v1 import Gadget
 from client.informer import DeletedObject, Handler, SharedInformer, object_key
 from client.testing.env import Environment, environment
 from client.testing.fake_clock import FakeClock
-from client.testing.faults import Target
+from client.testing.faults import FaultTarget
 from client.watches.stream_watcher import ListWatch, StreamWatcher
 
 CHANGES = 400
 SEED = 20_240_101
 NAMES = [f"gadget-{number}" for number in range(20)]
 
-Fault: TypeAlias = Callable[[Target], object]
+Fault: TypeAlias = Callable[[FaultTarget], object]
 
 
 class Picture(Handler[Gadget]):
@@ -86,11 +86,11 @@ async def test_an_informer_survives_faults_on_the_way_to_the_real_server(
     clock = env.clock
     assert isinstance(clock, FakeClock)
     faults: tuple[Fault, ...] = (
-        Target.cut,
-        Target.end,
-        Target.gone,
-        Target.refuse,
-        Target.internal_error,
+        FaultTarget.cut,
+        FaultTarget.end,
+        FaultTarget.gone,
+        FaultTarget.refuse,
+        FaultTarget.internal_error,
         lambda target: target.too_many_requests(retry_after=1),
     )
 
@@ -99,7 +99,7 @@ async def test_an_informer_survives_faults_on_the_way_to_the_real_server(
         if luck.random() < 0.1:
             luck.choice(faults)(env.faults.watch(Gadget))
         if luck.random() < 0.05:
-            luck.choice((Target.lose, Target.gone))(env.faults.list(Gadget))
+            luck.choice((FaultTarget.lose, FaultTarget.gone))(env.faults.list(Gadget))
         if luck.random() < 0.3:
             await clock.advance(luck.choice((0.1, 5, 60)))
     env.faults.clear()

@@ -18,7 +18,7 @@ from apimachinery.errors import (
 )
 from apimachinery.schema import GroupResource
 from client import AsyncClient, Config
-from client.auth.credentials import Identity, bearer
+from client.auth.credentials import ClientIdentity, bearer
 from client.transport.error_responses import error_of
 from client.transport.request import Request
 from client.transport.request_rate import TokenBucket, Unlimited
@@ -251,12 +251,12 @@ class Rotating:
     def __init__(self) -> None:
         self.asked = 0
 
-    async def identity(self) -> Identity:
-        return Identity(bearer("old"))
+    async def identity(self) -> ClientIdentity:
+        return ClientIdentity(bearer("old"))
 
-    async def renewed(self, refused: Identity) -> Identity | None:
+    async def renewed(self, refused: ClientIdentity) -> ClientIdentity | None:
         self.asked += 1
-        return Identity(bearer("new"))
+        return ClientIdentity(bearer("new"))
 
 
 async def test_refused_credentials_are_renewed_once() -> None:

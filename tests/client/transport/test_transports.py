@@ -11,7 +11,7 @@ from aiohttp import web
 
 from apimachinery.errors import Forbidden
 from apis.gadgets import v1
-from client import ASGITransport, AsyncClient, Config, Event, TransportError
+from client import ASGITransport, AsyncClient, Config, ObjectEvent, TransportError
 from client.transport.network import NetworkTransport
 from client.transport.request import Request
 from client.transport.transport import ConnectionLost, ConnectionRefused
@@ -162,7 +162,7 @@ async def test_a_watch_can_go_over_a_websocket(sockets: tuple[str, list[str]]) -
     url, asked = sockets
     async with AsyncClient(Config(url, trust_env=False)) as client:
         gadgets = client.of(v1.Gadget, resource="gadgets", api_version="gadgets.example.io/v1")
-        seen: list[Event[v1.Gadget]] = []
+        seen: list[ObjectEvent[v1.Gadget]] = []
         async with gadgets.over_websocket().watch(since="7") as watch:
             async for event in watch:
                 seen.append(event)

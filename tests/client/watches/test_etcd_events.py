@@ -10,7 +10,7 @@ from apimachinery.errors import APIError, Expired, InternalError
 from apimachinery.meta.options import ListOptions
 from apimachinery.model.decoding import decode_json
 from apis.gadgets import v1
-from client import Event, EventType, RetryWatcher, StreamWatcher
+from client import EventType, ObjectEvent, RetryWatcher, StreamWatcher
 from client.informer import InformerOptions, SharedInformer
 from client.paging import Page
 from client.watches.etcd_events import EtcdEventDecoder
@@ -103,7 +103,7 @@ async def test_an_error_of_etcd_is_the_error_it_tells_of(code: int, error: type[
     text = orjson.dumps({"errorCode": code, "message": "no", "cause": "", "index": 9}) + b"\n"
     watch = await Etcd((9, text)).open("5")
 
-    event: Event[Any] = await anext(watch.result())
+    event: ObjectEvent[Any] = await anext(watch.result())
     watch.stop()
 
     assert event.type is EventType.ERROR

@@ -17,7 +17,7 @@ from apimachinery.meta.status import Status
 from apimachinery.model.decoding import decode_json
 from apimachinery.scheme import Scheme
 from apis.gadgets import v1
-from client import AsyncClient, Config, Event, EventType, StreamWatcher, TransportError
+from client import AsyncClient, Config, EventType, ObjectEvent, StreamWatcher, TransportError
 from client.transport.transport import ConnectionLost, Headers, RequestTimeout
 from client.watches.etcd_events import EtcdEventDecoder
 from client.watches.stream_watcher import (
@@ -76,7 +76,7 @@ class BlockingDecoder:
         self.waiting = asyncio.Event()
         self._done = asyncio.Event()
 
-    async def decode(self) -> Event[Any]:
+    async def decode(self) -> ObjectEvent[Any]:
         self.waiting.set()
         await self._done.wait()
         raise ConnectionLost("closed")
@@ -91,7 +91,7 @@ class RaisingDecoder:
         self.error = error
         self.closed = 0
 
-    async def decode(self) -> Event[Any]:
+    async def decode(self) -> ObjectEvent[Any]:
         raise self.error
 
     def close(self) -> None:
@@ -103,11 +103,11 @@ def watcher(*chunks: bytes | Exception) -> tuple[StreamWatcher[v1.Gadget], Scrip
     return StreamWatcher(FrameDecoder(response, decode_gadget), StatusReporter()), response
 
 
-async def events(source: StreamWatcher[v1.Gadget]) -> list[Event[v1.Gadget | Status]]:
+async def events(source: StreamWatcher[v1.Gadget]) -> list[ObjectEvent[v1.Gadget | Status]]:
     return [event async for event in source.result()]
 
 
-def status_of(event: Event[Any]) -> Status:
+def status_of(event: ObjectEvent[Any]) -> Status:
     assert event.type is EventType.ERROR
     assert isinstance(event.object, Status)
     return event.object

@@ -13,8 +13,8 @@ from apis.gadgets import v1
 from client import (
     AsyncClient,
     Deleted,
-    Event,
     EventType,
+    ObjectEvent,
     RetryWatcher,
     StreamWatcher,
     WaitTimeout,
@@ -40,19 +40,19 @@ def made(name: str, version: str) -> v1.Gadget:
     return v1.Gadget.model_validate(gadget(name, version))
 
 
-def added(name: str, version: str) -> Event[Any]:
-    return Event(EventType.ADDED, made(name, version))
+def added(name: str, version: str) -> ObjectEvent[Any]:
+    return ObjectEvent(EventType.ADDED, made(name, version))
 
 
-def error(code: int, **kwargs: Any) -> Event[Any]:
-    return Event(EventType.ERROR, Status.model_validate(status(code, "X", **kwargs)))
+def error(code: int, **kwargs: Any) -> ObjectEvent[Any]:
+    return ObjectEvent(EventType.ERROR, Status.model_validate(status(code, "X", **kwargs)))
 
 
 class ScriptedDecoder:
-    def __init__(self, events: Sequence[Event[Any]]) -> None:
+    def __init__(self, events: Sequence[ObjectEvent[Any]]) -> None:
         self._events = list(events)
 
-    async def decode(self) -> Event[Any]:
+    async def decode(self) -> ObjectEvent[Any]:
         if not self._events:
             raise EndOfStream
         return self._events.pop(0)
@@ -64,7 +64,7 @@ class ScriptedDecoder:
 class Streams:
     """Streams to open one after the other; after the last one opening is forbidden."""
 
-    def __init__(self, *scripts: Sequence[Event[Any]] | Exception) -> None:
+    def __init__(self, *scripts: Sequence[ObjectEvent[Any]] | Exception) -> None:
         self.scripts = list(scripts)
         self.opened: list[str] = []
 
@@ -76,7 +76,7 @@ class Streams:
         return StreamWatcher(ScriptedDecoder(script))
 
 
-async def run(streams: Streams, clock: FakeClock, start: str = "1") -> list[Event[Any]]:
+async def run(streams: Streams, clock: FakeClock, start: str = "1") -> list[ObjectEvent[Any]]:
     return [event async for event in RetryWatcher(start, streams.open, clock=clock)]
 
 
@@ -98,16 +98,16 @@ async def test_it_goes_on_from_the_last_event(clock: FakeClock) -> None:
 
 @pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED"])
 async def test_every_change_is_forwarded_and_moves_it_on(kind: str, clock: FakeClock) -> None:
-    streams = Streams([Event(EventType(kind), made("a", "5"))], [])
+    streams = Streams([ObjectEvent(EventType(kind), made("a", "5"))], [])
 
     found = await run(streams, clock)
 
-    assert found[0] == Event(EventType(kind), made("a", "5"))
+    assert found[0] == ObjectEvent(EventType(kind), made("a", "5"))
     assert streams.opened == ["1", "5", "5"]
 
 
 async def test_bookmarks_move_it_on_and_are_not_forwarded(clock: FakeClock) -> None:
-    streams = Streams([added("a", "5"), Event(EventType.BOOKMARK, made("", "90"))], [])
+    streams = Streams([added("a", "5"), ObjectEvent(EventType.BOOKMARK, made("", "90"))], [])
 
     found = await run(streams, clock)
 
@@ -201,7 +201,7 @@ async def test_stopping_wakes_a_watcher_that_waits_to_restart() -> None:
 
     watcher = RetryWatcher("1", Streams([], []).open, clock=Sleepy())
 
-    async def read() -> list[Event[Any]]:
+    async def read() -> list[ObjectEvent[Any]]:
         return [event async for event in watcher]
 
     received = asyncio.create_task(read())
@@ -214,7 +214,7 @@ async def test_stopping_wakes_a_watcher_that_waits_to_restart() -> None:
 
 
 async def test_an_error_event_without_a_status_is_tried_again(clock: FakeClock) -> None:
-    streams = Streams([Event(EventType.ERROR, made("a", "5"))], [added("b", "6")])
+    streams = Streams([ObjectEvent(EventType.ERROR, made("a", "5"))], [added("b", "6")])
 
     found = await run(streams, clock)
 
@@ -293,7 +293,7 @@ async def test_a_stream_that_was_opened_too_late_is_closed() -> None:
 
 async def test_cancelling_the_reader_closes_the_stream() -> None:
     class Endless(ScriptedDecoder):
-        async def decode(self) -> Event[Any]:
+        async def decode(self) -> ObjectEvent[Any]:
             await asyncio.Event().wait()
             raise AssertionError("nobody sets it")
 

@@ -10,25 +10,25 @@ from apimachinery.errors import APIError
 from apimachinery.meta.options import ListOptions
 from apimachinery.model.decoding import DecodeError
 from apis.gadgets import v1
-from client import ASGITransport, AsyncClient, Config, Event, EventType, StreamWatcher
+from client import ASGITransport, AsyncClient, Config, EventType, ObjectEvent, StreamWatcher
 from client.transport.request import Request
 from client.transport.tls import ClientCertificate
 from client.transport.transport import Headers, RequestTimeout, Response, TransportError
 from client.watches.stream_watcher import EndOfStream, decode_event
 from tests.client.fakes import GADGETS, Answer, FakeClock, FakeServer, frame, gadget, stream
 
-EVENT: Event[Any] = Event(EventType.ADDED, v1.Gadget.model_validate(gadget("a")))
+EVENT: ObjectEvent[Any] = ObjectEvent(EventType.ADDED, v1.Gadget.model_validate(gadget("a")))
 
 
 class Decoder:
     """Gives what it is told to, and counts how often it was asked and closed."""
 
-    def __init__(self, *script: Event[Any] | Exception) -> None:
+    def __init__(self, *script: ObjectEvent[Any] | Exception) -> None:
         self.script = list(script)
         self.asked = 0
         self.closed = 0
 
-    async def decode(self) -> Event[Any]:
+    async def decode(self) -> ObjectEvent[Any]:
         self.asked += 1
         given = self.script.pop(0) if self.script else EndOfStream()
         if isinstance(given, Exception):
@@ -83,7 +83,7 @@ async def test_an_event_that_comes_after_stop_is_given_to_nobody() -> None:
     closed = asyncio.Event()
 
     class Late(Decoder):
-        async def decode(self) -> Event[Any]:
+        async def decode(self) -> ObjectEvent[Any]:
             await closed.wait()
             return EVENT
 

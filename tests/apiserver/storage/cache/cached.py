@@ -14,10 +14,10 @@ import orjson
 
 from apimachinery.watch import EventType
 from apiserver.storage.cache.cache_limits import CacheLimits
-from apiserver.storage.cache.entry import Selectable, Selection, json_frame
+from apiserver.storage.cache.entry import EntrySelection, Selectable, json_frame
 from apiserver.storage.cache.fanout import EntryEvent, Watcher
 from apiserver.storage.cache.watch_cache import CachedResource, WatchCache
-from apiserver.storage.interface import Backend, Batch, Feed, Record
+from apiserver.storage.interface import Backend, ChangeBatch, Feed, Record
 from apiserver.storage.keys import ROOT, ResourceKeys
 
 PODS = ResourceKeys("", "pods")
@@ -89,8 +89,8 @@ class JsonView:
         return json_frame(event_type, encoded)
 
 
-def labelled(key: str, expected: str) -> Selection:
-    return Selection(labels=lambda labels: labels.get(key) == expected)
+def labelled(key: str, expected: str) -> EntrySelection:
+    return EntrySelection(labels=lambda labels: labels.get(key) == expected)
 
 
 def texts(entries: list[Any]) -> list[str]:
@@ -240,7 +240,7 @@ class CutFeed:
     def __aiter__(self) -> "CutFeed":
         return self
 
-    async def __anext__(self) -> Batch:
+    async def __anext__(self) -> ChangeBatch:
         board = self._board
         batch = asyncio.ensure_future(anext(self._feed))
         while True:
@@ -287,5 +287,5 @@ async def caching(
     async with cache:
         # A test that is impatient with reads is not impatient with the machine.
         await resource.collection.filled.wait()
-        await resource.list(Selection())
+        await resource.list(EntrySelection())
         yield cache, resource

@@ -7,10 +7,10 @@ import pytest
 
 from apiserver.storage.cache.cache_limits import CacheLimits, WatchLimits, WindowSize
 from apiserver.storage.cache.watch_cache import (
-    Expired,
+    EntrySelection,
     Freshness,
     NotOlderThan,
-    Selection,
+    RevisionExpired,
     TooLargeRevision,
 )
 from apiserver.storage.interface import Backend
@@ -33,7 +33,7 @@ from tests.apiserver.storage.cache.cached import (
     write,
 )
 
-EVERYTHING = Selection()
+EVERYTHING = EntrySelection()
 HASTY = CacheLimits(wait=0.02, grace=0.001, progress=0.02)
 
 
@@ -107,7 +107,7 @@ async def test_a_selector_makes_its_own_events(backend: Backend) -> None:
 
 
 async def test_field_selectors_have_transitions_too(backend: Backend) -> None:
-    pending = Selection(fields=lambda fields: fields.get("phase") == "Pending")
+    pending = EntrySelection(fields=lambda fields: fields.get("phase") == "Pending")
     async with (
         caching(backend) as (cache, pods),
         pods.watch(pending, "v1", after=cache.revision) as watcher,
@@ -122,14 +122,14 @@ async def test_field_selectors_have_transitions_too(backend: Backend) -> None:
     ("selection", "expected"),
     [
         (EVERYTHING, ["one/a", "one/b", "two/a", "two/b"]),
-        (Selection(namespace="one"), ["one/a", "one/b"]),
-        (Selection(namespace="one", name="a"), ["one/a"]),
-        (Selection(name="a"), ["one/a", "two/a"]),
-        (Selection(namespace="three"), []),
+        (EntrySelection(namespace="one"), ["one/a", "one/b"]),
+        (EntrySelection(namespace="one", name="a"), ["one/a"]),
+        (EntrySelection(name="a"), ["one/a", "two/a"]),
+        (EntrySelection(namespace="three"), []),
     ],
 )
 async def test_namespace_and_name_choose(
-    backend: Backend, selection: Selection, expected: list[str]
+    backend: Backend, selection: EntrySelection, expected: list[str]
 ) -> None:
     async with (
         caching(backend) as (cache, pods),
@@ -173,7 +173,7 @@ async def test_a_revision_older_than_the_window_is_expired(backend: Backend) -> 
         await write(backend, "c")
         await synced(cache, backend)
 
-        with pytest.raises(Expired) as raised:
+        with pytest.raises(RevisionExpired) as raised:
             async with pods.watch(EVERYTHING, "v1", after=before):
                 pass
         async with pods.watch(EVERYTHING, "v1", after=first) as watcher:
@@ -187,7 +187,7 @@ async def test_a_revision_too_long_before_the_start_is_expired(backend: Backend)
     old = await write(backend, "a")
     await write(backend, "b")
     async with caching(backend, limits=CacheLimits(replay=0)) as (_, pods):
-        with pytest.raises(Expired):
+        with pytest.raises(RevisionExpired):
             async with pods.watch(EVERYTHING, "v1", after=old):
                 pass
 
@@ -381,7 +381,7 @@ async def test_a_burst_longer_than_the_queue_does_not_end_a_watcher_that_reads(
 async def test_a_failing_selector_ends_only_its_own_watch(
     backend: Backend, caplog: pytest.LogCaptureFixture
 ) -> None:
-    broken = Selection(labels=lambda labels: bool(labels["missing"]))
+    broken = EntrySelection(labels=lambda labels: bool(labels["missing"]))
     async with (
         caching(backend) as (cache, pods),
         pods.watch(broken, "v1", after=cache.revision) as failing,

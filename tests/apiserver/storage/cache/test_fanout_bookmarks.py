@@ -2,7 +2,7 @@
 
 from apimachinery.watch import EventType
 from apiserver.storage.cache.cache_limits import CacheLimits, WatchLimits
-from apiserver.storage.cache.watch_cache import Selection
+from apiserver.storage.cache.watch_cache import EntrySelection
 from apiserver.storage.interface import Backend
 from tests.apiserver.storage.cache.cached import (
     HandClock,
@@ -14,12 +14,12 @@ from tests.apiserver.storage.cache.cached import (
     write,
 )
 
-EVERYTHING = Selection()
+EVERYTHING = EntrySelection()
 
 
 async def test_bookmarks_tell_how_far_the_cache_is(backend: Backend) -> None:
     clock = HandClock()
-    elsewhere = Selection(namespace="elsewhere")
+    elsewhere = EntrySelection(namespace="elsewhere")
     async with (
         caching(backend, clock=clock) as (cache, pods),
         pods.watch(elsewhere, "v1", after=cache.revision, bookmarks=True) as asked,
@@ -53,7 +53,7 @@ async def test_bookmarks_do_not_repeat_what_an_event_has_told(backend: Backend) 
 async def test_bookmarks_come_after_the_events_they_cover(backend: Backend) -> None:
     async with (
         caching(backend) as (cache, pods),
-        pods.watch(Selection(name="a"), "v1", after=cache.revision, bookmarks=True) as watcher,
+        pods.watch(EntrySelection(name="a"), "v1", after=cache.revision, bookmarks=True) as watcher,
     ):
         seen = await write(backend, "a")
         other = await write(backend, "b")
@@ -67,7 +67,7 @@ async def test_bookmarks_come_after_the_events_they_cover(backend: Backend) -> N
 async def test_a_newer_bookmark_takes_the_place_of_one_that_waits(backend: Backend) -> None:
     async with (
         caching(backend) as (cache, pods),
-        pods.watch(Selection(name="x"), "v1", after=cache.revision, bookmarks=True) as watcher,
+        pods.watch(EntrySelection(name="x"), "v1", after=cache.revision, bookmarks=True) as watcher,
     ):
         for name in "abc":
             newest = await write(backend, name)
@@ -81,7 +81,7 @@ async def test_bookmarks_never_end_a_stream(backend: Backend) -> None:
     limits = CacheLimits(watch=WatchLimits(queue=1))
     async with (
         caching(backend, limits=limits) as (cache, pods),
-        pods.watch(Selection(name="a"), "v1", after=cache.revision, bookmarks=True) as watcher,
+        pods.watch(EntrySelection(name="a"), "v1", after=cache.revision, bookmarks=True) as watcher,
     ):
         await write(backend, "a")
         await write(backend, "b")
@@ -95,7 +95,7 @@ async def test_bookmarks_never_end_a_stream(backend: Backend) -> None:
 
 async def test_bookmarks_are_spread_over_the_minute(backend: Backend) -> None:
     clock = HandClock()
-    elsewhere = Selection(namespace="elsewhere")
+    elsewhere = EntrySelection(namespace="elsewhere")
     async with caching(backend, clock=clock) as (cache, pods):
         watches = [
             pods.watch(elsewhere, "v1", after=cache.revision, bookmarks=True) for _ in range(60)

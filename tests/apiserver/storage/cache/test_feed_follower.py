@@ -7,8 +7,13 @@ import pytest
 
 from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.cache.feed_follower import _chunks
-from apiserver.storage.cache.watch_cache import Expired, Freshness, Selection, WatchCache
-from apiserver.storage.interface import Backend, Change, Compacted, Page, Unavailable
+from apiserver.storage.cache.watch_cache import (
+    EntrySelection,
+    Freshness,
+    RevisionExpired,
+    WatchCache,
+)
+from apiserver.storage.interface import Backend, Compacted, KeyPage, StoredChange, Unavailable
 from tests.apiserver.storage.cache.cached import (
     GADGETS,
     PODS,
@@ -24,7 +29,7 @@ from tests.apiserver.storage.cache.cached import (
     value,
 )
 
-EVERYTHING = Selection()
+EVERYTHING = EntrySelection()
 QUICK = CacheLimits(retry_first=0.001, retry_longest=0.002)
 
 
@@ -79,7 +84,7 @@ async def test_a_change_applied_by_halves_is_not_built_upon(
         monkeypatch.setattr(pods.collection.fanout, "publish", fail)
         await put(backend, pod("a"), value("a"))
 
-        with pytest.raises(Expired):
+        with pytest.raises(RevisionExpired):
             await anext(watcher)
         assert texts((await pods.list(EVERYTHING)).entries) == ["a"]
 
@@ -137,7 +142,7 @@ async def test_lost_history_ends_watches_and_fills_the_cache_anew(backend: Backe
         board.silent = False
         board.cut(None)
 
-        with pytest.raises(Expired) as raised:
+        with pytest.raises(RevisionExpired) as raised:
             await anext(watcher)
         listing = await pods.list(EVERYTHING)
 
@@ -146,7 +151,7 @@ async def test_lost_history_ends_watches_and_fills_the_cache_anew(backend: Backe
         assert listing.revision == newest
         assert listing.entries[1] is kept, "what has not changed is not looked at again"
         assert view.looked == looked + 2
-        with pytest.raises(Expired):
+        with pytest.raises(RevisionExpired):
             async with pods.watch(EVERYTHING, "v1", after=last):
                 pass
         async with pods.watch(EVERYTHING, "v1", after=newest) as resumed:
@@ -167,7 +172,7 @@ async def test_what_was_queued_is_told_before_the_watch_expires(backend: Backend
             await asyncio.sleep(0)
 
         assert await hear(watcher, 1) == [("ADDED", "a", revision)]
-        with pytest.raises(Expired):
+        with pytest.raises(RevisionExpired):
             await anext(watcher)
 
 
@@ -198,7 +203,7 @@ class Torn:
 
     async def range(
         self, prefix: str, *, start: str = "", limit: int = 0, revision: int | None = None
-    ) -> Page:
+    ) -> KeyPage:
         page = await self.backend.range(prefix, start=start, limit=limit, revision=revision)
         if self.failures and start:
             raise self.failures.pop()
@@ -230,7 +235,7 @@ class Slow:
 
     async def range(
         self, prefix: str, *, start: str = "", limit: int = 0, revision: int | None = None
-    ) -> Page:
+    ) -> KeyPage:
         page = await self.backend.range(prefix, start=start, limit=limit, revision=revision)
         if prefix == PODS.prefix:
             self.held.set()
@@ -326,7 +331,7 @@ async def test_two_servers_on_one_store_see_the_same(pair: tuple[Backend, Backen
 
 def test_changes_of_one_revision_are_applied_together() -> None:
     changes = [
-        Change(str(number), b"", None, revision, revision)
+        StoredChange(str(number), b"", None, revision, revision)
         for number, revision in enumerate((1, 2, 2, 2, 3, 4, 4))
     ]
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from apiserver.storage.cache.entry import Selectable
-from apiserver.storage.cache.watch_cache import CachedResource, NotReady, Selection, WatchCache
+from apiserver.storage.cache.watch_cache import CachedResource, EntrySelection, NotReady, WatchCache
 from apiserver.storage.etcd.backend import open_etcd
-from apiserver.storage.interface import Backend, Page, Record, Unavailable
+from apiserver.storage.interface import Backend, KeyPage, Record, Unavailable
 from tests.apiserver.storage.cache.cached import PODS, JsonView
 from tests.apiserver.storage.etcd.etcd_server import (
     Cluster,
@@ -48,11 +48,11 @@ class ThroughCache:
 
     async def range(
         self, prefix: str, *, start: str = "", limit: int = 0, revision: int | None = None
-    ) -> Page:
+    ) -> KeyPage:
         namespace = prefix.removeprefix(PODS.prefix).rstrip("/")
         with _not_ready_is_unavailable():
-            listing = await self._pods.list(Selection(namespace=namespace))
-        return Page([entry.record for entry in listing.entries], listing.revision)
+            listing = await self._pods.list(EntrySelection(namespace=namespace))
+        return KeyPage([entry.record for entry in listing.entries], listing.revision)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import pytest
 
 from apiserver.storage.cache.cache_limits import CacheLimits, WindowSize
-from apiserver.storage.cache.watch_cache import Exact, Expired, Selection
+from apiserver.storage.cache.watch_cache import EntrySelection, Exact, RevisionExpired
 from apiserver.storage.interface import Backend
 from tests.apiserver.storage.cache.cached import (
     caching,
@@ -16,7 +16,7 @@ from tests.apiserver.storage.cache.cached import (
     value,
 )
 
-EVERYTHING = Selection()
+EVERYTHING = EntrySelection()
 
 
 async def test_pages_of_one_snapshot_add_up_while_others_write(backend: Backend) -> None:
@@ -74,7 +74,7 @@ async def test_an_exact_list_is_the_same_from_the_window_and_from_the_store(
         await put(backend, pod("b"), value("b2", labels={"x": "y"}))
         await remove(backend, pod("a"))
 
-        async def at(later: int, selection: Selection = EVERYTHING) -> list[str]:
+        async def at(later: int, selection: EntrySelection = EVERYTHING) -> list[str]:
             return texts((await pods.list(selection, at=Exact(first + later))).entries)
 
         assert [await at(later) for later in range(5)] == [
@@ -84,7 +84,7 @@ async def test_an_exact_list_is_the_same_from_the_window_and_from_the_store(
             ["a", "b2", "c"],
             ["b2", "c"],
         ]
-        assert await at(2, Selection("default", "b")) == ["b"]
+        assert await at(2, EntrySelection("default", "b")) == ["b"]
         assert await at(3, labelled("x", "y")) == ["b2"]
         entry = await pods.get("a", namespace="default", at=Exact(first + 3))
         assert entry is not None
@@ -115,7 +115,7 @@ async def test_a_list_at_a_compacted_revision_is_expired(backend: Backend) -> No
     first = await fill(backend, "a")
     await backend.compact(await fill(backend, "b", "c"))
     async with caching(backend) as (_, pods):
-        with pytest.raises(Expired) as raised:
+        with pytest.raises(RevisionExpired) as raised:
             await pods.list(EVERYTHING, at=Exact(first))
 
     assert raised.value.asked == first

@@ -16,13 +16,13 @@ from apiserver.storage.cache.fanout import EntryEvent, Watcher
 from apiserver.storage.cache.read_revision import At
 from apiserver.storage.cache.watch_cache import (
     CachedResource,
+    EntrySelection,
     Exact,
     Freshness,
     NotOlderThan,
-    Selection,
     WatchCache,
 )
-from apiserver.storage.interface import Backend, Conflict, KeyExists, Record, Unavailable
+from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConflict, Unavailable
 from tests.apiserver.storage.cache.cached import (
     PODS,
     JsonView,
@@ -36,13 +36,13 @@ from tests.apiserver.storage.cache.cached import (
 WRITERS, WRITES, WATCHERS, READERS = 4, 60, 8, 4
 
 SELECTIONS = [
-    Selection(),
-    Selection(namespace="one"),
-    Selection(namespace="two", name="b"),
-    Selection(name="a"),
+    EntrySelection(),
+    EntrySelection(namespace="one"),
+    EntrySelection(namespace="two", name="b"),
+    EntrySelection(name="a"),
     labelled("app", "web"),
-    Selection("one", labels=lambda labels: labels.get("app") != "web"),
-    Selection(fields=lambda fields: fields["phase"] == "up"),
+    EntrySelection("one", labels=lambda labels: labels.get("app") != "web"),
+    EntrySelection(fields=lambda fields: fields["phase"] == "up"),
 ]
 
 State = dict[str, Record]
@@ -59,7 +59,7 @@ class Story:
         self.running = True
         self.lists = self.batches = 0
 
-    async def truth(self, selection: Selection, revision: int) -> State:
+    async def truth(self, selection: EntrySelection, revision: int) -> State:
         """What *selection* matches at *revision*, as the store alone says."""
         page = await self.backend.range(PODS.prefix, revision=revision)
         view, state = JsonView(), {}
@@ -84,7 +84,7 @@ class Story:
                     revision = await self.backend.delete(key, revision=record.revision)
                 else:
                     revision = await self.backend.update(key, content, revision=record.revision)
-            except (Conflict, KeyExists):
+            except (RevisionConflict, KeyExists):
                 continue
             self.acknowledged = max(self.acknowledged, revision)
             if random.random() < 0.05:
@@ -105,7 +105,7 @@ class Story:
             await self.check_list(pods, selection, Exact(past), past)
 
     async def check_list(
-        self, pods: CachedResource, selection: Selection, at: At, oldest: int
+        self, pods: CachedResource, selection: EntrySelection, at: At, oldest: int
     ) -> None:
         page = await pods.list(selection, at=at, limit=3)
         revision, records = page.revision, [entry.record for entry in page.entries]
@@ -131,7 +131,7 @@ class Story:
                     await self.follow(watcher, selection, known, initial=False)
 
     async def follow(
-        self, watcher: Watcher, selection: Selection, known: State, *, initial: bool
+        self, watcher: Watcher, selection: EntrySelection, known: State, *, initial: bool
     ) -> None:
         newest = 0
         for _ in range(self.random.randint(1, 20)):

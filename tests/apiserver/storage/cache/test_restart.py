@@ -14,20 +14,20 @@ from apiserver.storage.cache.initial_list import Filling
 from apiserver.storage.cache.unclaimed_changes import Unclaimed
 from apiserver.storage.cache.watch_cache import (
     CachedResource,
+    EntrySelection,
     Exact,
-    Expired,
     NotReady,
-    Selection,
+    RevisionExpired,
     WatchCache,
 )
 from apiserver.storage.interface import (
     Backend,
-    Batch,
-    Change,
-    Conflict,
+    ChangeBatch,
     Feed,
     KeyExists,
     Record,
+    RevisionConflict,
+    StoredChange,
 )
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.storage.cache.cached import (
@@ -52,7 +52,7 @@ from tests.apiserver.storage.cache.cached import (
 from tests.apiserver.storage.cache.test_feed_follower import Slow
 from tests.apiserver.storage.conftest import SettableClock, open_store
 
-EVERYTHING = Selection()
+EVERYTHING = EntrySelection()
 
 
 async def past(backend: Backend) -> list[int]:
@@ -108,7 +108,7 @@ async def test_what_is_compacted_cannot_be_gone_on_from(backend: Backend) -> Non
     await backend.compact(gone)
 
     async with caching(backend) as (_, pods):
-        with pytest.raises(Expired) as raised:
+        with pytest.raises(RevisionExpired) as raised:
             async with pods.watch(EVERYTHING, "v1", after=second):
                 pass
         async with pods.watch(EVERYTHING, "v1", after=gone) as watcher:
@@ -123,7 +123,7 @@ async def test_the_store_is_not_asked_for_more_than_the_limit(backend: Backend) 
     async with caching(backend, limits=CacheLimits(replay=1)) as (cache, pods):
         await synced(cache, backend)
         current = cache.revision
-        with pytest.raises(Expired):
+        with pytest.raises(RevisionExpired):
             async with pods.watch(EVERYTHING, "v1", after=current - 2):
                 pass
         async with pods.watch(EVERYTHING, "v1", after=current - 1) as watcher:
@@ -169,7 +169,7 @@ class HeldFeed:
     def __aiter__(self) -> "HeldFeed":
         return self
 
-    async def __anext__(self) -> Batch:
+    async def __anext__(self) -> ChangeBatch:
         await self._released.wait()
         return await anext(self._feed)
 
@@ -282,7 +282,7 @@ async def test_a_resource_registered_again_has_no_past_from_before_it_was_remove
         pods = cache.register(PODS, JsonView())
         await pods.list(EVERYTHING)
 
-        with pytest.raises(Expired):
+        with pytest.raises(RevisionExpired):
             async with pods.watch(EVERYTHING, "v1", after=first):
                 pass
         async with pods.watch(EVERYTHING, "v1", after=cache.revision) as watcher:
@@ -305,15 +305,15 @@ async def test_more_changes_during_a_list_than_a_window_holds(backend: Backend) 
         slow.gate.set()
 
         assert texts((await pods.list(EVERYTHING)).entries) == ["once", "kept", "4"]
-        with pytest.raises(Expired):
+        with pytest.raises(RevisionExpired):
             async with pods.watch(EVERYTHING, "v1", after=revisions[-5]):
                 pass
         async with pods.watch(EVERYTHING, "v1", after=revisions[-4]) as watcher:
             assert [text for _, text, _ in await hear(watcher, 3)] == ["2", "3", "4"]
 
 
-def change(revision: int, key: str = "/a") -> Change:
-    return Change(key, b"", None, revision, revision)
+def change(revision: int, key: str = "/a") -> StoredChange:
+    return StoredChange(key, b"", None, revision, revision)
 
 
 def test_changes_that_were_taken_are_not_in_the_past_of_a_list_begun_again() -> None:
@@ -351,7 +351,12 @@ def test_the_unclaimed_are_few_and_young() -> None:
     assert (unclaimed.start, [each.revision for each in unclaimed.of("/")]) == (5, [6])
 
 
-SELECTIONS = [EVERYTHING, Selection(namespace="one"), labelled("app", "web"), Selection(name="a")]
+SELECTIONS = [
+    EVERYTHING,
+    EntrySelection(namespace="one"),
+    labelled("app", "web"),
+    EntrySelection(name="a"),
+]
 
 
 class Clients:
@@ -378,7 +383,7 @@ class Clients:
                     await backend.delete(key, revision=record.revision)
                 else:
                     await backend.update(key, content, revision=record.revision)
-            except (Conflict, KeyExists):
+            except (RevisionConflict, KeyExists):
                 continue
 
     async def server(self, *, lives: int, writes: int) -> None:
@@ -394,7 +399,7 @@ class Clients:
                 self.serving = None
             await backend.close()
 
-    async def watch(self, selection: Selection, backend: Backend) -> None:
+    async def watch(self, selection: EntrySelection, backend: Backend) -> None:
         """Follow from server to server, and end with what the store says."""
         known, newest = dict[str, Record](), self.first
         while not self.finished:
@@ -404,7 +409,7 @@ class Clients:
         assert known == await truth(backend, selection, newest)
 
     async def follow(
-        self, selection: Selection, known: dict[str, Record], newest: int
+        self, selection: EntrySelection, known: dict[str, Record], newest: int
     ) -> tuple[dict[str, Record], int]:
         if self.serving is None:
             return known, newest
@@ -420,7 +425,7 @@ class Clients:
         return known, newest
 
 
-async def truth(backend: Backend, selection: Selection, revision: int) -> dict[str, Record]:
+async def truth(backend: Backend, selection: EntrySelection, revision: int) -> dict[str, Record]:
     page = await backend.range(PODS.prefix, revision=revision)
     state, view = {}, JsonView()
     for record in page.records:

@@ -7,16 +7,16 @@ import pytest
 
 from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.cache.watch_cache import (
+    EntrySelection,
     Exact,
     Freshness,
     NotOlderThan,
     NotReady,
-    Selection,
     TooLargeRevision,
     WatchCache,
 )
 from apiserver.storage.interface import Backend, Unavailable
-from apiserver.storage.keys import InvalidKey
+from apiserver.storage.keys import InvalidStorageKey
 from tests.apiserver.storage.cache.cached import (
     GADGETS,
     NODES,
@@ -35,7 +35,7 @@ from tests.apiserver.storage.cache.cached import (
 )
 
 HASTY = CacheLimits(wait=0.02, grace=0.001, progress=0.02, retry_first=0.001)
-EVERYTHING = Selection()
+EVERYTHING = EntrySelection()
 
 
 async def test_what_was_there_before_the_start_is_listed_in_the_order_of_keys(
@@ -90,9 +90,9 @@ async def test_namespaces_and_cluster_scope_have_their_own_objects(backend: Back
     pods, nodes = cache.register(PODS, JsonView()), cache.register(NODES, JsonView())
 
     async with cache:
-        in_one = await pods.list(Selection(namespace="one"))
-        named = await pods.list(Selection(name="a"))
-        of_cluster = await nodes.list(Selection(name="a"))
+        in_one = await pods.list(EntrySelection(namespace="one"))
+        named = await pods.list(EntrySelection(name="a"))
+        of_cluster = await nodes.list(EntrySelection(name="a"))
 
     assert [entry.record.key for entry in in_one.entries] == [pod("a", "one")]
     assert [entry.record.key for entry in named.entries] == [pod("a", "one-more"), pod("a", "one")]
@@ -106,7 +106,7 @@ async def test_selectors_look_at_labels_and_fields(backend: Backend) -> None:
 
     async with caching(backend) as (_, pods):
         web = await pods.list(labelled("app", "web"))
-        running = Selection(
+        running = EntrySelection(
             labels=lambda labels: labels.get("app") == "web",
             fields=lambda fields: fields.get("phase") == "Running",
         )
@@ -120,12 +120,12 @@ async def test_a_name_that_no_object_can_have_selects_nothing(backend: Backend, 
     await fill(backend, "a", "b")
     async with caching(backend) as (_, pods):
         for namespace in (None, "default"):
-            assert (await pods.list(Selection(namespace, name))).entries == []
+            assert (await pods.list(EntrySelection(namespace, name))).entries == []
 
 
 async def test_getting_a_name_that_no_object_can_have_is_refused(backend: Backend) -> None:
     async with caching(backend) as (_, pods):
-        with pytest.raises(InvalidKey, match="name 'a/b'"):
+        with pytest.raises(InvalidStorageKey, match="name 'a/b'"):
             await pods.get("a/b", namespace="default")
 
 
@@ -256,8 +256,8 @@ async def test_a_feed_that_cannot_be_trusted_is_not_waited_for(backend: Backend)
         page = await pods.list(EVERYTHING, limit=2)
         assert (texts(page.entries), page.more, page.remaining) == (["a", "b"], True, 1)
         assert texts((await pods.list(labelled("app", "web"))).entries) == ["a"]
-        assert texts((await pods.list(Selection("default", "b"))).entries) == ["b"]
-        assert texts((await pods.list(Selection(name="b"))).entries) == ["b"]
+        assert texts((await pods.list(EntrySelection("default", "b"))).entries) == ["b"]
+        assert texts((await pods.list(EntrySelection(name="b"))).entries) == ["b"]
         late = await pods.list(EVERYTHING, at=NotOlderThan(revision))
         assert (texts(late.entries), late.revision) == (["a", "b", "c"], revision)
 

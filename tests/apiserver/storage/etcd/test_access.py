@@ -10,7 +10,7 @@ import grpc
 import pytest
 from aetcd.rpc import auth_pb2, rpc_pb2, rpc_pb2_grpc
 
-from apiserver.process.certificates import Authority
+from apiserver.process.certificates import CertificateAuthority
 from apiserver.storage.etcd.backend import EtcdBackend, open_etcd
 from apiserver.storage.etcd.errors import AccessDenied
 from apiserver.storage.interface import Unavailable
@@ -26,7 +26,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A CA, and certificates of a server named etcd.test and of a client."""
     directory = tmp_path_factory.mktemp("certificates")
     now = datetime.now(UTC)
-    authority = Authority.create(now=now)
+    authority = CertificateAuthority.create(now=now)
     pairs = {
         "ca": authority.pair,
         "server": authority.issue_serving(["etcd.test"], now=now),

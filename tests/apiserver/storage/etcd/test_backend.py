@@ -9,11 +9,11 @@ from aetcd.rpc import rpc_pb2
 
 from apiserver.storage.backends import InvalidURL
 from apiserver.storage.etcd.backend import EtcdBackend, open_etcd
-from apiserver.storage.etcd.keys import InvalidKey
+from apiserver.storage.etcd.keys import InvalidEtcdKey
 from apiserver.storage.interface import (
     Compacted,
-    Conflict,
     FutureRevision,
+    RevisionConflict,
     Unavailable,
     ValueTooLarge,
 )
@@ -228,16 +228,16 @@ async def test_a_lease_revoked_by_somebody_else_is_replaced(backend: EtcdBackend
 
 async def test_revision_zero_matches_no_key(backend: EtcdBackend) -> None:
     """To etcd itself it is the revision of a key that does not exist."""
-    with pytest.raises(Conflict):
+    with pytest.raises(RevisionConflict):
         await backend.update("/a", b"", revision=0)
 
     assert await backend.get("/a") is None
 
 
 async def test_keys_that_the_backend_keeps_for_itself_are_refused(backend: EtcdBackend) -> None:
-    with pytest.raises(InvalidKey):
+    with pytest.raises(InvalidEtcdKey):
         await backend.create("\0a", b"")
-    with pytest.raises(InvalidKey):
+    with pytest.raises(InvalidEtcdKey):
         await backend.range("\0")
 
 

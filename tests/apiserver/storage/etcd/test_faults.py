@@ -15,11 +15,11 @@ import pytest
 
 from apiserver.storage.etcd.backend import EtcdBackend, open_etcd
 from apiserver.storage.interface import (
-    Change,
     Compacted,
-    Conflict,
     Feed,
     KeyExists,
+    RevisionConflict,
+    StoredChange,
     Unavailable,
 )
 from tests.apiserver.storage.etcd.etcd_server import (
@@ -133,7 +133,7 @@ async def _torment(cluster: Cluster, fault: Fault, *, rounds: int) -> None:
     account = Account()
     backend, observer = await open_etcd(url), await open_etcd(url)
     start = await backend.current_revision()
-    history: list[Change] = []
+    history: list[StoredChange] = []
     async with observer.watch("/", after=start) as feed, asyncio.TaskGroup() as group:
         reading = group.create_task(_read(feed, history))
         async with _writing(backend, account):
@@ -177,7 +177,7 @@ async def _write(backend: EtcdBackend, account: Account, key: str, stopping: asy
             (account.unknown if error.uncertain else account.refused).append((key, value))
             doubted = doubted or error.uncertain
             revision = await _newest(backend, key)
-        except (KeyExists, Conflict):
+        except (KeyExists, RevisionConflict):
             # Nobody else writes this key, so this can only be a write without an answer.
             assert doubted
             account.refused.append((key, value))
@@ -205,12 +205,12 @@ async def _newest(backend: EtcdBackend, key: str) -> int:
         return 0 if record is None else record.revision
 
 
-async def _read(feed: Feed, history: list[Change]) -> None:
+async def _read(feed: Feed, history: list[StoredChange]) -> None:
     async for batch in feed:
         history.extend(batch.changes)
 
 
-def _check(account: Account, history: list[Change]) -> None:
+def _check(account: Account, history: list[StoredChange]) -> None:
     revisions = [change.revision for change in history]
     assert revisions == sorted(set(revisions)), "a change was doubled or reordered"
     told = {change.revision: (change.key, change.value) for change in history}
@@ -224,13 +224,13 @@ def _check(account: Account, history: list[Change]) -> None:
         assert change.previous == previous, "a change does not follow the one before it"
 
 
-def _with_previous(history: list[Change]) -> Iterator[tuple[Change, bytes | None]]:
+def _with_previous(history: list[StoredChange]) -> Iterator[tuple[StoredChange, bytes | None]]:
     values: dict[str, bytes | None] = {}
     for change in history:
         yield change, values.get(change.key)
         values[change.key] = change.value
 
 
-def _replay(history: list[Change]) -> dict[str, bytes]:
+def _replay(history: list[StoredChange]) -> dict[str, bytes]:
     values = {change.key: change.value for change in history}
     return {key: value for key, value in values.items() if value is not None}

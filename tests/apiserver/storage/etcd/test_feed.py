@@ -8,7 +8,7 @@ from aetcd.rpc import rpc_pb2
 
 from apiserver.storage.etcd.backend import EtcdBackend, open_etcd
 from apiserver.storage.etcd.releases import reports_progress_rightly
-from apiserver.storage.interface import Batch, Compacted, Feed
+from apiserver.storage.interface import ChangeBatch, Compacted, Feed
 from tests.apiserver.storage.etcd.etcd_binary import etcd_binary
 from tests.apiserver.storage.etcd.etcd_fake import Conversation, put, start_fake
 from tests.apiserver.storage.etcd.etcd_proxy import Proxy, start_proxy
@@ -51,7 +51,7 @@ async def writer(address: str, prefix: str) -> AsyncIterator[EtcdBackend]:
     await backend.close()
 
 
-async def read_until(feed: Feed, revision: int) -> list[Batch]:
+async def read_until(feed: Feed, revision: int) -> list[ChangeBatch]:
     batches = []
     async for batch in feed:
         batches.append(batch)
@@ -60,7 +60,7 @@ async def read_until(feed: Feed, revision: int) -> list[Batch]:
     return batches
 
 
-def revisions(batches: list[Batch]) -> list[int]:
+def revisions(batches: list[ChangeBatch]) -> list[int]:
     return [change.revision for batch in batches for change in batch.changes]
 
 
@@ -68,7 +68,7 @@ async def test_a_feed_whose_connections_are_cut_loses_and_doubles_nothing(
     backend: EtcdBackend, writer: EtcdBackend, proxy: Proxy
 ) -> None:
     written = [await writer.create("/first", b"")]
-    seen: list[Batch] = []
+    seen: list[ChangeBatch] = []
 
     async def write() -> None:
         for number in range(300):
@@ -167,7 +167,7 @@ async def test_a_reader_so_slow_that_compaction_passes_it_is_told(
 ) -> None:
     """What it gets before that has no gap."""
     written = [await writer.create("/a", b"")]
-    seen: list[Batch] = []
+    seen: list[ChangeBatch] = []
     async with backend.watch("/", after=written[0] - 1) as feed:
         seen.append(await anext(feed))
         for number in range(40):
@@ -231,7 +231,7 @@ async def test_progress_is_asked_for_until_it_is_told() -> None:
 
             assert await feed.request_progress() is True
 
-            assert await waiting == Batch((), 7)
+            assert await waiting == ChangeBatch((), 7)
         await backend.close()
 
 
@@ -248,7 +248,7 @@ async def test_progress_is_asked_for_again_when_the_stream_was_lost() -> None:
         async with backend.watch("/", after=5) as feed:
             assert await feed.request_progress() is True
 
-            assert await anext(feed) == Batch((), 5)
+            assert await anext(feed) == ChangeBatch((), 5)
         await backend.close()
 
 
@@ -262,7 +262,7 @@ async def test_a_notification_of_progress_is_used_when_the_stream_is_resumed() -
     async with start_fake(TRUSTED, tell, go_on) as (fake, address):
         backend = await open_etcd(f"etcd://{address}")
         async with backend.watch("/", after=5) as feed:
-            assert await anext(feed) == Batch((), 90)
+            assert await anext(feed) == ChangeBatch((), 90)
             assert (await anext(feed)).revision == 91
         await backend.close()
     assert [each.start for each in fake.conversations] == [5, 90]

@@ -15,7 +15,7 @@ from apiserver.storage.etcd.errors import (
     judge,
     translate,
 )
-from apiserver.storage.etcd.keys import InvalidKey, Keyspace
+from apiserver.storage.etcd.keys import InvalidEtcdKey, Keyspace
 from apiserver.storage.etcd.releases import loses_data, reports_progress_rightly
 from apiserver.storage.interface import Full, StorageError, ValueTooLarge
 
@@ -182,5 +182,5 @@ def test_the_backends_own_keys_are_in_no_span(prefix: str, name: str) -> None:
 
 @pytest.mark.parametrize("key", ["", "\0own", "/\ud800"])
 def test_keys_that_etcd_or_the_backend_cannot_hold_are_refused(key: str) -> None:
-    with pytest.raises(InvalidKey):
+    with pytest.raises(InvalidEtcdKey):
         Keyspace("/x").wire(key)

@@ -11,7 +11,7 @@ from aetcd.rpc import rpc_pb2
 from apiserver.storage.etcd.backend import EtcdBackend, open_etcd
 from apiserver.storage.etcd.keys import Keyspace
 from apiserver.storage.etcd.session import Writer
-from apiserver.storage.interface import Change, Conflict, KeyExists, Unavailable
+from apiserver.storage.interface import KeyExists, RevisionConflict, StoredChange, Unavailable
 from tests.apiserver.storage.etcd.etcd_proxy import Proxy, start_proxy
 from tests.apiserver.storage.etcd.etcd_server import start_etcd
 
@@ -61,10 +61,10 @@ async def alone(proxy: Proxy, prefix: str) -> AsyncIterator[EtcdBackend]:
     await backend.close()
 
 
-async def changes(backend: EtcdBackend, key: str) -> list[Change]:
+async def changes(backend: EtcdBackend, key: str) -> list[StoredChange]:
     """All that ever happened to *key*."""
     end = await backend.create("/end", b"")
-    found: list[Change] = []
+    found: list[StoredChange] = []
     async with backend.watch("/", after=0) as feed:
         async for batch in feed:
             found += [change for change in batch.changes if change.key == key]
@@ -80,7 +80,7 @@ async def test_a_creation_whose_answer_was_lost_is_reported_with_its_own_revisio
 
     revision = await backend.create("/a", b"1")
 
-    assert await changes(other, "/a") == [Change("/a", b"1", None, revision, revision)]
+    assert await changes(other, "/a") == [StoredChange("/a", b"1", None, revision, revision)]
 
 
 async def test_an_update_whose_answer_was_lost_is_reported_with_its_own_revision(
@@ -91,7 +91,7 @@ async def test_an_update_whose_answer_was_lost_is_reported_with_its_own_revision
 
     revision = await backend.update("/a", b"2", revision=created)
 
-    assert (await changes(other, "/a"))[1:] == [Change("/a", b"2", b"1", revision, created)]
+    assert (await changes(other, "/a"))[1:] == [StoredChange("/a", b"2", b"1", revision, created)]
 
 
 async def test_a_deletion_whose_answer_was_lost_is_reported_with_its_own_revision(
@@ -102,7 +102,7 @@ async def test_a_deletion_whose_answer_was_lost_is_reported_with_its_own_revisio
 
     revision = await backend.delete("/a", revision=created)
 
-    assert (await changes(other, "/a"))[1:] == [Change("/a", None, b"1", revision, created)]
+    assert (await changes(other, "/a"))[1:] == [StoredChange("/a", None, b"1", revision, created)]
 
 
 async def test_the_revision_is_right_even_when_others_have_written_before_the_answer(
@@ -129,7 +129,7 @@ async def test_the_same_bytes_written_by_somebody_else_are_not_taken_for_ones_ow
     await proxy.held.wait()
     theirs = await other.update("/a", b"5", revision=created)
 
-    with pytest.raises(Conflict) as conflict:
+    with pytest.raises(RevisionConflict) as conflict:
         await updating
 
     assert conflict.value.current is not None
@@ -145,7 +145,7 @@ async def test_a_deletion_by_somebody_else_is_not_taken_for_ones_own(
     await proxy.held.wait()
     await other.delete("/a", revision=created)
 
-    with pytest.raises(Conflict) as conflict:
+    with pytest.raises(RevisionConflict) as conflict:
         await deleting
 
     assert conflict.value.current is None
@@ -237,7 +237,7 @@ async def test_a_cancelled_write_leaves_nothing_that_confuses_the_next(
 
     await proxy.release()
 
-    with pytest.raises(Conflict):
+    with pytest.raises(RevisionConflict):
         await backend.update("/b", b"mine", revision=theirs - 1)
     assert await other.get("/a") is not None
 

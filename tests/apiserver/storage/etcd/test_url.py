@@ -8,29 +8,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apiserver.storage.backends import InvalidURL
-from apiserver.storage.etcd.url import Credentials, Settings, Tls, parse_etcd_url
+from apiserver.storage.etcd.url import EtcdCredentials, EtcdSettings, Tls, parse_etcd_url
 
 
 @pytest.mark.parametrize(
     ("url", "settings"),
     [
-        ("etcd://localhost", Settings(("localhost:2379",))),
-        ("etcd://localhost/", Settings(("localhost:2379",))),
-        ("etcd://a:1,b:2,[::1]:3", Settings(("a:1", "b:2", "[::1]:3"))),
-        ("etcd://[::1]", Settings(("[::1]:2379",))),
-        ("etcd://a?prefix=/x%20y&timeout=0.5", Settings(("a:2379",), "/x y", timeout=0.5)),
-        ("etcd://a?prefix=/x+y", Settings(("a:2379",), "/x+y")),
-        ("etcd://u:p%40%3A%2F@a", Settings(("a:2379",), credentials=Credentials("u", "p@:/"))),
-        ("etcd://u:p@q@a", Settings(("a:2379",), credentials=Credentials("u", "p@q"))),
-        ("etcd://u@a", Settings(("a:2379",), credentials=Credentials("u", ""))),
-        ("etcd://a?ca=/ca", Settings(("a:2379",), tls=Tls(ca=Path("/ca")))),
+        ("etcd://localhost", EtcdSettings(("localhost:2379",))),
+        ("etcd://localhost/", EtcdSettings(("localhost:2379",))),
+        ("etcd://a:1,b:2,[::1]:3", EtcdSettings(("a:1", "b:2", "[::1]:3"))),
+        ("etcd://[::1]", EtcdSettings(("[::1]:2379",))),
+        ("etcd://a?prefix=/x%20y&timeout=0.5", EtcdSettings(("a:2379",), "/x y", timeout=0.5)),
+        ("etcd://a?prefix=/x+y", EtcdSettings(("a:2379",), "/x+y")),
+        (
+            "etcd://u:p%40%3A%2F@a",
+            EtcdSettings(("a:2379",), credentials=EtcdCredentials("u", "p@:/")),
+        ),
+        ("etcd://u:p@q@a", EtcdSettings(("a:2379",), credentials=EtcdCredentials("u", "p@q"))),
+        ("etcd://u@a", EtcdSettings(("a:2379",), credentials=EtcdCredentials("u", ""))),
+        ("etcd://a?ca=/ca", EtcdSettings(("a:2379",), tls=Tls(ca=Path("/ca")))),
         (
             "etcd://a?cert=/c&key=/k&server-name=etcd",
-            Settings(("a:2379",), tls=Tls(None, Path("/c"), Path("/k"), "etcd")),
+            EtcdSettings(("a:2379",), tls=Tls(None, Path("/c"), Path("/k"), "etcd")),
         ),
     ],
 )
-def test_a_url_says(url: str, settings: Settings) -> None:
+def test_a_url_says(url: str, settings: EtcdSettings) -> None:
     assert parse_etcd_url(url) == settings
 
 
@@ -84,7 +87,7 @@ def test_whatever_is_percent_encoded_comes_back(user: str, password: str, prefix
 
     settings = parse_etcd_url(f"etcd://{user_info}@a?prefix={quote(prefix, safe='')}")
 
-    assert settings.credentials == Credentials(user, password)
+    assert settings.credentials == EtcdCredentials(user, password)
     assert settings.prefix == prefix
 
 

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from apiserver.storage.interface import Batch, Change, Unavailable
+from apiserver.storage.interface import ChangeBatch, StoredChange, Unavailable
 from apiserver.storage.sqlite.backend import SqliteBackend, open_sqlite
 from apiserver.storage.sqlite.feed import SqliteFeed, Tide
 from tests.apiserver.storage.reading import take
 
-CHANGE = Change("/a", b"one", None, 2, 2)
+CHANGE = StoredChange("/a", b"one", None, 2, 2)
 
 
 @pytest.fixture
@@ -23,11 +23,11 @@ async def backend() -> AsyncIterator[SqliteBackend]:
 async def test_a_store_that_cannot_be_read_does_not_end_a_feed() -> None:
     positions: list[int] = []
 
-    async def read(prefix: str, after: int) -> tuple[Batch, int]:
+    async def read(prefix: str, after: int) -> tuple[ChangeBatch, int]:
         positions.append(after)
         if len(positions) < 3:
             raise Unavailable("disk I/O error")
-        return Batch((CHANGE,), 2), 2
+        return ChangeBatch((CHANGE,), 2), 2
 
     tide = Tide()
     feed = SqliteFeed(tide, read, "/", after=1)
@@ -45,12 +45,12 @@ async def test_a_store_that_cannot_be_read_does_not_end_a_feed() -> None:
 async def test_a_feed_tries_again_by_itself() -> None:
     tries = 0
 
-    async def read(prefix: str, after: int) -> tuple[Batch, int]:
+    async def read(prefix: str, after: int) -> tuple[ChangeBatch, int]:
         nonlocal tries
         tries += 1
         if tries == 1:
             raise Unavailable("disk I/O error")
-        return Batch((CHANGE,), 2), 2
+        return ChangeBatch((CHANGE,), 2), 2
 
     assert await take(SqliteFeed(Tide(), read, "/", after=1), 1) == [CHANGE]
 
@@ -83,13 +83,13 @@ async def test_progress_asked_for_during_a_read_is_answered_by_a_later_one() -> 
     reads = 0
     begun, go_on = asyncio.Event(), asyncio.Event()
 
-    async def read(prefix: str, after: int) -> tuple[Batch, int]:
+    async def read(prefix: str, after: int) -> tuple[ChangeBatch, int]:
         nonlocal reads
         reads += 1
         current = revision
         begun.set()
         await go_on.wait()
-        return Batch((), current), current
+        return ChangeBatch((), current), current
 
     feed = SqliteFeed(Tide(), read, "/", after=1)
     reading = asyncio.create_task(anext(feed))
@@ -98,14 +98,14 @@ async def test_progress_asked_for_during_a_read_is_answered_by_a_later_one() -> 
     await feed.request_progress()
     go_on.set()
 
-    assert await reading == Batch((), 6)
+    assert await reading == ChangeBatch((), 6)
     assert reads == 2
 
 
 async def test_a_feed_that_is_behind_reads_on_without_being_woken() -> None:
-    async def read(prefix: str, after: int) -> tuple[Batch, int]:
-        change = Change("/a", b"", None, after + 1, after + 1)
-        return Batch((change,), after + 1), 5
+    async def read(prefix: str, after: int) -> tuple[ChangeBatch, int]:
+        change = StoredChange("/a", b"", None, after + 1, after + 1)
+        return ChangeBatch((change,), after + 1), 5
 
     feed = SqliteFeed(Tide(), read, "/", after=1)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apiserver.storage.interface import Change, Compacted
+from apiserver.storage.interface import Compacted, StoredChange
 from apiserver.storage.sqlite import compaction as sqlite_compaction
 from apiserver.storage.sqlite import queries as sqlite_queries
 from apiserver.storage.sqlite.backend import SqliteBackend, open_sqlite
@@ -77,7 +77,7 @@ async def test_the_first_write_has_revision_2_and_the_history_begins_with_0(
 ) -> None:
     async with backend.watch("/", after=0) as feed:
         assert await backend.create("/a", b"one") == 2
-        assert await take(feed, 1) == [Change("/a", b"one", None, 2, 2)]
+        assert await take(feed, 1) == [StoredChange("/a", b"one", None, 2, 2)]
 
 
 async def test_compaction_removes_what_nobody_can_ask_for(
@@ -108,7 +108,7 @@ async def test_a_key_created_again_outlives_the_compaction_of_its_deletion(
 
     assert (await backend.range("/", revision=deleted)).records == []
     async with backend.watch("/", after=deleted) as feed:
-        assert await take(feed, 1) == [Change("/a", b"2", None, again, again)]
+        assert await take(feed, 1) == [StoredChange("/a", b"2", None, again, again)]
 
 
 def test_a_sweep_that_was_cut_off_is_taken_up(

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apiserver.storage.interface import (
-    Change,
     Compacted,
-    Conflict,
     KeyExists,
-    Page,
+    KeyPage,
     Record,
+    RevisionConflict,
     StorageError,
+    StoredChange,
 )
 from apiserver.storage.sqlite.backend import SqliteBackend, open_sqlite
 from tests.apiserver.storage.reading import take_until
@@ -36,7 +36,7 @@ class Model:
     compacted: int = 0
     state: dict[str, Record] = field(default_factory=dict)
     past: dict[int, dict[str, Record]] = field(default_factory=lambda: {1: {}})
-    changes: list[Change] = field(default_factory=list)
+    changes: list[StoredChange] = field(default_factory=list)
 
     def write(self, key: str, value: bytes | None) -> int:
         self.revision += 1
@@ -47,7 +47,7 @@ class Model:
         else:
             self.state[key] = Record(key, value, self.revision, created)
         previous = old.value if old else None
-        self.changes.append(Change(key, value, previous, self.revision, created))
+        self.changes.append(StoredChange(key, value, previous, self.revision, created))
         self.past[self.revision] = dict(self.state)
         return self.revision
 
@@ -76,7 +76,7 @@ async def apply(backend: SqliteBackend, model: Model, operation: tuple[str, str,
                 model.compacted = max(model.compacted, target)
     except KeyExists:
         assert kind == "create" and current is not None
-    except Conflict as conflict:
+    except RevisionConflict as conflict:
         assert kind == "stale" or current is None
         assert conflict.current == current
 
@@ -91,9 +91,9 @@ async def check(backend: SqliteBackend, model: Model) -> None:
             except Compacted:
                 assert revision < model.compacted
                 continue
-            assert page == Page(expected, revision, 0)
+            assert page == KeyPage(expected, revision, 0)
             page = await backend.range(prefix, revision=revision, limit=2)
-            assert page == Page(expected[:2], revision, max(len(expected) - 2, 0))
+            assert page == KeyPage(expected[:2], revision, max(len(expected) - 2, 0))
     assert (await backend.range("/")).records == [model.state[key] for key in sorted(model.state)]
     after = model.compacted
     expected_changes = [change for change in model.changes if change.revision > after]

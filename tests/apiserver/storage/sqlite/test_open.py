@@ -10,7 +10,7 @@ import pytest
 from apiserver.storage.backends import InvalidURL
 from apiserver.storage.interface import StorageError
 from apiserver.storage.sqlite import schema as sqlite_schema
-from apiserver.storage.sqlite.backend import Location, open_sqlite, parse_url
+from apiserver.storage.sqlite.backend import DatabaseLocation, open_sqlite, parse_url
 from apiserver.storage.sqlite.schema import (
     SCHEMA_VERSION,
     CannotOpen,
@@ -23,16 +23,16 @@ from apiserver.storage.sqlite.schema import (
 @pytest.mark.parametrize(
     ("url", "location"),
     [
-        ("sqlite://:memory:", Location(None)),
-        ("sqlite:///store.db", Location(Path("store.db"))),
-        ("sqlite:///below/store.db", Location(Path("below/store.db"))),
-        ("sqlite:////var/lib/store.db", Location(Path("/var/lib/store.db"))),
-        ("sqlite:///with%20space%3F%23.db", Location(Path("with space?#.db"))),
-        ("sqlite:///store.db?synchronous=normal", Location(Path("store.db"), "normal")),
-        ("sqlite:///store.db?synchronous=full", Location(Path("store.db"), "full")),
+        ("sqlite://:memory:", DatabaseLocation(None)),
+        ("sqlite:///store.db", DatabaseLocation(Path("store.db"))),
+        ("sqlite:///below/store.db", DatabaseLocation(Path("below/store.db"))),
+        ("sqlite:////var/lib/store.db", DatabaseLocation(Path("/var/lib/store.db"))),
+        ("sqlite:///with%20space%3F%23.db", DatabaseLocation(Path("with space?#.db"))),
+        ("sqlite:///store.db?synchronous=normal", DatabaseLocation(Path("store.db"), "normal")),
+        ("sqlite:///store.db?synchronous=full", DatabaseLocation(Path("store.db"), "full")),
     ],
 )
-def test_urls(url: str, location: Location) -> None:
+def test_urls(url: str, location: DatabaseLocation) -> None:
     assert parse_url(url) == location
 
 

@@ -15,7 +15,7 @@ import pytest
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.storage.sqlite.sqlite_child import value_of
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 @contextmanager

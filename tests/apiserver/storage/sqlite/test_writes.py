@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from apiserver.storage.interface import Conflict, KeyExists, Unavailable, ValueTooLarge
+from apiserver.storage.interface import KeyExists, RevisionConflict, Unavailable, ValueTooLarge
 from apiserver.storage.sqlite.backend import ROW_BYTES, SqliteBackend, open_sqlite
 from apiserver.storage.sqlite.schema import open_file
-from apiserver.storage.sqlite.sessions import Session, open_sessions
+from apiserver.storage.sqlite.sessions import SqliteSession, open_sessions
 from apiserver.storage.sqlite.writes import Create, Delete, Update, run_writes
 
 
@@ -68,7 +68,7 @@ def test_writes_of_one_group_see_each_other(path: Path) -> None:
     connection.close()
     assert [answer for answer in answers if isinstance(answer, int)] == [2, 3, 4, 5]
     assert isinstance(answers[1], KeyExists)
-    assert isinstance(answers[3], Conflict)
+    assert isinstance(answers[3], RevisionConflict)
     assert answers[3].current is not None
     assert answers[3].current.value == b"three"
 
@@ -150,7 +150,7 @@ async def test_a_bad_job_does_not_hurt_those_beside_it(backend: SqliteBackend) -
 
 async def test_a_full_disk_is_unavailable_until_there_is_room(path: Path) -> None:
     connections = [open_file(path) for _ in range(6)]
-    backend = SqliteBackend([Session(each, threading.Lock()) for each in connections])
+    backend = SqliteBackend([SqliteSession(each, threading.Lock()) for each in connections])
     first = await backend.create("/first", b"x" * 10_000)
     (pages,) = connections[0].execute("PRAGMA page_count").fetchone()
     connections[0].execute(f"PRAGMA max_page_count = {pages + 5}")
