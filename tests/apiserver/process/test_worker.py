@@ -29,7 +29,7 @@ from apiserver.process.certificates import CertificateAuthority, KeyPair
 from apiserver.process.data_folder import DataDir, issue_client, prepare, renew_serving
 from apiserver.process.worker import DRAIN, IDLE_GRACE
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:apiserver.gunicorn_conf")
 
 
