@@ -80,6 +80,8 @@ def log_config(*, form: str, level: str) -> dict[str, Any]:
         "loggers": {
             "gunicorn.error": gunicorn,
             "gunicorn.access": gunicorn,
+            # The server's own controllers and their client.
+            "apimachinery": gunicorn,
             # Both say more on the level debug than a log can bear.
             "asyncio": {"level": "INFO"},
             "grpc": {"level": "INFO"},

@@ -6,8 +6,10 @@ there are, so adding one needs no change to the server.
 """
 
 import re
+import sys
 from collections.abc import Awaitable, Callable
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from typing import Final, TypeAlias
 
 from apiserver.storage.interface import Backend, StorageError
@@ -26,7 +28,7 @@ class InvalidURL(StorageError):
 async def open_backend(url: str) -> Backend:
     """Open the store that *url* names, with the backend of its scheme."""
     found = _SCHEME.match(url)
-    known = entry_points(group=ENTRY_POINTS)
+    known = _announced(tuple(sys.path))
     schemes = ", ".join(f"{name}://" for name in sorted(known.names)) or "none is installed"
     # The messages do not repeat the URL: it may hold a password.
     if found is None:
@@ -36,3 +38,9 @@ async def open_backend(url: str) -> Backend:
         raise InvalidURL(f"store URL: no backend has the scheme {scheme!r}; known: {schemes}")
     open_x: OpenBackend = known[scheme].load()
     return await open_x(url)
+
+
+@cache
+def _announced(path: tuple[str, ...]) -> EntryPoints:
+    """Return the entry points of all backends on *path*; searching it takes milliseconds."""
+    return entry_points(group=ENTRY_POINTS)
