@@ -143,7 +143,7 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
             namespace=self._writable(self._binding.namespace_for(obj), rest),
             query=create_query(self._binding.options(options)),
         )
-        return self._codec.decode((await self._send(request)).body)
+        return await self._write(request)
 
     async def update(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
         return await self._update(obj, "", options)
@@ -164,10 +164,12 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
 
     async def delete(self, name: str, **options: Unpack[DeleteArguments]) -> ObjectT | Status:
         rest, _ = await self._rest()
-        request = rest.delete(
-            name, delete_body(self._delete(options)), namespace=self._binding.namespace
-        )
-        return self._codec.decode_or_status((await self._send(request)).body)
+        chosen = self._delete(options)
+        request = rest.delete(name, delete_body(chosen), namespace=self._binding.namespace)
+        answer = self._codec.decode_or_status((await self._send(request)).body)
+        if not chosen.get("dry_run"):
+            self._notify(answer)
+        return answer
 
     async def delete_collection(
         self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
@@ -211,7 +213,7 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
 
     @property
     def metadata(self) -> "RESTResourceClient[PartialObjectMetadata]":
-        binding = replace(self._binding, transform="PartialObjectMetadata")
+        binding = replace(self._binding, transform="PartialObjectMetadata", on_write=None)
         return RESTResourceClient(binding, PartialObjectMetadata)
 
     def in_namespace(self, namespace: str) -> "RESTResourceClient[ObjectT]":
@@ -222,6 +224,16 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
     def with_options(self, **options: Unpack[WriteOptions]) -> "RESTResourceClient[ObjectT]":
         binding = replace(self._binding, defaults=self._binding.options(options))
         return RESTResourceClient(binding, self._codec.cls)
+
+    def notifying(
+        self, on_write: Callable[[ObjectT | Status], None]
+    ) -> "RESTResourceClient[ObjectT]":
+        """The same objects; *on_write* is called with the answer to each write, except dry runs.
+
+        The answer to a delete is a Status when the object is gone at once. Writes through `status`
+        are included; `metadata`, other subresources and `delete_collection` are not.
+        """
+        return RESTResourceClient(replace(self._binding, on_write=on_write), self._codec.cls)
 
     def over_websocket(self) -> "RESTResourceClient[ObjectT]":
         """The same objects, watched over WebSockets."""
