@@ -23,7 +23,7 @@ _CLOSE_CODES: Final = 3000
 """Added to the code of an HTTP answer, it is a close code of falcon's for the same."""
 
 
-class Call(ABC):
+class ASGICall(ABC):
     """An application that is answering: a `client.transport.transport.Response`."""
 
     def __init__(self, app: Application, scope: Message, grace: float) -> None:
@@ -131,7 +131,7 @@ class Call(ABC):
         self._given.set()
 
 
-class HTTPCall(Call):
+class HTTPCall(ASGICall):
     """A request with a body, and an answer in parts."""
 
     def __init__(self, app: Application, scope: Message, grace: float, body: bytes) -> None:
@@ -154,7 +154,7 @@ class HTTPCall(Call):
             await self._give(bytes(message.get("body", b"")), bool(message.get("more_body")))
 
 
-class WebSocketCall(Call):
+class WebSocketCall(ASGICall):
     """A WebSocket on which only the application speaks; one message is one line."""
 
     def __init__(self, app: Application, scope: Message, grace: float) -> None:

@@ -46,9 +46,9 @@ _NOT_ACCEPTABLE: Final = (
 )
 
 
-def error_of(request: Request, status: int, headers: Headers, body: bytes) -> APIError:
+def error_from_response(request: Request, status: int, headers: Headers, body: bytes) -> APIError:
     """The error that an answer other than success tells of."""
-    found = status_in(body)
+    found = parse_status(body)
     if found is not None and found.status != "Success":
         return from_status(found)
     text = "unknown"
@@ -66,7 +66,7 @@ def error_of(request: Request, status: int, headers: Headers, body: bytes) -> AP
     )
 
 
-def status_in(body: bytes) -> Status | None:
+def parse_status(body: bytes) -> Status | None:
     """The Status that *body* is, or None."""
     if b'"Status"' not in body[:_HEAD]:
         return None

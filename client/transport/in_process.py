@@ -10,7 +10,7 @@ import logging
 from typing import Any, Final
 from urllib.parse import unquote, urlencode
 
-from client.transport.asgi_call import Application, Call, HTTPCall, Message, WebSocketCall
+from client.transport.asgi_call import Application, ASGICall, HTTPCall, Message, WebSocketCall
 from client.transport.request import Request
 from client.transport.tls import ClientCertificate
 from client.transport.transport import Response, TransportError
@@ -43,7 +43,7 @@ class ASGITransport:
         self._grace = grace
         self._host = host
         self._scheme = scheme
-        self._calls: set[Call] = set()
+        self._calls: set[ASGICall] = set()
         self._lifespan: _Lifespan | None = None
         self._state: dict[str, Any] = {}
 
@@ -89,7 +89,7 @@ class ASGITransport:
                 await starting.start()
                 self._lifespan = starting
 
-    def _call(self, request: Request) -> Call:
+    def _call(self, request: Request) -> ASGICall:
         scope = self._scope(request)
         if request.websocket:
             scheme = "wss" if self._scheme == "https" else "ws"

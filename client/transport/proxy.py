@@ -25,10 +25,10 @@ def proxy_from_environment(server: str, environ: Mapping[str, str]) -> str:
         return ""
     if _bypassed(url, environ.get("NO_PROXY") or environ.get("no_proxy") or ""):
         return ""
-    return checked_proxy(proxy if "://" in proxy else f"http://{proxy}")
+    return validate_proxy(proxy if "://" in proxy else f"http://{proxy}")
 
 
-def checked_proxy(proxy: str) -> str:
+def validate_proxy(proxy: str) -> str:
     """*proxy* as it is, or ConfigError for what cannot be used as one."""
     try:
         url = urlsplit(proxy)

@@ -1,7 +1,7 @@
 """A request as a plain value: built here, sent elsewhere.
 
 Whatever a client is asked for ends as one `Request`, which can be printed, compared and tested
-without a server. `Location` knows how the objects of one resource are addressed.
+without a server. `ResourceLocation` knows how the objects of one resource are addressed.
 """
 
 from collections.abc import Iterable
@@ -65,7 +65,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class ResourceLocation:
     """Where the objects of one resource are."""
 
     resource: GroupVersionResource
@@ -76,18 +76,18 @@ class Location:
         version = self.resource.group_version
         root = f"/apis/{version}" if version.group else f"/api/{version}"
         if self.namespaced and namespace:
-            root += f"/namespaces/{segment('namespace', namespace)}"
+            root += f"/namespaces/{path_segment('namespace', namespace)}"
         root += f"/{self.resource.resource}"
         if name:
             if self.namespaced and not namespace:
                 raise InvalidRequest(
                     "an empty namespace may not be set when a resource name is provided"
                 )
-            root += f"/{segment('resource name', name)}"
+            root += f"/{path_segment('resource name', name)}"
         return f"{root}/{subresource}" if subresource else root
 
 
-def segment(what: str, value: str) -> str:
+def path_segment(what: str, value: str) -> str:
     """*value* as one segment of a path."""
     if not value:
         raise InvalidRequest(f"{what} may not be empty")
@@ -99,7 +99,7 @@ def segment(what: str, value: str) -> str:
         raise InvalidRequest(f"invalid {what} {value!r}: not UTF-8") from None
 
 
-def query_of(options: Any) -> Pairs:
+def query_parameters(options: Any) -> Pairs:
     """The parameters of some options (`apimachinery.meta.options`), sorted by name."""
     # Imported late: most requests have no options, and the library behind this is slow to load.
     from apimachinery.meta.query_parameters import dump
@@ -107,7 +107,7 @@ def query_of(options: Any) -> Pairs:
     return tuple((name, value) for name, values in dump(options).items() for value in values)
 
 
-def accept(kind: str = "", *, group: str = "meta.k8s.io", version: str = "v1") -> Pairs:
+def accept_header(kind: str = "", *, group: str = "meta.k8s.io", version: str = "v1") -> Pairs:
     """The Accept header for JSON, transformed into *kind* when one is given."""
     if not kind:
         return (("Accept", JSON),)

@@ -20,14 +20,14 @@ MAX_RETRIES: Final = 10
 LOST_CONNECTION_WAIT: Final = 1.0
 
 
-def wait_after_answer(status: int, headers: Headers) -> float | None:
+def retry_delay_after_response(status: int, headers: Headers) -> float | None:
     """Seconds after which an answer wants to be asked for again; None when it does not."""
     if status != 429 and status < 500:
         return None
     return retry_after_seconds(headers)
 
 
-def wait_after_failure(request: Request, error: TransportError) -> float | None:
+def retry_delay_after_error(request: Request, error: TransportError) -> float | None:
     """Seconds after which to try again what brought no answer; None when it must not be."""
     if request.verb == "watch":
         retryable = isinstance(error, ConnectionLost | RequestTimeout)
@@ -44,7 +44,7 @@ async def retry_on_conflict(
     jitter: float = 0.1,
     clock: Clock | None = None,
 ) -> T:
-    """Call *attempt* until it does not end in a Conflict; it must read again each time."""
+    """ASGICall *attempt* until it does not end in a Conflict; it must read again each time."""
     ticking = clock or SystemClock()
     for _ in range(steps - 1):
         try:

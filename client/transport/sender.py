@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from apimachinery.errors import APIError, from_status
-from client.auth.credentials import Anonymous, ClientIdentity, Credentials
+from client.auth.credentials import AnonymousCredentials, ClientIdentity, Credentials
 from client.runtime.clock import Clock, SystemClock
-from client.transport.error_responses import error_of, status_in
+from client.transport.error_responses import error_from_response, parse_status
 from client.transport.request import Pairs, Request
 from client.transport.request_rate import RequestRateLimiter, Unlimited
-from client.transport.retry import MAX_RETRIES, wait_after_answer, wait_after_failure
+from client.transport.retry import MAX_RETRIES, retry_delay_after_error, retry_delay_after_response
 from client.transport.transport import Headers, RequestTimeout, Response, Transport, TransportError
-from client.transport.warnings import LogWarnings, WarningHandler, parse_warnings
+from client.transport.warnings import WarningHandler, WarningLogger, parse_warnings
 
 log = logging.getLogger("apimachinery.client")
 
 TIMEOUT: Final = 60.0
 """Seconds for one attempt; no server works longer on one request."""
-WATCH_IDLE: Final = 150.0
+WATCH_IDLE_TIMEOUT: Final = 150.0
 """Seconds without a byte after which a watch counts as dead; bookmarks come every minute."""
 
 
@@ -50,7 +50,7 @@ class Sender:
         headers: Pairs = (),
         limiter: RequestRateLimiter | None = None,
         timeout: float = TIMEOUT,
-        watch_idle: float = WATCH_IDLE,
+        watch_idle_timeout: float = WATCH_IDLE_TIMEOUT,
         max_retries: int = MAX_RETRIES,
         warn: WarningHandler | None = None,
         observe: Callable[[Request, int], None] | None = None,
@@ -58,13 +58,13 @@ class Sender:
     ) -> None:
         self.transport = transport
         self.timeout = timeout
-        self.watch_idle = watch_idle
+        self.watch_idle_timeout = watch_idle_timeout
         self.clock = clock or SystemClock()
-        self._credentials = credentials or Anonymous()
+        self._credentials = credentials or AnonymousCredentials()
         self._headers = headers
         self._limiter = limiter or Unlimited()
         self._max_retries = max_retries
-        self._warn = warn or LogWarnings()
+        self._warn = warn or WarningLogger()
         self._observe = observe
 
     async def send(self, request: Request) -> Reply:
@@ -76,12 +76,12 @@ class Sender:
                 async with _deadline(request, self.timeout):
                     reply = await self._exchange(request)
             except TransportError as error:
-                await retries.again(error, wait_after_failure(request, error))
+                await retries.again(error, retry_delay_after_error(request, error))
                 continue
             problem = _problem(request, reply)
             if problem is None:
                 return reply
-            await retries.again(problem, wait_after_answer(reply.status, reply.headers))
+            await retries.again(problem, retry_delay_after_response(reply.status, reply.headers))
 
     async def stream(self, request: Request) -> Response | None:
         """An open answer whose body is read as it comes; None when there will be none.
@@ -100,24 +100,28 @@ class Sender:
                         return response
                     body = await _read(response)
             except TransportError as error:
-                wait = wait_after_failure(request, error)
+                wait = retry_delay_after_error(request, error)
                 if wait is not None and not retries.left:
                     log.debug("watch of %s could not be opened: %s", request.path, error)
                     return None
                 await retries.again(error, wait)
                 continue
-            problem = error_of(request, response.status, response.headers, body)
-            await retries.again(problem, wait_after_answer(response.status, response.headers))
+            problem = error_from_response(request, response.status, response.headers, body)
+            await retries.again(
+                problem, retry_delay_after_response(response.status, response.headers)
+            )
 
-    async def chunk(self, response: Response) -> bytes:
+    async def read_chunk(self, response: Response) -> bytes:
         """The next part of a stream; RequestTimeout when it is silent for too long."""
         try:
-            async with asyncio.timeout(self.watch_idle):
+            async with asyncio.timeout(self.watch_idle_timeout):
                 return await response.chunk()
         except TimeoutError as error:
             if isinstance(error, TransportError):
                 raise
-            raise RequestTimeout(f"the stream was silent for {self.watch_idle:g}s") from None
+            raise RequestTimeout(
+                f"the stream was silent for {self.watch_idle_timeout:g}s"
+            ) from None
 
     async def aclose(self) -> None:
         await self.transport.aclose()
@@ -131,7 +135,7 @@ class Sender:
         identity = await self._credentials.identity()
         response = await self._open_as(request, identity)
         if response.status == 401:
-            fresh = await self._credentials.renewed(identity)
+            fresh = await self._credentials.renew(identity)
             if fresh is not None:
                 response.close()
                 response = await self._open_as(request, fresh)
@@ -192,6 +196,6 @@ async def _read(response: Response) -> bytes:
 def _problem(request: Request, reply: Reply) -> APIError | None:
     """The error in an answer; a failed Status may hide behind a code of success."""
     if not 200 <= reply.status < 300:
-        return error_of(request, reply.status, reply.headers, reply.body)
-    found = status_in(reply.body)
+        return error_from_response(request, reply.status, reply.headers, reply.body)
+    found = parse_status(reply.body)
     return from_status(found) if found is not None and found.status == "Failure" else None

@@ -43,7 +43,7 @@ def parse_warnings(headers: Iterable[str]) -> Iterator[ServerWarning]:
             position = found.end()
 
 
-class LogWarnings:
+class WarningLogger:
     """Logs every text once."""
 
     def __init__(self) -> None:
