@@ -239,7 +239,7 @@ async def test_a_server_that_does_not_answer_is_a_timeout() -> None:
 
     sending = Sender(Silent(Reply(200)), timeout=0.01)
 
-    with pytest.raises(RequestTimeout, match=r"GET /a: no answer within 0\.01s") as caught:
+    with pytest.raises(RequestTimeout, match=r"GET /a: no response within 0\.01s") as caught:
         await sending.send(READ)
 
     assert isinstance(caught.value, TimeoutError)
