@@ -9,7 +9,7 @@ from apimachinery.meta.options import DRY_RUN_ALL
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupVersionKind
-from client.editing import EditTarget, edited, modified
+from client.editing import EditTarget, edit_object, modify_object
 from client.interface import Patch, SubresourceClient, WriteOptions
 from client.list_options import create_query, patch_query, update_query
 from client.object_codec import (
@@ -22,21 +22,28 @@ from client.object_codec import (
 )
 from client.rest_client import RESTClient
 from client.runtime.clock import Clock
-from client.transport.request import InvalidRequest, Location, Pairs, PatchType, Request, accept
+from client.transport.request import (
+    InvalidRequest,
+    Pairs,
+    PatchType,
+    Request,
+    ResourceLocation,
+    accept_header,
+)
 from client.transport.sender import Reply, Sender
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 @dataclass(frozen=True, slots=True)
-class SubresourceTarget:
+class ResourceTarget:
     """Where the objects of a kind are, as a server said or a caller knows."""
 
-    location: Location
+    location: ResourceLocation
     kind: GroupVersionKind
 
 
-FindTarget: TypeAlias = Callable[[], Awaitable[SubresourceTarget]]
+FindTarget: TypeAlias = Callable[[], Awaitable[ResourceTarget]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,7 @@ class Binding:
         if self.transform:
             kind = f"{self.transform}List" if many else self.transform
             rest = tuple(pair for pair in request.headers if pair[0] != "Accept")
-            request = replace(request, headers=(*accept(kind), *rest))
+            request = replace(request, headers=(*accept_header(kind), *rest))
         if self.websocket and request.verb == "watch":
             request = replace(request, websocket=True)
         return request
@@ -220,9 +227,9 @@ class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
     def edit(
         self, name: str, **options: Unpack[WriteOptions]
     ) -> AbstractAsyncContextManager[ObjectT]:
-        return edited(self._store(name, options), self._clock)
+        return edit_object(self._store(name, options), self._clock)
 
     async def modify(
         self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
     ) -> ObjectT:
-        return await modified(self._store(name, options), change, self._clock)
+        return await modify_object(self._store(name, options), change, self._clock)
