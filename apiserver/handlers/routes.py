@@ -120,17 +120,15 @@ class ResourceRoutes:
             return _no_path(endpoint)
         if not info.subresource:
             return self.item
-        found = self.subresources.get(info.subresource)
-        if found is None and endpoint.is_custom:
-            raise NotFound.of(endpoint.gvr.group_resource, info.name)
-        if found is None:
-            raise NotFound.resource()
-        return found
+        methods = self.subresources.get(info.subresource)
+        if methods is None:
+            raise endpoint.subresource_not_found(info.name)
+        return methods
 
 
 def _no_path(endpoint: Endpoint) -> Methods:
-    """What answers where a resource cannot be, such as in a namespace if it has none."""
-    if endpoint.is_custom:
+    """Answer a path that the resource cannot have, such as in a namespace if it has none."""
+    if endpoint.has_plain_not_found:
         return NOWHERE
     raise NotFound.resource()
 
@@ -190,7 +188,7 @@ class Router:
         endpoint = endpoints.get(info.resource)
         if endpoint is not None:
             return self._found(info, endpoint)
-        if any(found.is_custom for found in endpoints.values()):
+        if any(other.has_plain_not_found for other in endpoints.values()):
             return NOWHERE
         raise NotFound.resource()
 

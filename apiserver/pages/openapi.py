@@ -205,7 +205,7 @@ def _describe(endpoint: Endpoint) -> ResourceDescription:
         plural=resource.name,
         kind=resource.kind,
         cls=endpoint.cls,
-        list_kind=resource.list_kind,
+        list_kind=endpoint.list_kind,
         namespaced=resource.namespaced,
         deprecated=bool(endpoint.warning),
         verbs=tuple(sorted(resource.verbs)),
