@@ -21,7 +21,6 @@ from apimachinery.serialization.serializer import read_yaml, yaml_complaint
 from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint, field_validation
 from apiserver.handlers.body import warn_of_uses
-from apiserver.managed_fields.field_tracking import FieldTracking
 
 Document = dict[str, Any]
 
@@ -34,15 +33,15 @@ async def apply(
     permit: Callable[[str], Awaitable[None]],
 ) -> tuple[Object, bool]:
     """Bring an object to what *body* says; says whether it had to be created."""
-    tracking = endpoint.stored.rules.ownership
-    if not isinstance(tracking, FieldTracking):
+    ownership = endpoint.stored.rules.ownership
+    if not ownership.supports_apply:
         raise UnsupportedMediaType.of(endpoint.patch_types[:-1])
     applied = configuration(endpoint.kind, body, field_validation(options), context)
     warn_of_uses(uses_of(applied, endpoint.cls), context)
 
     def change(current: Object | None) -> Object:
         try:
-            document = tracking.apply(context, current, applied, force=bool(options.force))
+            document = ownership.apply(context, current, applied, force=bool(options.force))
         except ApplyError as error:
             raise failure(error) from None
         return _decoded(endpoint, document, context)
