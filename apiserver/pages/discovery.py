@@ -35,7 +35,7 @@ from apimachinery.serialization.serializer import JSON, PROTOBUF
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.handlers.object_response import accept
-from apiserver.handlers.routes import NOWHERE, Methods, Perhaps
+from apiserver.handlers.routes import NOWHERE, Methods, RefreshedMethods
 from apiserver.http.negotiation import ALL_TYPES, Accepted, MediaTypeOffer
 from apiserver.http.response import exchange_of, rendered, write
 from apiserver.install import Groups, InstalledGroup
@@ -60,7 +60,7 @@ class DiscoveryPages:
         refresh = self._groups().refresh
         if prefix == "api" or refresh is None:
             return self._find(prefix, rest)
-        return Perhaps(refresh, lambda: self._find(prefix, rest) or NOWHERE)
+        return RefreshedMethods(refresh, lambda: self._find(prefix, rest) or NOWHERE)
 
     def _find(self, prefix: str, rest: str) -> Methods | None:
         groups, parts = self._groups(), rest.split("/") if rest else []
