@@ -69,14 +69,14 @@ LAYERS: dict[str, str] = {
     ),
     "apiserver.http": "apimachinery apiserver.auth",
     "apiserver.auth": "apimachinery apiserver.http.request_info",
-    "apiserver.install": (
+    "apiserver.install": "apimachinery apiserver.admission apiserver.registry apiserver.storage",
+    "apiserver.installed_group": (
         "apimachinery apiserver.admission apiserver.managed_fields"
         " apiserver.registry apiserver.storage"
     ),
     "apiserver.endpoint": "apimachinery apiserver.http apiserver.registry apiserver.views",
     "apiserver.group": (
-        "apimachinery apiserver.admission apiserver.managed_fields apiserver.registry"
-        " apiserver.storage apiserver.views"
+        "apimachinery apiserver.admission apiserver.registry.strategy apiserver.views.table"
     ),
     "apiserver.context": "apimachinery apiserver.auth.user",
     "apiserver.registry": (
