@@ -6,7 +6,7 @@ the caller: `client.resource` puts classes on top of this.
 
 from dataclasses import replace
 
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON
 from client.transport.request import (
     Pairs,
     PatchType,

@@ -11,9 +11,6 @@ from apimachinery.openapi.definition_names import Owners
 from apimachinery.openapi.definitions import Definitions, PublishedKind, kind_marker
 from apimachinery.openapi.dialect import V2, V3, Schema
 from apimachinery.openapi.operations import (
-    JSON,
-    PROTOBUF,
-    YAML,
     PathItem,
     PathOperation,
     ResourceDescription,
@@ -23,6 +20,7 @@ from apimachinery.openapi.operations import (
 )
 from apimachinery.openapi.request_parameters import OF_ACTION, Parameter
 from apimachinery.schema import GroupVersion
+from apimachinery.serialization.media_types import JSON, PROTOBUF, WATCH_STREAM, YAML
 
 Document = dict[str, Any]
 
@@ -247,7 +245,7 @@ def _consumed(operation: PathOperation) -> list[str]:
 def _produced(operation: PathOperation) -> list[str]:
     media = operation.resource.media_types if operation.resource else (JSON, YAML, PROTOBUF)
     streams = operation.action in ("list", "watch", "watchlist")
-    streamed = [f"{each};stream=watch" for each in media if streams and each != YAML]
+    streamed = [each + WATCH_STREAM for each in media if streams and each != YAML]
     return sorted((*media, *streamed))
 
 

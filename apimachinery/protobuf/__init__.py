@@ -10,13 +10,12 @@ Nothing is generated: a class is laid out (`layout`), described to the protobuf 
 """
 
 from apimachinery.protobuf.framing import MAX_FRAME, Unframer, frame
-from apimachinery.protobuf.protobuf_codec import MAGIC, MEDIA_TYPE, Envelope, ProtobufCodec
+from apimachinery.protobuf.protobuf_codec import MAGIC, Envelope, ProtobufCodec
 from apimachinery.protobuf.protobuf_errors import InvalidProtobuf, NoProtobufForm
 
 __all__ = [
     "MAGIC",
     "MAX_FRAME",
-    "MEDIA_TYPE",
     "Envelope",
     "InvalidProtobuf",
     "NoProtobufForm",

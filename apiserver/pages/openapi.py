@@ -22,8 +22,7 @@ from apimachinery.openapi.gnostic_v3 import V3
 from apimachinery.openapi.operations import ResourceDescription, SubresourceDescription
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersion, GroupVersionKind
-from apimachinery.serialization.media_types import parse_accept
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON, parse_accept
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.handlers.routes import NOWHERE, Methods, RefreshedMethods
