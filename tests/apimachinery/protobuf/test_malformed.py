@@ -128,7 +128,7 @@ for _ in range(200):
         (
             ConfigMap,
             octets("1205 0a0161 1801"),
-            "data: an entry of a map has a key and a value, but no field 3",
+            "data: a map entry has fields 1 (key) and 2 (value), but no field 3",
         ),
         (Volume, octets("1202 0801"), "hostPath: wrong wire type 0, expected 2"),
         (
