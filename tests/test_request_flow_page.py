@@ -51,7 +51,7 @@ SIZES = [
     ("a refusal that waits for the newest roles", f"{following.REFRESH_SECONDS:g} s"),
     ("managers that update, in managedFields", f"{managed_fields.MAX_UPDATE_MANAGERS}"),
     ("generated names that are tried", f"{store.NAME_ATTEMPTS}"),
-    ("writes in one SQLite transaction", f"{sqlite.WRITES_TOGETHER:,}"),
+    ("writes in one SQLite transaction", f"{sqlite.WRITE_BATCH_SIZE:,}"),
     ("a read that waits for the cache", f"{CACHE.wait:g} s"),
     ("events that wait for one watcher", f"{CACHE.watch.queue:,}"),
     (
