@@ -51,7 +51,7 @@ SIZES = [
     ("wait for the newest roles before a denial", f"{following.REFRESH_SECONDS:g} s"),
     ("update managers in managedFields", f"{managed_fields.MAX_UPDATE_MANAGERS}"),
     ("attempts at a generated name", f"{store.NAME_ATTEMPTS}"),
-    ("writes per SQLite transaction", f"{sqlite.WRITES_TOGETHER:,}"),
+    ("writes per SQLite transaction", f"{sqlite.WRITE_BATCH_SIZE:,}"),
     ("wait of a read for the cache", f"{CACHE.wait:g} s"),
     ("queued events per watcher", f"{CACHE.watch.queue:,}"),
     (
