@@ -13,7 +13,7 @@ from apiserver.auth.user import MASTERS, User
 from apiserver.controlplane.standard_server import namespace_admission
 from apiserver.group import Group
 from apiserver.storage.sqlite.backend import open_sqlite
-from client.auth.auth_info import Auth
+from client.auth.auth_info import AuthInfo
 from client.client import AsyncClient
 from client.config import Config
 from client.transport.in_process import ASGITransport
@@ -24,7 +24,7 @@ TOKEN = "root"
 
 def client_of(app: App, token: str = TOKEN) -> AsyncClient:
     """A client of an application that has started."""
-    config = Config("https://apiserver", auth=Auth(token=token), user_agent="tests")
+    config = Config("https://apiserver", auth=AuthInfo(token=token), user_agent="tests")
     return AsyncClient(config, scheme=app.groups.scheme, transport=ASGITransport(app))
 
 
