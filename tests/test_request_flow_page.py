@@ -37,7 +37,7 @@ SIZES = [
     ("time for a request", f"{LIMITS.request_seconds:g} s"),
     (
         "tokens of service accounts whose signature is known",
-        f"{service_accounts.REMEMBERED:,}",
+        f"{service_accounts.MAX_VERIFIED:,}",
     ),
     ("body", f"{serializer.MAX_BYTES // MIB} MiB"),
     ("depth of a document", f"{decode.MAX_DEPTH} levels"),

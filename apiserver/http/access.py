@@ -14,9 +14,9 @@ import falcon
 from falcon.asgi import Request, Response, WebSocket
 
 from apimachinery.errors import APIError, BadRequest, InternalError, Timeout
-from apiserver.auth.authentication import Authentication, RequestCredentials, credentials_of
+from apiserver.auth.authentication import Authentication, RequestCredentials, read_credentials
 from apiserver.auth.authorization import Authorizer, require
-from apiserver.auth.impersonation import impersonated
+from apiserver.auth.impersonation import impersonate
 from apiserver.http.exchange import Disconnected, Exchange, request_id_of, require_utf8
 from apiserver.http.logs import request_id
 from apiserver.http.negotiation import PLAIN, Accepted, wants_pretty
@@ -38,7 +38,7 @@ class Access:
 
     async def process_request(self, req: Request, resp: Response) -> None:
         exchange = self._begin(req)
-        await self._admit(req, exchange, credentials_of(req.scope))
+        await self._admit(req, exchange, read_credentials(req.scope))
 
     async def process_request_ws(self, req: Request, ws: WebSocket) -> None:
         exchange = self._begin(req)
@@ -68,15 +68,15 @@ class Access:
         self, req: Request, exchange: Exchange, credentials: RequestCredentials
     ) -> None:
         require_utf8(exchange.info.path)
-        user = await self._authentication.user_of(credentials)
+        user = await self._authentication.authenticate(credentials)
         exchange.authorizer = self._authorizer
-        exchange.user = await impersonated(user, req.scope["headers"], self._authorizer)
+        exchange.user = await impersonate(user, req.scope["headers"], self._authorizer)
         await require(self._authorizer, exchange.user, exchange.info)
 
 
 def _websocket_credentials(req: Request, ws: WebSocket) -> RequestCredentials:
     """A browser cannot set headers, so a token may come as the name of a subprotocol."""
-    given = credentials_of(req.scope)
+    given = read_credentials(req.scope)
     token = next((p for p in ws.subprotocols if p.startswith(BEARER_PROTOCOL)), "")
     if given.authorization or not token:
         return given
