@@ -26,7 +26,7 @@ from apiserver.http.access import Access, on_error
 from apiserver.http.exchange import Receive, Scope
 from apiserver.http.gate import Gate, Send
 from apiserver.http.request_limits import Limits
-from apiserver.http.response import WideResponse, write
+from apiserver.http.response import UTF8HeaderResponse, write
 from apiserver.http.server_metrics import ServerMetrics
 from apiserver.install import Groups, MakeOwnership
 from apiserver.managed_fields.field_tracking import FieldTracking
@@ -225,7 +225,9 @@ class _Lifespan:
 
 
 def _falcon_app(router: Any, middleware: list[Any]) -> Any:
-    app: Any = falcon.asgi.App(router=router, middleware=middleware, response_type=WideResponse)
+    app: Any = falcon.asgi.App(
+        router=router, middleware=middleware, response_type=UTF8HeaderResponse
+    )
     app.add_error_handler(Exception, on_error)
     return app
 
