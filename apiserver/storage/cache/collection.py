@@ -69,7 +69,7 @@ class Collection:
     def __len__(self) -> int:
         return len(self._entries)
 
-    # Filling
+    # Initial list
 
     def begin(
         self, revision: int, *, after: int | None = None, pending: Iterable[StoredChange] = ()
@@ -123,7 +123,7 @@ class Collection:
             self.filled.set()
         return self.filled.is_set()
 
-    # Following
+    # Changes
 
     def apply(self, change: StoredChange, now: float) -> None:
         """Apply one change of the feed and notify the watchers."""
@@ -192,7 +192,7 @@ class Collection:
         except InvalidStorageKey:
             return None  # not an object: written by another program under our prefix
 
-    # Reading
+    # Reads
 
     def covers(self, revision: int) -> bool:
         """Return whether the state at *revision*, not in the future, can be read from here."""

@@ -105,7 +105,7 @@ class FeedFollower:
         """Request a progress report from the feed; False if no answer can be expected."""
         return self._feed is not None and await self._feed.request_progress()
 
-    # The feed
+    # Feed
 
     async def _follow(self) -> None:
         while True:
@@ -191,7 +191,7 @@ class FeedFollower:
         self.notified = max(revision, self.notified)
         self.reached.advance(revision)
 
-    # The lists
+    # Lists
 
     def _fill_soon(self, collection: Collection) -> None:
         if self._tasks is not None:

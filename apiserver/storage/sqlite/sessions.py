@@ -77,7 +77,7 @@ class SqliteSession:
         return int(revision)
 
     def value(self, statement: str) -> int | None:
-        """The one number that *statement* selects."""
+        """Return the single number that *statement* selects, None if it selects NULL."""
         with self._lock:
             (value,) = retry_busy(lambda: self._connection.execute(statement).fetchone())
         return None if value is None else int(value)
