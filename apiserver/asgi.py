@@ -39,8 +39,8 @@ from apiserver.process.data_folder import (
     DataDirError,
     read_admin_token,
     renew_serving,
+    server_ca_bundle,
     token_keys,
-    trusted_by_clients,
 )
 from apiserver.process.loading import GroupError, load_group
 from apiserver.storage.backends import open_backend
@@ -135,7 +135,7 @@ def token_authenticators(config: ServerConfig) -> list[Authenticator]:
 
 def _standing(config: ServerConfig) -> list[Standing]:
     """What every namespace has."""
-    certificates = trusted_by_clients(config)
+    certificates = server_ca_bundle(config)
     known = [root_ca(certificates.decode("ascii", "replace"))] if certificates else []
     return [default_account(), *known]
 

@@ -32,7 +32,7 @@ SIZES = [
     ("head of a request, from its first byte", f"{connection.HEAD_SECONDS:g} s"),
     ("a client that takes nothing of its answer", f"{connection.STALL_SECONDS:g} s"),
     ("idle connection", f"{serving.KEEP_ALIVE} s"),
-    ("request line, one header", f"{serving.LONGEST_LINE // KIB} KiB"),
+    ("request line, one header", f"{serving.MAX_LINE_BYTES // KIB} KiB"),
     ("requests being served, reading / writing", f"{LIMITS.reads} / {LIMITS.writes}"),
     ("time for a request", f"{LIMITS.request_seconds:g} s"),
     (
@@ -59,11 +59,11 @@ SIZES = [
         " to ".join(f"{seconds / 60:g}" for seconds in LIMITS.watch_seconds) + " min",
     ),
     ("names of watchers (`X-Source`) in the metrics", f"{watch.MOST_SOURCES}"),
-    ("texts of all Warning headers", f"{response._LONGEST_WARNINGS:,} characters"),
-    ("a health check", f"{health.PATIENCE:g} s"),
+    ("texts of all Warning headers", f"{response._MAX_WARNINGS_LENGTH:,} characters"),
+    ("a health check", f"{health.TIMEOUT_SECONDS:g} s"),
     (
         "a stop",
-        f"{ServerConfig().shutdown_timeout} s for requests, then {worker.LAST_STEPS} s",
+        f"{ServerConfig().shutdown_timeout} s for requests, then {worker.SHUTDOWN_MARGIN} s",
     ),
 ]
 
