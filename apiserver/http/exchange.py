@@ -25,6 +25,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 KEY: Final = "apiserver.exchange"
 """The key of the exchange in the ASGI scope of a request."""
 
+DRAIN: Final = "apiserver.drain"
+"""The key of a function in the lifespan state that ends all streams."""
+
 _MAX_ID_LENGTH: Final = 64
 
 

@@ -24,10 +24,9 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
+from apiserver.http.exchange import DRAIN
 from apiserver.process.connection import HTTPConnection
 
-DRAIN: Final = "apiserver.drain"
-"""The key of a function in the lifespan state that ends all streams of the application."""
 HEARTBEAT: Final = 1.0
 HANDSHAKE_TIMEOUT: Final = 10.0
 TLS_SHUTDOWN_TIMEOUT: Final = 2.0
