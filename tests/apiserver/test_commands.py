@@ -294,7 +294,7 @@ def test_a_kubeconfig_needs_a_server_that_has_started(
         (["--token"], "--token: only valid with --user"),
         (["--expires", "1h"], "--expires: only valid with --user"),
         (["--merge"], "--merge: requires --output"),
-        (["--user", "ann", "--insecure-http"], "turns off; --token does not"),
+        (["--user", "ann", "--insecure-http"], "disables; use --token"),
         (["--merge", "--output", "notes.yaml"], "cannot merge into it: not a kubeconfig"),
         (["--merge", "--output", "broken.yaml"], "cannot merge into it: yaml: line"),
         (["--merge", "--output", "odd.yaml"], "users: must be a list of entries with a name"),
@@ -345,7 +345,7 @@ preferences: {colors: true}
     assert made["users"][0] == {"name": "ann", "user": {"token": "secret"}}
     assert made["contexts"][1]["context"] == {"cluster": "apiserver", "user": "ann@apiserver"}
     assert (made["current-context"], made["preferences"]) == ("ann@apiserver", {"colors": True})
-    assert (made["kind"], file.stat().st_mode & 0o777) == ("ServerConfig", 0o600)
+    assert (made["kind"], file.stat().st_mode & 0o777) == ("Config", 0o600)
 
 
 def test_a_kubeconfig_can_be_added_to_a_file_that_is_not_there(started: Path) -> None:
@@ -415,7 +415,7 @@ def test_a_copy_does_not_write_over_objects_unless_told(
     fill("sqlite:///to.db", 1, b"old")
     copy = ("storage", "copy", "sqlite:///from.db", "sqlite:///to.db")
 
-    assert "--overwrite replaces them" in told(capsys, *copy)
+    assert "--overwrite to replace them" in told(capsys, *copy)
     assert set(stored("sqlite:///to.db").values()) == {b"old"}
 
     assert main([*copy, "--overwrite"]) == 0
