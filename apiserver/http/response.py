@@ -160,5 +160,5 @@ def _printable(text: str) -> str:
     """Replace the characters that a header cannot contain."""
     if text.isprintable() and text.isascii():
         return text
-    cleaned = "".join(c if c.isprintable() else " " for c in text)
+    cleaned = "".join(char if char.isprintable() else " " for char in text)
     return cleaned.encode("utf-8", "replace").decode()

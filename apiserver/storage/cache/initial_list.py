@@ -54,7 +54,7 @@ class InitialList:
 
     def take(self, max_changes: int) -> list[StoredChange]:
         """Take the next pending changes; a list that is started again includes them."""
-        taken = [self._pending.popleft() for _ in range(min(max_changes, len(self._pending)))]
-        if taken:
-            self.start = taken[-1].revision
-        return taken
+        changes = [self._pending.popleft() for _ in range(min(max_changes, len(self._pending)))]
+        if changes:
+            self.start = changes[-1].revision
+        return changes
