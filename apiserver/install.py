@@ -230,7 +230,7 @@ class Groups:
     ) -> None:
         group = installed.group
         kind = GroupVersion(group.name, version).with_kind(resource.kind)
-        if not self.scheme.recognises(kind):
+        if not self.scheme.recognizes(kind):
             return  # a resource need not be in every version of its group
         installed.versions[version][resource.name] = Endpoint(
             group,

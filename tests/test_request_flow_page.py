@@ -41,7 +41,7 @@ SIZES = [
     ),
     ("body", f"{serializer.MAX_BYTES // MIB} MiB"),
     ("depth of a document", f"{decode.MAX_DEPTH} levels"),
-    ("what YAML anchors may add", f"{yaml.MAX_REPEATED // MIB} MiB"),
+    ("what YAML anchors may add", f"{yaml.MAX_ALIASED // MIB} MiB"),
     (
         "operations of a JSON patch; what its copies may add",
         f"{json_patch.MAX_OPERATIONS:,}; {json_patch.MAX_COPIED // MIB} MiB",

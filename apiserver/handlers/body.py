@@ -18,7 +18,7 @@ from apimachinery.meta.metadata_validation import validate_object_meta
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta, TypeMeta
 from apimachinery.model.decoding import DecodeError, decode_json
-from apimachinery.model.deprecated_fields import Uses, has_deprecated, uses_of
+from apimachinery.model.deprecated_fields import DeprecatedUses, deprecated_uses, has_deprecated
 from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.scheme import NotRegistered
@@ -95,7 +95,9 @@ def _metadata_errors(
     )
 
 
-def warn_of_uses(uses: Uses, context: RequestContext, before: Uses | None = None) -> None:
+def warn_of_uses(
+    uses: DeprecatedUses, context: RequestContext, before: DeprecatedUses | None = None
+) -> None:
     """Warn of deprecated fields, unless they were the same *before* or are not written to."""
     for path, (value, text) in uses.items():
         if context.subresource == "status" and not path.startswith("status."):
@@ -112,7 +114,7 @@ def _warn_of_uses(
         document = dump_json(versioned.object)
     else:
         document = SERIALIZERS[media_type].read(data, False).json
-    warn_of_uses(uses_of(orjson.loads(document), endpoint.cls), context)
+    warn_of_uses(deprecated_uses(orjson.loads(document), endpoint.cls), context)
 
 
 def with_reset(obj: Object) -> Object:
