@@ -241,6 +241,11 @@ def _constraints_last(metadata: list[Any]) -> list[Any]:
     return [*metadata[end:], *metadata[:end]]
 
 
+def is_model(cls: Any) -> bool:
+    """Return whether an annotation is a Model class."""
+    return isinstance(cls, type) and issubclass(cls, Model)
+
+
 def new_model(cls: type["ModelT"], values: dict[str, Any]) -> "ModelT":
     """Return an instance with *values*, which must be complete and valid: nothing is checked.
 

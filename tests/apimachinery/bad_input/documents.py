@@ -185,7 +185,11 @@ JSON_WITHOUT_EXPECTATION = Table(
         (b'{"kind": "Gadget", "apiVersion": "/v1/"}', DecodeError, "unexpected GroupVersion"),
         (b'{"kind": "Gadget", "apiVersion": 1}', DecodeError, "TypeMeta.apiVersion of type string"),
         (b'{"kind": "Gadget", "apiVersion": "v1"}', NotRegistered, 'kind "Gadget"'),
-        (b'{"kind": "G", "apiVersion": "gadgets.example.io/v1"}', NotRegistered, "registered kinds: Gadget"),
+        (
+            b'{"kind": "G", "apiVersion": "gadgets.example.io/v1"}',
+            NotRegistered,
+            "registered kinds: Gadget",
+        ),
         (b'{"kind": "", "apiVersion": "v1"}', MissingKind, "'Kind' is missing"),
     ],
 )
