@@ -10,7 +10,7 @@ from apimachinery.codec import dump_json
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object, ObjectList, ObjectMeta, PartialObjectMetadata, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
-from apimachinery.model.bulk_decoding import read_document, read_json
+from apimachinery.model.bulk_decoding import bulk_decode_document, bulk_decode_json
 from apimachinery.model.decoding import decode_json
 from apimachinery.model.model import Model, new_model
 from apimachinery.scalars.time import format_time
@@ -36,7 +36,7 @@ class ObjectCodec(Generic[ObjectT]):
         """One object, or DecodeError."""
         if self.cls is Unstructured:
             return cast(ObjectT, _decode_unstructured(data))
-        return read_json(self.cls, data)
+        return bulk_decode_json(self.cls, data)
 
     def decode_bookmark(self, data: bytes) -> ObjectT:
         """The object of a bookmark: metadata and nothing else, required fields or not."""
@@ -69,7 +69,7 @@ class ObjectCodec(Generic[ObjectT]):
         if self.cls is Unstructured:
             untyped = _decode_unstructured_list(data)
             return untyped, cast(list[ObjectT], untyped.items)
-        found = read_json(list_class(self.cls), data)
+        found = bulk_decode_json(list_class(self.cls), data)
         return found, cast(list[ObjectT], found.items)
 
     def encode(self, obj: ObjectT | Document, kind: GroupVersionKind | None) -> bytes:
@@ -130,7 +130,7 @@ def _unstructured(document: dict[str, Any]) -> Unstructured:
     kind, api_version = document.pop("kind", ""), document.pop("apiVersion", "")
     if type(kind) is not str or type(api_version) is not str:
         raise TypeError
-    metadata = read_document(ObjectMeta, document.pop("metadata", {}))
+    metadata = bulk_decode_document(ObjectMeta, document.pop("metadata", {}))
     made = new_model(Unstructured, {"kind": kind, "api_version": api_version, "metadata": metadata})
     object.__setattr__(made, "__pydantic_extra__", document)
     return made

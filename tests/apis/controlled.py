@@ -98,4 +98,6 @@ async def controlled_server(*groups: Group) -> AsyncIterator[ControlledServer]:
 
 
 def _config(token: str) -> Config:
-    return Config("https://apiserver", auth=AuthInfo(token=token), user_agent="tests", max_retries=0)
+    return Config(
+        "https://apiserver", auth=AuthInfo(token=token), user_agent="tests", max_retries=0
+    )
