@@ -11,9 +11,6 @@ from apimachinery.openapi.definition_names import VersionIndex
 from apimachinery.openapi.definitions import Definitions, PublishedKind, kind_marker
 from apimachinery.openapi.dialect import V2, V3, Schema
 from apimachinery.openapi.operations import (
-    JSON,
-    PROTOBUF,
-    YAML,
     PathItem,
     PathOperation,
     ResourceDescription,
@@ -23,6 +20,7 @@ from apimachinery.openapi.operations import (
 )
 from apimachinery.openapi.request_parameters import PARAMETERS_BY_ACTION, Parameter
 from apimachinery.schema import GroupVersion
+from apimachinery.serialization.media_types import JSON, PROTOBUF, WATCH_STREAM, YAML
 
 Document = dict[str, Any]
 
@@ -258,7 +256,7 @@ def _produced_types(operation: PathOperation) -> list[str]:
     media_types = operation.resource.media_types if operation.resource else (JSON, YAML, PROTOBUF)
     streams = operation.action in ("list", "watch", "watchlist")
     streamed = [
-        f"{media_type};stream=watch" for media_type in media_types if streams and media_type != YAML
+        media_type + WATCH_STREAM for media_type in media_types if streams and media_type != YAML
     ]
     return sorted((*media_types, *streamed))
 

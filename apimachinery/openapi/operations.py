@@ -14,14 +14,15 @@ from apimachinery.openapi.definitions import PublishedKind
 from apimachinery.openapi.openapi_errors import UnpublishableType
 from apimachinery.openapi.request_parameters import NAMESPACE, PRETTY, Parameter, name_parameter
 from apimachinery.schema import GroupVersion, GroupVersionKind
-
-JSON: Final = "application/json"
-YAML: Final = "application/yaml"
-PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
-JSON_PATCH: Final = "application/json-patch+json"
-MERGE_PATCH: Final = "application/merge-patch+json"
-STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
-APPLY_PATCH: Final = "application/apply-patch+yaml"
+from apimachinery.serialization.media_types import (
+    APPLY_PATCH,
+    JSON,
+    JSON_PATCH,
+    MERGE_PATCH,
+    PROTOBUF,
+    STRATEGIC_PATCH,
+    YAML,
+)
 
 VERBS: Final = (
     "create",

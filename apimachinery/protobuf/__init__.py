@@ -11,13 +11,12 @@ registers them with the protobuf library (`descriptors`), and builds a reader an
 """
 
 from apimachinery.protobuf.framing import MAX_FRAME, Unframer, frame
-from apimachinery.protobuf.protobuf_codec import MAGIC, MEDIA_TYPE, Envelope, ProtobufCodec
+from apimachinery.protobuf.protobuf_codec import MAGIC, Envelope, ProtobufCodec
 from apimachinery.protobuf.protobuf_errors import InvalidProtobuf, NoProtobufForm
 
 __all__ = [
     "MAGIC",
     "MAX_FRAME",
-    "MEDIA_TYPE",
     "Envelope",
     "InvalidProtobuf",
     "NoProtobufForm",

@@ -21,8 +21,8 @@ from apimachinery.protobuf.malformed import check_message
 from apimachinery.protobuf.message_reader import Readers
 from apimachinery.protobuf.message_writer import Writers, serialize
 from apimachinery.protobuf.protobuf_errors import InvalidProtobuf, NoProtobufForm
+from apimachinery.serialization.media_types import PROTOBUF
 
-MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 MAGIC: Final = b"k8s\x00"
 
 _TOO_DEEP: Final = "messages are nested too deep"
@@ -127,9 +127,9 @@ class ProtobufCodec:
             raise InvalidProtobuf(
                 f"unknown encoding {unknown.content_encoding[:64]!r}", "contentEncoding"
             )
-        if unknown.content_type not in ("", MEDIA_TYPE):
+        if unknown.content_type not in ("", PROTOBUF):
             raise InvalidProtobuf(
-                f"{unknown.content_type[:64]!r} is not {MEDIA_TYPE!r}", "contentType"
+                f"{unknown.content_type[:64]!r} is not {PROTOBUF!r}", "contentType"
             )
         return Envelope(unknown.type_meta.api_version, unknown.type_meta.kind, unknown.raw)
 

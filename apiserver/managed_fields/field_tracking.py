@@ -53,7 +53,9 @@ _SYSTEM_FIELDS: Final = {"metadata": {"managed_fields": True}}
 
 
 class FieldTracking:
-    """Implements `Ownership`, and applies configurations."""
+    """Implements `Ownership`."""
+
+    supports_apply = True
 
     def __init__(self, codec: Codec, group: Group, resource: Resource) -> None:
         self._codec = codec

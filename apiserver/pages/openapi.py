@@ -22,11 +22,10 @@ from apimachinery.openapi.gnostic_v3 import V3
 from apimachinery.openapi.operations import ResourceDescription, SubresourceDescription
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersion, GroupVersionKind
-from apimachinery.serialization.media_types import parse_accept
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON, parse_accept
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
-from apiserver.handlers.routes import NOWHERE, Methods, Perhaps
+from apiserver.handlers.routes import NOWHERE, Methods, RefreshedMethods
 from apiserver.http.negotiation import accepts_gzip
 from apiserver.http.response import LARGE, TEXT, exchange_of, write_stream, write_text
 from apiserver.install import Groups
@@ -66,7 +65,7 @@ class OpenAPI:
         refresh = self._groups().refresh
         if refresh is None:
             return self._find(rest)
-        return Perhaps(refresh, lambda: self._find(rest) or NOWHERE)
+        return RefreshedMethods(refresh, lambda: self._find(rest) or NOWHERE)
 
     def _find(self, rest: str) -> Methods | None:
         if rest == "v2":
@@ -205,7 +204,7 @@ def _describe(endpoint: Endpoint) -> ResourceDescription:
         plural=resource.name,
         kind=resource.kind,
         cls=endpoint.cls,
-        list_kind=resource.list_kind,
+        list_kind=endpoint.list_kind,
         namespaced=resource.namespaced,
         deprecated=bool(endpoint.warning),
         verbs=tuple(sorted(resource.verbs)),

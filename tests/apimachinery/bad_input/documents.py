@@ -15,7 +15,8 @@ from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.protobuf import InvalidProtobuf, Unframer
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
-from apimachinery.serialization.serializer import PROTOBUF, YAML, LineFrames
+from apimachinery.serialization.media_types import PROTOBUF, YAML
+from apimachinery.serialization.serializer import LineFrames
 from apimachinery.watch import decode_frame
 from apis.gadgets.register import add_to_scheme
 from tests.apimachinery.bad_input import MILLION, RIGHT_TO_LEFT, Table

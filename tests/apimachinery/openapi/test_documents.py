@@ -10,15 +10,9 @@ from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field
 from apimachinery.openapi.documents import Document, document_v2, document_v3, index_versions
 from apimachinery.openapi.openapi_errors import UnpublishableType
-from apimachinery.openapi.operations import (
-    APPLY_PATCH,
-    JSON,
-    JSON_PATCH,
-    MERGE_PATCH,
-    ResourceDescription,
-    SubresourceDescription,
-)
+from apimachinery.openapi.operations import ResourceDescription, SubresourceDescription
 from apimachinery.schema import GroupVersion
+from apimachinery.serialization.media_types import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH
 
 CORE = GroupVersion("", "v1")
 APPS = GroupVersion("apps", "v1")
