@@ -85,7 +85,7 @@ class FieldManager:
     def update(
         self, live: Object | None, new: Object, *, manager: str, time: str, subresource: str = ""
     ) -> Object:
-        """Return *new* with managedFields that give *manager* what it changed in *live*.
+        """Return *new* with managedFields that record what *manager* changed in *live*.
 
         Nothing else in the object changes. A stored object without managedFields (because a
         client cleared them) stays without, until it is first applied to.

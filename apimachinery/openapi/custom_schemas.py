@@ -1,7 +1,7 @@
 """Schemas of custom kinds as OpenAPI publishes them.
 
 OpenAPI v3 can express a structural schema completely. OpenAPI v2 cannot, and its clients reject
-values that do not match: constructs that v2 lacks are left out, so that it accepts more.
+fields that they do not find in a schema: where v2 lacks a keyword, the schema is left open.
 """
 
 from collections.abc import Mapping

@@ -65,7 +65,7 @@ class _Node:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Sort kinds first, so that on a collision of names they keep theirs."""
+        """Return the sort key: kinds come first, so that they keep their names on a collision."""
         return (not self.kind, self.cls.__module__, self.cls.__qualname__, self.version, self.kind)
 
 
@@ -167,7 +167,7 @@ class Definitions:
                 yield from self._in_type(alternative, version)
 
     def _node(self, cls: type[BaseModel], version: GroupVersion) -> _Node:
-        """Return the node that *cls* means in a field of a type of *version*."""
+        """Return the node of *cls* as a type of *version* refers to it."""
         item = item_of(cls)
         if item is not None:
             item_node = self._node(item, version)

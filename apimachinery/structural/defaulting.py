@@ -15,7 +15,7 @@ Fill = Callable[[Any], None]
 
 
 def compile_defaulting(node: Node) -> Fill | None:
-    """Compile the defaulting of values of *node*; None if nothing below it has a default."""
+    """Compile the defaulting of values of *node*; None if there is nothing to fill in."""
     if node.properties:
         return _members(node)
     if node.additional is not None:

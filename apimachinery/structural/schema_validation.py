@@ -103,8 +103,8 @@ def _each_item(below: Validate, keys: tuple[str, ...]) -> Validate:
         problems: Problems = []
         for position, item in enumerate(value):
             previous = before.get(_key_values(item, keys), ABSENT) if before else ABSENT
-            if found := below(item, previous):
-                problems += [problem.below(item_step(position)) for problem in found]
+            if item_problems := below(item, previous):
+                problems += [problem.below(item_step(position)) for problem in item_problems]
         return problems
 
     return validate
@@ -151,8 +151,8 @@ def _each_property(below: Mapping[str, Validate]) -> Validate:
         for name, validate_member in below.items():
             if name not in value:
                 continue
-            if found := validate_member(value[name], before.get(name, ABSENT)):
-                problems += [problem.below(member_step(name)) for problem in found]
+            if member_problems := validate_member(value[name], before.get(name, ABSENT)):
+                problems += [problem.below(member_step(name)) for problem in member_problems]
         return problems
 
     return validate
@@ -165,8 +165,8 @@ def _each_undeclared(below: Validate, declared: frozenset[str]) -> Validate:
         for name, member in value.items():
             if name in declared:
                 continue
-            if found := below(member, before.get(name, ABSENT)):
-                problems += [problem.below(member_step(name)) for problem in found]
+            if member_problems := below(member, before.get(name, ABSENT)):
+                problems += [problem.below(member_step(name)) for problem in member_problems]
         return problems
 
     return validate

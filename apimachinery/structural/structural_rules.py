@@ -115,9 +115,6 @@ def _metadata(schema: JSONSchema | None, level: Level, path: Path) -> FieldError
         )
 
 
-# Value validations
-
-
 def _exempt(schema: JSONSchema) -> str:
     """Return the keyword that may hold types: the idiom for an integer or a string."""
     if _types(schema.get("anyOf")) == _INT_OR_STRING:

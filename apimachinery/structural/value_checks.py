@@ -68,7 +68,7 @@ def compile_type(schema: JSONSchema) -> Check | None:
 
 
 def _is_integer(value: float) -> bool:
-    """Return whether a number is an integer in Go, where larger ones than 64 bits are floats."""
+    """Return whether a number is an integer in Go, which decodes larger than 64 bits as float."""
     if isinstance(value, int):
         return INT64_MIN <= value <= INT64_MAX
     return value.is_integer() and abs(value) <= _MAX_EXACT
