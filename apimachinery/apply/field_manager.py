@@ -155,6 +155,7 @@ class FieldManager:
         try:
             return apply(force=force)
         except ApplyConflict as conflict:
+            # kubectl may take over the fields that it applied client-side (see last_applied).
             if manager.name != KUBECTL:
                 raise
             shape = self._ownership.shapes[self.version]
@@ -244,7 +245,7 @@ def managers_after_write(
 
     The entry of *manager* gets the new *time* only if the write changed a field.
     """
-    # Update as a manager of its own first, to see what this write alone changed.
+    # Update as a separate manager first, which then owns exactly what this write changed.
     after = ownership.update(live, new, managers, _CURRENT_OPERATION)
     change = after.pop(_CURRENT_OPERATION, None)
     fields = change.fields - _OWNERLESS if change else None
