@@ -10,14 +10,14 @@ from apimachinery.codec import dump_json
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object, ObjectList, ObjectMeta, PartialObjectMetadata, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
-from apimachinery.model.bulk_decoding import read_document, read_json
+from apimachinery.model.bulk_decoding import bulk_decode_document, bulk_decode_json
 from apimachinery.model.decoding import decode_json
 from apimachinery.model.model import Model, new_model
 from apimachinery.scalars.time import format_time
 from apimachinery.schema import GroupVersionKind
 from apimachinery.scheme import list_class
 from client.paging import Page
-from client.runtime.gc_pause import COLLECTOR
+from client.runtime.gc_pause import GC_PAUSER
 from client.transport.request import InvalidRequest
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -35,8 +35,8 @@ class ObjectCodec(Generic[ObjectT]):
     def decode(self, data: bytes) -> ObjectT:
         """One object, or DecodeError."""
         if self.cls is Unstructured:
-            return cast(ObjectT, decode_unstructured(data))
-        return read_json(self.cls, data)
+            return cast(ObjectT, _decode_unstructured(data))
+        return bulk_decode_json(self.cls, data)
 
     def decode_bookmark(self, data: bytes) -> ObjectT:
         """The object of a bookmark: metadata and nothing else, required fields or not."""
@@ -56,7 +56,7 @@ class ObjectCodec(Generic[ObjectT]):
 
     def decode_list(self, data: bytes, kind: GroupVersionKind | None = None) -> Page[ObjectT]:
         """A page of objects; items that do not repeat their kind are given *kind*."""
-        with COLLECTOR.paused(len(data)):
+        with GC_PAUSER.paused(len(data)):
             found, items = self._list(data)
             if kind is not None:
                 for item in items:
@@ -67,9 +67,9 @@ class ObjectCodec(Generic[ObjectT]):
 
     def _list(self, data: bytes) -> tuple["ObjectList[Any] | UnstructuredList", list[ObjectT]]:
         if self.cls is Unstructured:
-            untyped = decode_unstructured_list(data)
+            untyped = _decode_unstructured_list(data)
             return untyped, cast(list[ObjectT], untyped.items)
-        found = read_json(list_class(self.cls), data)
+        found = bulk_decode_json(list_class(self.cls), data)
         return found, cast(list[ObjectT], found.items)
 
     def encode(self, obj: ObjectT | Document, kind: GroupVersionKind | None) -> bytes:
@@ -85,7 +85,7 @@ class ObjectCodec(Generic[ObjectT]):
         return encode_document({**obj, **named})
 
 
-def decode_unstructured(data: bytes) -> Unstructured:
+def _decode_unstructured(data: bytes) -> Unstructured:
     """One object of any kind: only its metadata is looked at, the rest stays as it was parsed."""
     try:
         return _unstructured(orjson.loads(data))
@@ -93,7 +93,7 @@ def decode_unstructured(data: bytes) -> Unstructured:
         return decode_json(Unstructured, data, find_unknown=False).object
 
 
-def decode_unstructured_list(data: bytes) -> UnstructuredList:
+def _decode_unstructured_list(data: bytes) -> UnstructuredList:
     """A list of objects of any kind."""
     try:
         document = orjson.loads(data)
@@ -108,7 +108,7 @@ def decode_unstructured_list(data: bytes) -> UnstructuredList:
     return found
 
 
-def next_token(data: bytes) -> str:
+def peek_continue_token(data: bytes) -> str:
     """The token for the page after this one, if it stands before the items, as servers write it."""
     head, found, _ = data[:_HEAD].partition(b'"items":')
     if not found:
@@ -130,7 +130,7 @@ def _unstructured(document: dict[str, Any]) -> Unstructured:
     kind, api_version = document.pop("kind", ""), document.pop("apiVersion", "")
     if type(kind) is not str or type(api_version) is not str:
         raise TypeError
-    metadata = read_document(ObjectMeta, document.pop("metadata", {}))
+    metadata = bulk_decode_document(ObjectMeta, document.pop("metadata", {}))
     made = new_model(Unstructured, {"kind": kind, "api_version": api_version, "metadata": metadata})
     object.__setattr__(made, "__pydantic_extra__", document)
     return made

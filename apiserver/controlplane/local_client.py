@@ -9,7 +9,7 @@ secret that is made for this process and accepted at this entrance only.
 from typing import Final
 
 from apiserver.app import App
-from client.auth.auth_info import Auth
+from client.auth.auth_info import AuthInfo
 from client.client import AsyncClient
 from client.config import Config
 from client.transport.in_process import ASGITransport
@@ -24,7 +24,7 @@ def local_client(app: App) -> AsyncClient:
     """Return a client of *app*, which must have been started; the caller closes it."""
     config = Config(
         "https://apiserver",
-        auth=Auth(token=app.local.token),
+        auth=AuthInfo(token=app.local.token),
         user_agent=FIELD_MANAGER,
         timeout=TIMEOUT,
         # There is no network to fail; a controller retries what the server refuses.

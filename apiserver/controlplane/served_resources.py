@@ -35,7 +35,7 @@ class ServedResources:
     def is_built_in(self, group: str) -> bool:
         """Return whether the server has the group itself, so that no definition adds to it."""
         return any(
-            installed.group.name == group and not installed.assembled for installed in self._groups
+            installed.group.name == group and installed.is_built_in for installed in self._groups
         )
 
     async def delete_unserved(self, resource: GroupResource) -> bool:

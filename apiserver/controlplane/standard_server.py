@@ -53,8 +53,8 @@ from apiserver.process.data_folder import (
     DataDirError,
     read_admin_token,
     renew_serving,
+    server_ca_bundle,
     token_keys,
-    trusted_by_clients,
 )
 from apiserver.process.loading import load_group
 from apiserver.storage.backends import open_backend
@@ -183,7 +183,7 @@ def namespace_admission(groups: Groups) -> Chain:
 
 
 def _namespace_defaults(config: ServerConfig) -> list[NamespaceDefault]:
-    certificates = trusted_by_clients(config)
+    certificates = server_ca_bundle(config)
     known = [root_ca(certificates.decode("ascii", "replace"))] if certificates else []
     return [default_account(), *known]
 

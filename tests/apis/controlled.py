@@ -20,7 +20,7 @@ from apiserver.controlplane.served_resources import ServedResources
 from apiserver.controlplane.standard_server import namespace_admission
 from apiserver.group import Group
 from apiserver.storage.sqlite.backend import open_sqlite
-from client.auth.auth_info import Auth
+from client.auth.auth_info import AuthInfo
 from client.client import AsyncClient
 from client.config import Config
 from client.controller.manager import Manager
@@ -98,4 +98,6 @@ async def controlled_server(*groups: Group) -> AsyncIterator[ControlledServer]:
 
 
 def _config(token: str) -> Config:
-    return Config("https://apiserver", auth=Auth(token=token), user_agent="tests", max_retries=0)
+    return Config(
+        "https://apiserver", auth=AuthInfo(token=token), user_agent="tests", max_retries=0
+    )

@@ -16,11 +16,11 @@ from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.storage.backends import open_backend
 from client import ASGITransport, AsyncClient, Client, Config, ResourceClient, ServerWarning
-from client.auth.auth_info import Auth
+from client.auth.auth_info import AuthInfo
 from client.cache.resource_versions import compare
 from tests.roles import standard_authorizer
 
-ADMIN = Config("https://apiserver", auth=Auth(token="admin"), user_agent="tests/1", timeout=10)
+ADMIN = Config("https://apiserver", auth=AuthInfo(token="admin"), user_agent="tests/1", timeout=10)
 
 
 def app() -> App:
