@@ -270,7 +270,7 @@ async def test_a_plugin_is_told_whether_it_may_ask(
 async def test_a_plugin_that_hangs_is_ended() -> None:
     config = ExecConfig("sleep", V1, args=("60",), interactive_mode="Never")
 
-    with pytest.raises(CredentialError, match=r"did not end within 0\.05s"):
+    with pytest.raises(CredentialError, match=r"did not finish within 0\.05s"):
         await ExecPlugin(config, timeout=0.05).identity()
 
 
