@@ -130,5 +130,5 @@ def test_a_document_may_hold_times_and_models() -> None:
 
 @pytest.mark.parametrize("value", [object(), {1: 2}, float, 2**70, "\ud800"])
 def test_what_is_no_json_is_refused(value: Any) -> None:
-    with pytest.raises(InvalidRequest, match="cannot be written as JSON"):
+    with pytest.raises(InvalidRequest, match="cannot be encoded as JSON"):
         encode_document({"x": value})

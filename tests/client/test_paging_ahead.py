@@ -41,7 +41,7 @@ class Collection:
         return UndecodedPage(lambda: self._decode(options.continue_), token)
 
     def listing(self) -> Listing[str]:
-        return Listing(self.fetch, ListOptions(limit=2), receive=self.receive)
+        return Listing(self.fetch, ListOptions(limit=2), fetch_undecoded=self.receive)
 
     def _decode(self, token: str) -> Page[str]:
         self.done.append(f"decode {token or 'first'}")

@@ -177,7 +177,7 @@ async def test_a_documents_own_kind_leads_to_its_resource(
     await client.of_document(document).apply(document, field_manager="me")
 
     assert server.seen[-1].json["kind"] == "Gadget"
-    with pytest.raises(InvalidRequest, match="must say its kind and apiVersion"):
+    with pytest.raises(InvalidRequest, match="must have a kind and an apiVersion"):
         client.of_document({"kind": "Gadget"})
 
 
@@ -194,7 +194,7 @@ async def test_the_objects_of_a_manifest_can_be_applied(
 
     assert (type(one), type(other)) == (v1.Gadget, Unstructured)
     assert [seen.json["spec"]["model"] for seen in server.seen[-2:]] == ["a1", "a1"]
-    with pytest.raises(InvalidRequest, match="must say its kind and apiVersion"):
+    with pytest.raises(InvalidRequest, match="must have a kind and an apiVersion"):
         client.of_document(Object())
 
 
@@ -236,7 +236,7 @@ async def test_a_client_learns_its_kinds_from_the_groups(
 
 
 def test_the_internal_form_of_a_kind_is_not_asked_for(client: AsyncClient) -> None:
-    with pytest.raises(InvalidRequest, match=r"Gadget is the internal form of Gadget.gadgets\."):
+    with pytest.raises(InvalidRequest, match=r"Gadget is the internal version of Gadget.gadgets\."):
         client.of(types.Gadget)
 
 
