@@ -1,7 +1,6 @@
 """RESTResourceClient: sends the verbs of one resource as requests and decodes the responses."""
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any, Literal, TypeVar, Unpack, overload
 
@@ -12,10 +11,8 @@ from apimachinery.meta.types import Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import decode_json
 from apimachinery.scale import Scale
-from client.editing import edit_object, modify_object
 from client.interface import (
     DeleteArguments,
-    Patch,
     ReadOptions,
     ResourceClient,
     SelectionArguments,
@@ -26,11 +23,10 @@ from client.list_options import create_query, delete_body, list_options
 from client.object_codec import Document, peek_continue_token
 from client.paging import PAGE_SIZE, Listing, Page, UndecodedPage
 from client.rest_client import RESTClient
-from client.subresource import RESTSubresourceClient, Verbs
+from client.subresource import RESTSubresourceClient, SharedVerbs
 from client.transport.request import (
     ALL_NAMESPACES,
     InvalidRequest,
-    PatchType,
     accept_header,
     path_segment,
     query_parameters,
@@ -49,7 +45,7 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)
 
 
-class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
+class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
     """Implements `ResourceClient` with requests sent by a `Sender`."""
 
     async def get(self, name: str, *, resource_version: str = "") -> ObjectT:
@@ -158,15 +154,6 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
     async def update(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
         return await self._update(obj, "", options)
 
-    async def patch(
-        self,
-        name: str,
-        patch: Patch,
-        type: PatchType | None = None,  # noqa: A002 - the name that kubectl and client-go use
-        **options: Unpack[WriteOptions],
-    ) -> ObjectT:
-        return await self._patch(name, patch, type, options)
-
     async def apply(
         self, obj: ObjectT | Document, *, force: bool = False, **options: Unpack[WriteOptions]
     ) -> ObjectT:
@@ -190,16 +177,6 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         )
         reply = await self._send(request, is_list=True)
         return self._codec.decode_list(reply.body, kind)
-
-    def edit(
-        self, name: str, **options: Unpack[WriteOptions]
-    ) -> AbstractAsyncContextManager[ObjectT]:
-        return edit_object(self._edit_target(name, options), self._clock)
-
-    async def modify(
-        self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
-    ) -> ObjectT:
-        return await modify_object(self._edit_target(name, options), change, self._clock)
 
     @property
     def status(self) -> RESTSubresourceClient[ObjectT]:

@@ -80,13 +80,36 @@ class Binding:
         return request
 
 
-class Verbs(Generic[ObjectT]):
+class SharedVerbs(Generic[ObjectT]):
     """The verbs that resources and subresources have in common."""
 
     def __init__(self, binding: Binding, cls: type[ObjectT], subresource: str = "") -> None:
         self._binding = binding
         self._codec = ObjectCodec(cls)
         self._subresource = subresource
+
+    async def patch(
+        self,
+        name: str,
+        patch: Patch,
+        type: PatchType | None = None,  # noqa: A002 - the name that kubectl and client-go use
+        **options: Unpack[WriteOptions],
+    ) -> ObjectT:
+        default_type = PatchType.MERGE if isinstance(patch, Mapping | bytes) else PatchType.JSON
+        body = patch if isinstance(patch, bytes) else encode_document(patch)
+        query = patch_query(self._binding.options(options))
+        namespace = self._binding.namespace
+        return await self._send_patch(name, namespace, body, type or default_type, query)
+
+    def edit(
+        self, name: str, **options: Unpack[WriteOptions]
+    ) -> AbstractAsyncContextManager[ObjectT]:
+        return edit_object(self._edit_target(name, options), self._clock)
+
+    async def modify(
+        self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
+    ) -> ObjectT:
+        return await modify_object(self._edit_target(name, options), change, self._clock)
 
     @property
     def _clock(self) -> Clock:
@@ -120,15 +143,6 @@ class Verbs(Generic[ObjectT]):
         )
         return self._codec.decode((await self._send(request)).body)
 
-    async def _patch(
-        self, name: str, patch: Patch, patch_type: PatchType | None, options: WriteOptions
-    ) -> ObjectT:
-        if patch_type is None:
-            patch_type = PatchType.MERGE if isinstance(patch, Mapping | bytes) else PatchType.JSON
-        body = patch if isinstance(patch, bytes) else encode_document(patch)
-        query = patch_query(self._binding.options(options))
-        return await self._send_patch(name, self._binding.namespace, body, patch_type, query)
-
     async def _apply(
         self, obj: ObjectT | Document, name: str, force: bool, options: WriteOptions
     ) -> ObjectT:
@@ -161,7 +175,7 @@ class Verbs(Generic[ObjectT]):
         return kind if self._subresource in ("", "status") else None
 
 
-class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
+class RESTSubresourceClient(SharedVerbs[ObjectT], SubresourceClient[ObjectT]):
     """Implements `SubresourceClient` with requests sent by a `Sender`."""
 
     async def get(self, name: str) -> ObjectT:
@@ -185,15 +199,6 @@ class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
     ) -> ObjectT:
         return await self._update(obj, name, options)
 
-    async def patch(
-        self,
-        name: str,
-        patch: Patch,
-        type: PatchType | None = None,  # noqa: A002 - the name that kubectl and client-go use
-        **options: Unpack[WriteOptions],
-    ) -> ObjectT:
-        return await self._patch(name, patch, type, options)
-
     async def apply(
         self,
         obj: ObjectT | Document,
@@ -203,13 +208,3 @@ class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
         **options: Unpack[WriteOptions],
     ) -> ObjectT:
         return await self._apply(obj, name, force, options)
-
-    def edit(
-        self, name: str, **options: Unpack[WriteOptions]
-    ) -> AbstractAsyncContextManager[ObjectT]:
-        return edit_object(self._edit_target(name, options), self._clock)
-
-    async def modify(
-        self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
-    ) -> ObjectT:
-        return await modify_object(self._edit_target(name, options), change, self._clock)
