@@ -22,7 +22,7 @@ from apimachinery.resources import (
     from_discovery,
 )
 from apimachinery.schema import GroupVersionKind, GroupVersionResource
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON
 from client.transport.request import Request
 from client.transport.sender import Sender
 from client.transport.transport import Headers

@@ -149,7 +149,7 @@ class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
             namespace=self._required_namespace(self._binding.namespace_for(obj), rest),
             query=create_query(self._binding.options(options)),
         )
-        return self._codec.decode((await self._send(request)).body)
+        return await self._write(request)
 
     async def update(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
         return await self._update(obj, "", options)
@@ -161,10 +161,12 @@ class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
 
     async def delete(self, name: str, **options: Unpack[DeleteArguments]) -> ObjectT | Status:
         rest, _ = await self._rest()
-        request = rest.delete(
-            name, delete_body(self._with_dry_run(options)), namespace=self._binding.namespace
-        )
-        return self._codec.decode_or_status((await self._send(request)).body)
+        arguments = self._with_dry_run(options)
+        request = rest.delete(name, delete_body(arguments), namespace=self._binding.namespace)
+        response = self._codec.decode_or_status((await self._send(request)).body)
+        if not arguments.get("dry_run"):
+            self._notify(response)
+        return response
 
     async def delete_collection(
         self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
@@ -198,7 +200,7 @@ class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
 
     @property
     def metadata(self) -> "RESTResourceClient[PartialObjectMetadata]":
-        binding = replace(self._binding, transform="PartialObjectMetadata")
+        binding = replace(self._binding, transform="PartialObjectMetadata", on_write=None)
         return RESTResourceClient(binding, PartialObjectMetadata)
 
     def in_namespace(self, namespace: str) -> "RESTResourceClient[ObjectT]":
@@ -209,6 +211,16 @@ class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
     def with_options(self, **options: Unpack[WriteOptions]) -> "RESTResourceClient[ObjectT]":
         binding = replace(self._binding, defaults=self._binding.options(options))
         return RESTResourceClient(binding, self._codec.cls)
+
+    def notifying(
+        self, on_write: Callable[[ObjectT | Status], None]
+    ) -> "RESTResourceClient[ObjectT]":
+        """Return a client that calls *on_write* with the response to each write but dry runs.
+
+        The response to a delete is a Status if the object is deleted at once. Writes through
+        `status` are included; `metadata`, other subresources and `delete_collection` are not.
+        """
+        return RESTResourceClient(replace(self._binding, on_write=on_write), self._codec.cls)
 
     def over_websocket(self) -> "RESTResourceClient[ObjectT]":
         """Return a client that watches over WebSockets."""

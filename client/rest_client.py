@@ -6,7 +6,7 @@ and decoding objects is left to the caller, such as `client.resource`.
 
 from dataclasses import replace
 
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON
 from client.transport.request import (
     Pairs,
     PatchType,

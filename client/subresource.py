@@ -3,8 +3,10 @@
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from typing import Generic, TypeAlias, TypeVar, Unpack
+from typing import Any, Generic, TypeAlias, TypeVar, Unpack
 
+from apimachinery.meta.options import DRY_RUN_ALL
+from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupVersionKind
 from client.editing import EditTarget, edit_object, modify_object
@@ -59,6 +61,9 @@ class Binding:
     transform: str = ""
     """The kind to which the server transforms objects in its response."""
     websocket: bool = False
+    on_write: Callable[[Any], None] | None = None
+    """Called with the decoded response to every stored write, and with each object read by `edit`
+    or `modify`, so that a cache can record the newest states that this client has received."""
 
     def options(self, options: WriteOptions) -> WriteOptions:
         return {**self.defaults, **options} if self.defaults else options
@@ -122,6 +127,18 @@ class SharedVerbs(Generic[ObjectT]):
     async def _send(self, request: Request, *, is_list: bool = False) -> Reply:
         return await self._binding.sender.send(self._binding.prepare(request, is_list=is_list))
 
+    async def _write(self, request: Request) -> ObjectT:
+        """Send a request that writes one object, report it to *on_write*, and return the object."""
+        obj = self._codec.decode((await self._send(request)).body)
+        if ("dryRun", DRY_RUN_ALL) not in request.query:
+            self._notify(obj)
+        return obj
+
+    def _notify(self, response: ObjectT | Status) -> None:
+        # The response for a subresource other than the status is not the whole object.
+        if self._binding.on_write is not None and self._subresource in ("", "status"):
+            self._binding.on_write(response)
+
     async def _get(self, name: str, query: Pairs = ()) -> ObjectT:
         rest, _ = await self._rest()
         request = rest.get(
@@ -141,7 +158,7 @@ class SharedVerbs(Generic[ObjectT]):
             subresource=self._subresource,
             query=update_query(self._binding.options(options)),
         )
-        return self._codec.decode((await self._send(request)).body)
+        return await self._write(request)
 
     async def _apply(
         self, obj: ObjectT | Document, name: str, force: bool, options: WriteOptions
@@ -165,10 +182,18 @@ class SharedVerbs(Generic[ObjectT]):
         request = rest.patch(
             name, body, patch_type, namespace=namespace, subresource=self._subresource, query=query
         )
-        return self._codec.decode((await self._send(request)).body)
+        return await self._write(request)
 
     def _edit_target(self, name: str, options: WriteOptions) -> EditTarget[ObjectT]:
-        return EditTarget(lambda: self._get(name), lambda obj: self._update(obj, name, options))
+        return EditTarget(
+            lambda: self._get_to_edit(name), lambda obj: self._update(obj, name, options)
+        )
+
+    async def _get_to_edit(self, name: str) -> ObjectT:
+        obj = await self._get(name)
+        # An edit without changes writes nothing, so the state just read is the newest one.
+        self._notify(obj)
+        return obj
 
     def _body_kind(self, kind: GroupVersionKind) -> GroupVersionKind | None:
         """Return the kind to set in a body; None for subresources that have a kind of their own."""
@@ -192,7 +217,7 @@ class RESTSubresourceClient(SharedVerbs[ObjectT], SubresourceClient[ObjectT]):
             subresource=self._subresource,
             query=create_query(self._binding.options(options)),
         )
-        return self._codec.decode((await self._send(request)).body)
+        return await self._write(request)
 
     async def update(
         self, obj: ObjectT | Document, *, name: str = "", **options: Unpack[WriteOptions]

@@ -222,6 +222,9 @@ class Controller(Generic[T]):
             self.queue.add_rate_limited(request, priority=priority)
             return "error"
         self._failing.discard(request)
+        if result is not None and result.requeue:
+            self.queue.add_rate_limited(request, priority=priority)
+            return "requeue_after"
         self.queue.forget(request)
         if result is not None and result.seconds > 0:
             again = priority if result.priority is None else result.priority

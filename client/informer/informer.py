@@ -13,7 +13,8 @@ from typing import Final, Generic, TypeVar
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupResource, GroupVersionKind
 from client.cache.delta_fifo import DeltaFIFO
-from client.cache.deltas import DeltaQueue, Transform
+from client.cache.delta_queue import DeltaQueue
+from client.cache.deltas import Transform
 from client.cache.fifo import FIFO
 from client.cache.keys import DeletedObject
 from client.cache.resource_versions import InvalidResourceVersion, has_reached, is_valid

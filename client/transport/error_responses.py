@@ -10,7 +10,7 @@ from apimachinery.errors import APIError, from_status
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.schema import GroupResource
-from apimachinery.serialization.serializer import JSON, PROTOBUF, YAML
+from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
 from client.transport.request import Request
 from client.transport.transport import Headers
 

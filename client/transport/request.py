@@ -12,7 +12,13 @@ from urllib.parse import quote, urlencode
 
 from apimachinery.names import is_path_segment_name
 from apimachinery.schema import GroupResource, GroupVersionResource
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import (
+    APPLY_PATCH,
+    JSON,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_PATCH,
+)
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 """Names and values in order; a name may occur several times."""
@@ -28,10 +34,10 @@ class InvalidRequest(ValueError):
 class PatchType(StrEnum):
     """The format of a patch, by its media type."""
 
-    JSON = "application/json-patch+json"
-    MERGE = "application/merge-patch+json"
-    STRATEGIC = "application/strategic-merge-patch+json"
-    APPLY = "application/apply-patch+yaml"
+    JSON = JSON_PATCH
+    MERGE = MERGE_PATCH
+    STRATEGIC = STRATEGIC_PATCH
+    APPLY = APPLY_PATCH
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ TransportErrors, so that callers do not depend on the errors of an HTTP library.
 from collections.abc import Iterable
 from typing import Protocol
 
+from apimachinery.serialization.media_types import strip_parameters
 from client.transport.request import Request
 from client.transport.tls import ClientCertificate
 
@@ -48,7 +49,7 @@ class Headers:
     @property
     def media_type(self) -> str:
         """The media type of the body, without its parameters."""
-        return self.get("content-type").partition(";")[0].strip().lower()
+        return strip_parameters(self.get("content-type"))
 
 
 class Response(Protocol):

@@ -10,7 +10,7 @@ from apimachinery.meta.status import Status
 from apimachinery.scheme import Scheme
 from apis.gadgets import v1, v1beta1
 from apis.gadgets.install import GADGETS
-from apiserver.app import App, create_app
+from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
@@ -24,7 +24,7 @@ ADMIN = Config("https://apiserver", auth=AuthInfo(token="admin"), user_agent="te
 
 
 def app() -> App:
-    return create_app(
+    return App(
         (GADGETS,),
         lambda: open_backend("sqlite://:memory:"),
         authentication=Authentication(
