@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from apimachinery.errors import NotFound
+from apimachinery.extras import name_missing_extra
 from apimachinery.meta.types import Object
 from apimachinery.resources import guess_plural
 from apimachinery.schema import GroupResource
@@ -161,7 +162,8 @@ async def environment(
     groups: "Sequence[Group]" = (), *, clock: Clock | None = None
 ) -> AsyncIterator[Environment]:
     """An environment whose server is in this process, and has the standard groups and *groups*."""
-    from client.testing.app_server import InMemoryServer
+    with name_missing_extra():
+        from client.testing.app_server import InMemoryServer
 
     server = InMemoryServer(groups)
     async with ASGITransport(server.app) as transport:
