@@ -30,10 +30,13 @@ LAYERS: dict[str, str] = {
     "apimachinery.serialization": "apimachinery/ apimachinery.model apimachinery.meta",
     "apimachinery.patch": "apimachinery/ apimachinery.model",
     "apimachinery.apply": "apimachinery/ apimachinery.model apimachinery.scalars",
-    "apimachinery.protobuf": "apimachinery.model apimachinery.meta apimachinery.scalars",
+    "apimachinery.protobuf": (
+        "apimachinery.model apimachinery.meta apimachinery.scalars"
+        " apimachinery.serialization.media_types"
+    ),
     "apimachinery.openapi": (
         "apimachinery/ apimachinery.model apimachinery.meta"
-        " apimachinery.scalars apimachinery.structural"
+        " apimachinery.scalars apimachinery.serialization.media_types apimachinery.structural"
     ),
     "apimachinery.structural": (
         "apimachinery/ apimachinery.cel apimachinery.model apimachinery.meta apimachinery.scalars"
@@ -69,14 +72,14 @@ LAYERS: dict[str, str] = {
     ),
     "apiserver.http": "apimachinery apiserver.auth",
     "apiserver.auth": "apimachinery apiserver.http.request_info",
-    "apiserver.install": (
+    "apiserver.install": "apimachinery apiserver.admission apiserver.registry apiserver.storage",
+    "apiserver.installed_group": (
         "apimachinery apiserver.admission apiserver.managed_fields"
         " apiserver.registry apiserver.storage"
     ),
     "apiserver.endpoint": "apimachinery apiserver.http apiserver.registry apiserver.views",
     "apiserver.group": (
-        "apimachinery apiserver.admission apiserver.managed_fields apiserver.registry"
-        " apiserver.storage apiserver.views"
+        "apimachinery apiserver.admission apiserver.registry.strategy apiserver.views.table"
     ),
     "apiserver.context": "apimachinery apiserver.auth.user",
     "apiserver.registry": (

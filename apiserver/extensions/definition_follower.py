@@ -16,7 +16,8 @@ import orjson
 from apimachinery.errors import APIError
 from apimachinery.extras import MissingExtra
 from apimachinery.meta.options import ListOptions
-from apiserver.extensions.custom_resource import Served, custom_group
+from apiserver.extensions.custom_group import CustomGroup
+from apiserver.extensions.custom_resource import Served
 from apiserver.extensions.definition import DEFINITIONS, Definition, parse_definition
 from apiserver.install import Groups
 from apiserver.registry.store import ResourceStore
@@ -122,7 +123,7 @@ class Extensions:
         served = [self._served[name] for name in sorted(self._served)]
         ours = [each for each in served if each.definition.group == group]
         if ours:
-            self._groups.replace(custom_group(group, ours))
+            self._groups.replace(CustomGroup(group, ours))
             self._installed.add(group)
         elif group in self._installed:
             self._groups.remove(group)

@@ -61,7 +61,7 @@ class Instances:
 
     def is_built_in(self, group: str) -> bool:
         """Whether the server has the group itself: what is in it was not defined."""
-        return any(found.group.name == group and not found.assembled for found in self._groups)
+        return any(found.group.name == group and found.is_built_in for found in self._groups)
 
     def is_served(self, resource: GroupResource) -> bool:
         """Whether this process knows the resource already."""

@@ -30,15 +30,14 @@ from apimachinery.meta.discovery import (
 from apimachinery.meta.types import ObjectMeta, TypeMeta
 from apimachinery.protobuf import ProtobufCodec
 from apimachinery.schema import GroupVersion, GroupVersionKind
-from apimachinery.serialization.media_types import parse_accept
-from apimachinery.serialization.serializer import JSON, PROTOBUF
+from apimachinery.serialization.media_types import JSON, PROTOBUF, parse_accept
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.handlers.object_response import accept
-from apiserver.handlers.routes import NOWHERE, Methods, Perhaps
+from apiserver.handlers.routes import NOWHERE, Methods, RefreshedMethods
 from apiserver.http.negotiation import ALL_TYPES, Accepted, MediaTypeOffer
 from apiserver.http.response import exchange_of, rendered, write
-from apiserver.install import Groups, Installed
+from apiserver.install import Groups, InstalledGroup
 
 AGGREGATED_GROUP: Final = "apidiscovery.k8s.io"
 AGGREGATED_KIND: Final = "APIGroupDiscoveryList"
@@ -60,7 +59,7 @@ class DiscoveryPages:
         refresh = self._groups().refresh
         if prefix == "api" or refresh is None:
             return self._find(prefix, rest)
-        return Perhaps(refresh, lambda: self._find(prefix, rest) or NOWHERE)
+        return RefreshedMethods(refresh, lambda: self._find(prefix, rest) or NOWHERE)
 
     def _find(self, prefix: str, rest: str) -> Methods | None:
         groups, parts = self._groups(), rest.split("/") if rest else []
@@ -104,7 +103,7 @@ class DiscoveryPages:
         listed = APIGroupList(kind="APIGroupList", api_version="v1", groups=groups)
         self._write(req, resp, listed)
 
-    def _group(self, installed: Installed) -> Methods:
+    def _group(self, installed: InstalledGroup) -> Methods:
         async def on_get(req: Request, resp: Response) -> None:
             document = _group(installed)
             document.kind, document.api_version = "APIGroup", "v1"
@@ -112,13 +111,13 @@ class DiscoveryPages:
 
         return Methods(GET=on_get)
 
-    def _resources(self, installed: Installed, version: str) -> Methods:
+    def _resources(self, installed: InstalledGroup, version: str) -> Methods:
         async def on_get(req: Request, resp: Response) -> None:
             self._write(req, resp, self._resource_list(installed, version))
 
         return Methods(GET=on_get)
 
-    def _resource_list(self, installed: Installed, version: str) -> TypeMeta:
+    def _resource_list(self, installed: InstalledGroup, version: str) -> TypeMeta:
         revision = self._groups().revision
         if revision != self._revision:
             self._documents.clear()
@@ -150,7 +149,7 @@ class DiscoveryPages:
     def _encoded(self, document: TypeMeta) -> bytes:
         return self._protobuf.encode(document, api_version=document.api_version, kind=document.kind)
 
-    def _write_aggregated(self, req: Request, resp: Response, groups: list[Installed]) -> bool:
+    def _write_aggregated(self, req: Request, resp: Response, groups: list[InstalledGroup]) -> bool:
         """Answer with everything in one document, if the client would rather have that."""
         wanted = aggregated_type(req.get_header("accept") or "")
         if wanted is None:
@@ -192,7 +191,7 @@ def aggregated_type(header: str) -> tuple[str, str] | None:
     return None
 
 
-def _group(installed: Installed) -> APIGroup:
+def _group(installed: InstalledGroup) -> APIGroup:
     name = installed.group.name
     versions = [
         GroupVersionForDiscovery(group_version=str(GroupVersion(name, version)), version=version)
@@ -208,7 +207,7 @@ def _entries(endpoint: Endpoint) -> Iterator[APIResource]:
         singular_name=resource.singular_name,
         namespaced=resource.namespaced,
         kind=resource.kind,
-        verbs=list(resource.listed_verbs) or sorted(resource.verbs),
+        verbs=endpoint.listed_verbs,
         short_names=list(resource.short_names),
         categories=list(resource.categories),
         storage_version_hash=_storage_hash(endpoint) if endpoint.store else "",
@@ -227,7 +226,7 @@ def _entries(endpoint: Endpoint) -> Iterator[APIResource]:
         )
 
 
-def _aggregated_group(installed: Installed) -> APIGroupDiscovery:
+def _aggregated_group(installed: InstalledGroup) -> APIGroupDiscovery:
     versions = [
         APIVersionDiscovery(
             version=version,
@@ -249,7 +248,7 @@ def _aggregated_resource(endpoint: Endpoint) -> APIResourceDiscovery:
         response_kind=_discovered(endpoint.kind),
         scope="Namespaced" if resource.namespaced else "Cluster",
         singular_resource=resource.singular_name,
-        verbs=list(resource.listed_verbs) or sorted(resource.verbs),
+        verbs=endpoint.listed_verbs,
         short_names=list(resource.short_names),
         categories=list(resource.categories),
         subresources=[
@@ -274,6 +273,6 @@ def _discovered(kind: GroupVersionKind) -> DiscoveredKind:
 def _storage_hash(endpoint: Endpoint) -> str:
     """A text that changes when the stored form does."""
     group = endpoint.group
-    version = endpoint.resource.storage_version or group.storage_version or group.versions[0]
-    digest = hashlib.sha256(f"{group.name}/{version}/{endpoint.kind.kind}".encode()).digest()
+    stored = f"{group.name}/{endpoint.storage_version}/{endpoint.kind.kind}"
+    digest = hashlib.sha256(stored.encode()).digest()
     return base64.b64encode(digest[:8]).decode()

@@ -16,17 +16,16 @@ from typing import Any, Final
 import orjson
 from falcon.asgi import Request, Response
 
-from apimachinery.openapi.documents import document_v2, document_v3, owners_of
+from apimachinery.openapi.documents import document_v2, document_v3, index_versions
 from apimachinery.openapi.gnostic import GnosticEncoder
 from apimachinery.openapi.gnostic_v3 import V3
 from apimachinery.openapi.operations import ResourceDescription, SubresourceDescription
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersion, GroupVersionKind
-from apimachinery.serialization.media_types import parse_accept
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON, parse_accept
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
-from apiserver.handlers.routes import NOWHERE, Methods, Perhaps
+from apiserver.handlers.routes import NOWHERE, Methods, RefreshedMethods
 from apiserver.http.negotiation import accepts_gzip
 from apiserver.http.response import LARGE, TEXT, exchange_of, write_stream, write_text
 from apiserver.install import Groups
@@ -66,7 +65,7 @@ class OpenAPI:
         refresh = self._groups().refresh
         if refresh is None:
             return self._find(rest)
-        return Perhaps(refresh, lambda: self._find(rest) or NOWHERE)
+        return RefreshedMethods(refresh, lambda: self._find(rest) or NOWHERE)
 
     def _find(self, rest: str) -> Methods | None:
         if rest == "v2":
@@ -151,7 +150,7 @@ class OpenAPI:
             version=_release(),
             group_version=version,
             resources=descriptions[version],
-            owners=owners_of(descriptions),
+            index=index_versions(descriptions),
         )
         return _published(orjson.dumps(document))
 
@@ -205,7 +204,7 @@ def _describe(endpoint: Endpoint) -> ResourceDescription:
         plural=resource.name,
         kind=resource.kind,
         cls=endpoint.cls,
-        list_kind=resource.list_kind,
+        list_kind=endpoint.list_kind,
         namespaced=resource.namespaced,
         deprecated=bool(endpoint.warning),
         verbs=tuple(sorted(resource.verbs)),

@@ -30,7 +30,8 @@ async def review_token(token: str, *audiences: str) -> v1.TokenReview:
     (reviews,) = (r for r in authentication_group(OneToken()).resources if r.name == "tokenreviews")
     asked = v1.TokenReview(spec=v1.TokenReviewSpec(token=token, audiences=list(audiences)))
     assert reviews.answer is not None
-    answer: v1.TokenReview = await reviews.answer(CONTEXT, asked)
+    answer = await reviews.answer(CONTEXT, asked)
+    assert isinstance(answer, v1.TokenReview)
     return answer
 
 
@@ -40,6 +41,7 @@ async def test_who_am_i() -> None:
 
     answer = await reviews.answer(CONTEXT, v1.SelfSubjectReview())
 
+    assert isinstance(answer, v1.SelfSubjectReview)
     assert answer.status.user_info == INFO
 
 
