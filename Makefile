@@ -7,10 +7,9 @@ LOCK := requirements.lock
 SHELL := bash
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-# Installs a section of the lock file and prints the packages. The sections are complete, so there is
+# Installs section $(1) of the lock file and prints its packages. The sections are complete, so there is
 # nothing to resolve; bytecode is compiled on first import, since most modules are never imported.
-SECTION = sed -n '/^\# $(1)/,/^\# end/p' $(LOCK)
-INSTALL = set -o pipefail; $(call SECTION,$(1)) | $(BIN)/pip install \
+INSTALL = set -o pipefail; sed -n '/^\# $(1)/,/^\# end/p' $(LOCK) | $(BIN)/pip install \
 	--progress-bar off --no-compile --no-deps --require-hashes -r /dev/stdin \
 	| awk '/^(Collecting|Processing) / {sub(".*/", "", $$2); print "  " $$2; fflush()}'
 COMPILE := $(VENV)/lock/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 \
