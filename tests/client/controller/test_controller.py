@@ -223,7 +223,7 @@ async def test_anything_but_a_result_is_an_error(
 
     async with env.manager(with_controller(reconcile)) as mgr:
         await env.client.of(Gadget).create(gadget())
-        with pytest.raises(NotSettled, match="controller gadget: keeps failing for default/lamp"):
+        with pytest.raises(NotSettled, match="controller gadget: is failing for default/lamp"):
             await mgr.settled(timeout=0.3)
 
     assert "a reconciler returns a Result or None, not True" in caplog.text
