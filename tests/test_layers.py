@@ -113,9 +113,14 @@ LAYERS: dict[str, str] = {
     "client/": "apimachinery client.auth client.runtime client.transport client.watches",
     # apis: the server half and the controller half of a group, then its types
     "apis.*.controllers": "apimachinery apis client",
-    "apis.*.install": "apimachinery apis apiserver.group apiserver.registry.strategy",
-    "apis.*.strategy": "apimachinery apis apiserver.registry.strategy",
-    "apis.*.printers": "apimachinery apis apiserver.views.table",
+    "apis.*.v1": "apimachinery apis",
+    "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
+    "apis.*.strategy": "apimachinery apis apiserver/",
+    "apis.*.printers": "apimachinery apis apiserver/ apiserver.views.table",
+    "apis.*.reviews": "apimachinery apis apiserver/ apiserver.auth.token_review",
+    "apis.core.tokens": "apimachinery apis apiserver/ apiserver.auth.service_account_tokens",
+    "apis.rbac.escalation": "apimachinery apis apiserver/ apiserver.auth.user",
+    "apis.rbac.policy": "apimachinery apis apiserver/",
     "apis": "apimachinery apis",
 }
 

@@ -11,7 +11,7 @@ from apis.apiextensions.validation.definition import (
     validate_definition_update,
     validate_status_update,
 )
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 DELETION_PENDING: Final = "InstanceDeletionPending"
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from apis.coordination.v1 import Lease
-from apiserver.views.table import Column
+from apiserver import Column
 
 
 def holder(lease: Lease) -> str:

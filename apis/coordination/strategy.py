@@ -3,7 +3,7 @@
 from apimachinery.fieldpath import FieldErrors
 from apis.coordination.v1 import Lease
 from apis.coordination.validation import validate_lease
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class LeaseStrategy(Strategy[Lease]):

@@ -14,7 +14,7 @@ from apis.core.v1.namespace import Namespace
 from apis.core.v1.secret import Secret
 from apis.core.v1.service import Service, ServicePort
 from apis.core.v1.service_account import ServiceAccount
-from apiserver.views.table import Column
+from apiserver import Column
 
 NONE: Final = "<none>"
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from apis.gadgets.types import Gadget
-from apiserver.views.table import Column
+from apiserver import Column
 
 
 def model(gadget: Gadget) -> str:

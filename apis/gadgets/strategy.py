@@ -3,7 +3,7 @@
 from apimachinery.fieldpath import FieldErrors
 from apis.gadgets.types import Gadget
 from apis.gadgets.validation import validate_gadget
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class GadgetStrategy(Strategy[Gadget]):

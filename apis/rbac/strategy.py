@@ -17,7 +17,7 @@ from apis.rbac.validation import (
     validate_role_binding,
     validate_same_role,
 )
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 T = TypeVar("T", bound=Object)
 

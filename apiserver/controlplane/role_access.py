@@ -1,14 +1,14 @@
-"""Access: roles and bindings as what decides over requests. A composition root of its own.
+"""Access: RBAC as the authorizer of a server. A composition root of its own.
 
-The group `rbac.authorization.k8s.io` says what roles mean, the server says who asks and when. Here
-they meet: what is stored is told to the policy, the policy decides, and what a server needs to
-begin with is written when it starts.
+The group `rbac.authorization.k8s.io` defines what roles mean, and the server authenticates users.
+Here they meet: stored roles and bindings are put into the policy, the policy decides, and the
+default roles and bindings are reconciled when a server starts.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from apimachinery.schema import GroupResource, GroupVersion
 from apis.rbac import GROUP
@@ -16,14 +16,11 @@ from apis.rbac.bootstrap import Offer, bootstrap_bindings, bootstrap_roles
 from apis.rbac.controllers.aggregation import AggregationController
 from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
-from apis.rbac.policy import User as UserLike
 from apis.rbac.reconciliation import reconcile, reconciled_binding, reconciled_role
 from apiserver.auth.authorization import AlwaysAllow, Authorizer
-from apiserver.auth.role_authorizer import RoleAuthorizer
-from apiserver.auth.user import User
 from apiserver.controlplane import local_objects as inside
+from apiserver.controlplane.role_authorizer import RoleAuthorizer
 from apiserver.group import Group
-from apiserver.http.request_info import RequestInfo
 from apiserver.install import Groups
 from apiserver.registry.following import Following
 from apiserver.registry.store import ResourceStore
@@ -33,40 +30,23 @@ _PARTS: Final = ("status", "scale")
 
 
 class Access:
-    """Who may do what on one server, by `authorizer`; the roles are served by `group`."""
+    """The `authorizer` of one server, and the `group` that serves its roles."""
 
     def __init__(self, mode: str = "RBAC") -> None:
         self._policy = Policy()
         self._roles = RoleAuthorizer(self._policy)
         self.authorizer: Authorizer = self._roles if mode == "RBAC" else AlwaysAllow()
-        self.group = rbac_group(self)
+        self.group = rbac_group(self.authorizer, self._newest_policy)
 
-    async def may(
-        self, user: UserLike, verb: str, resource: str, *, namespace: str, name: str
-    ) -> bool:
-        """Whether *user* may do something to roles or bindings."""
-        asked = RequestInfo(
-            path="",
-            verb=verb,
-            is_resource=True,
-            group=GROUP,
-            version="*",
-            resource=resource,
-            namespace=namespace,
-            name=name,
-        )
-        return (await self.authorizer.authorize(cast(User, user), asked)).allowed
-
-    async def policy(self) -> Policy:
-        """Every role and binding that is stored by now."""
+    async def _newest_policy(self) -> Policy:
         await self._roles.refresh()
         return self._policy
 
     @asynccontextmanager
     async def running(self, groups: Groups, own: Sequence[Group] = ()) -> AsyncIterator[None]:
-        """Decide by what is stored, once the roles are there that every server has.
+        """Reconcile the default roles, then authorize by the stored roles until the exit.
 
-        *own* are groups whose resources shall be part of `view` and `edit`.
+        The roles `view` and `edit` include the resources of the *own* groups.
         """
         policy = self._policy
         role = (policy.put_role, policy.forget_role)
@@ -92,7 +72,7 @@ class Access:
 
 
 def offers(groups: Sequence[Group]) -> Iterator[Offer]:
-    """What is stored in namespaces, as parts of the roles that each resource names."""
+    """Yield the namespaced resources of *groups*, for the default roles that each one names."""
     for group in groups:
         for resource in group.resources:
             if resource.answer is not None or not resource.namespaced or not resource.roles:

@@ -28,13 +28,12 @@ from apiserver.admission.chain import Chain
 from apiserver.admission.namespace_lifecycle import NamespaceLifecycle, NamespacePhase
 from apiserver.app import App, Hook, create_app
 from apiserver.auth.authentication import Authentication, Authenticator
-from apiserver.auth.service_account_tokens import Reference, ServiceAccountTokens
+from apiserver.auth.service_account_tokens import ServiceAccountTokens
 from apiserver.auth.token_keys import TokenKeys
 from apiserver.auth.token_review import TokenReviewer
 from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.config import DEFAULT_BIND, DEFAULT_ISSUER
 from apiserver.controlplane import local_objects as inside
-from apiserver.controlplane.access_reviews import AccessReviewer
 from apiserver.controlplane.all_objects import Everything
 from apiserver.controlplane.role_access import Access
 from apiserver.controlplane.stored_identities import StoredIdentities
@@ -103,9 +102,9 @@ def standard_groups(
     """The groups that every server has; one of the same name takes the place of such a group."""
     access = access or Access()
     return (
-        core_group(TokenRequests(accounts, refer=Reference)) if accounts else CORE,
+        core_group(TokenRequests(accounts)) if accounts else CORE,
         authentication_group(reviewer),
-        authorization_group(AccessReviewer(access.authorizer)),
+        authorization_group(access.authorizer),
         COORDINATION,
         EVENTS,
         access.group,

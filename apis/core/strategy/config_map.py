@@ -3,7 +3,7 @@
 from apimachinery.fieldpath import FieldErrors
 from apis.core.v1.config_map import ConfigMap
 from apis.core.validation.config_map import validate_config_map, validate_config_map_update
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class ConfigMapStrategy(Strategy[ConfigMap]):

@@ -4,7 +4,7 @@ from apimachinery.fieldpath import FieldErrors
 from apimachinery.meta.metadata_validation import path_segment_name
 from apis.core.v1.event import Event
 from apis.core.validation.event import validate_event
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class EventStrategy(Strategy[Event]):

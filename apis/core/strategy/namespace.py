@@ -17,7 +17,7 @@ from apis.core.validation.namespace import (
     validate_namespace_finalize_update,
     validate_namespace_status_update,
 )
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class NamespaceStrategy(Strategy[Namespace]):

@@ -3,7 +3,7 @@
 from apimachinery.fieldpath import FieldErrors
 from apis.core.v1.secret import Secret, merge_string_data
 from apis.core.validation.secret import validate_secret, validate_secret_update
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class SecretStrategy(Strategy[Secret]):

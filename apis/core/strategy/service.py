@@ -39,7 +39,7 @@ from apis.core.validation.service import (
     validate_service_update,
 )
 from apis.core.validation.service_addresses import family_of
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 T = TypeVar("T")
 

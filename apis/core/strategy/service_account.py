@@ -3,7 +3,7 @@
 from apimachinery.fieldpath import FieldErrors
 from apis.core.v1.service_account import ServiceAccount
 from apis.core.validation.finalizers import validate_finalizers
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class ServiceAccountStrategy(Strategy[ServiceAccount]):
