@@ -1,4 +1,4 @@
-"""What only a server needs."""
+"""The group apiextensions.k8s.io as a server installs it."""
 
 from typing import Final
 

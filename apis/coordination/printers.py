@@ -1,4 +1,4 @@
-"""Columns of `kubectl get leases`."""
+"""Printer columns of Leases."""
 
 from typing import Final
 

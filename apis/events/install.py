@@ -1,4 +1,4 @@
-"""What only a server needs. The events are those of the core group: one store, two groups."""
+"""The group events.k8s.io as a server installs it; the core group stores its events."""
 
 from typing import Final
 

@@ -1,7 +1,6 @@
-"""What clients and servers need to know of the group: its kind, and what it is in core.
+"""Registration of events.k8s.io, for clients and servers: its kind and its conversion to core.
 
-The internal form of an event is that of the core group, which therefore has to be in the scheme
-first.
+The internal version of an event is that of the core group, which must be in the scheme first.
 """
 
 from typing import Final
@@ -22,7 +21,7 @@ NAMES: Final = {
     "deprecated_last_timestamp": "last_timestamp",
     "deprecated_count": "count",
 }
-"""Field of events.k8s.io -> field of core."""
+"""Field in events.k8s.io -> field in core."""
 
 LABELS: Final = {
     **{
@@ -40,11 +39,11 @@ LABELS: Final = {
     "reportingController": "reportingComponent",
     **{name: name for name in ("reason", "source", "type", *METADATA_LABELS)},
 }
-"""Label of a field selector -> the label in core."""
+"""Field-selector label in events.k8s.io -> label in core."""
 
 
 def add_to_scheme(scheme: Scheme) -> None:
-    """Add the group; raises NotRegistered if core is not there."""
+    """Add the group to a scheme. Raises NotRegistered if the core group is missing."""
     scheme.kinds_of(core.Event)
     scheme.add(V1, v1.Event)
     scheme.add_similar(v1.Event, core.Event, renames=NAMES)
@@ -52,7 +51,7 @@ def add_to_scheme(scheme: Scheme) -> None:
 
 
 def field_label(label: str, value: str) -> tuple[str, str]:
-    """A field selector in the words of core."""
+    """Convert the label of a field selector to that of core. Raises ValueError."""
     if label not in LABELS:
         raise ValueError(f"field label not supported: {label}")
     return LABELS[label], value

@@ -1,4 +1,4 @@
-"""What only a server needs."""
+"""The example group as a server installs it."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Columns of `kubectl get gadgets`."""
+"""Printer columns of Gadgets."""
 
 from typing import Final
 

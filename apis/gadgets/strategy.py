@@ -1,4 +1,4 @@
-"""How gadgets are written: the status apart, the generation raised by a change of the spec."""
+"""Strategy of Gadgets."""
 
 from apimachinery.fieldpath import FieldErrors
 from apis.gadgets.types import Gadget
@@ -7,7 +7,7 @@ from apiserver import Strategy
 
 
 class GadgetStrategy(Strategy[Gadget]):
-    """All but the rules is what every kind with a spec and a status does."""
+    """Only validation differs from the defaults for kinds with a spec and a status."""
 
     def validate(self, obj: Gadget) -> FieldErrors:
         yield from validate_gadget(obj)

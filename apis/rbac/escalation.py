@@ -17,7 +17,7 @@ from apimachinery.model.semantic_equality import equal
 from apimachinery.schema import GroupResource
 from apis.rbac import GROUP
 from apis.rbac.policy import Policy, RoleKey, joined, role_key
-from apis.rbac.rules import ATOMS_MAX, CompiledRules, TooManyRules, described, quoted_list
+from apis.rbac.rules import ATOMS_MAX, CompiledRules, TooManyRules, describe, quoted_list
 from apis.rbac.v1 import (
     ClusterRole,
     ClusterRoleBinding,
@@ -110,7 +110,7 @@ def _confirm(
     user, namespace = write.user, write.namespace
     try:
         missing = CompiledRules(policy.rules_of(user, namespace)).missing(rules)
-        texts = described(missing)
+        texts = describe(missing)
     except TooManyRules:
         texts = [f"some of more than {ATOMS_MAX} permissions"]
     if not texts:

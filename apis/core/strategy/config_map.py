@@ -1,4 +1,4 @@
-"""How ConfigMaps are written."""
+"""Strategy of ConfigMaps."""
 
 from apimachinery.fieldpath import FieldErrors
 from apis.core.v1.config_map import ConfigMap
@@ -7,7 +7,7 @@ from apiserver import Strategy
 
 
 class ConfigMapStrategy(Strategy[ConfigMap]):
-    """Names are DNS subdomains; an immutable one stays as it is."""
+    """Names are DNS subdomains; the data of an immutable ConfigMap cannot change."""
 
     def validate(self, obj: ConfigMap) -> FieldErrors:
         yield from validate_config_map(obj)

@@ -1,4 +1,4 @@
-"""How Events are written."""
+"""Strategy of Events."""
 
 from apimachinery.fieldpath import FieldErrors
 from apimachinery.meta.metadata_validation import path_segment_name
@@ -8,7 +8,7 @@ from apiserver import Strategy
 
 
 class EventStrategy(Strategy[Event]):
-    """An event may have any name a URL can hold, and owns nothing that would be collected."""
+    """An event may have any name that fits into a URL, and has no dependents to collect."""
 
     allow_create_on_update = True
     collects_garbage = False

@@ -1,4 +1,4 @@
-"""How Secrets are written."""
+"""Strategy of Secrets."""
 
 from apimachinery.fieldpath import FieldErrors
 from apis.core.v1.secret import Secret, merge_string_data
@@ -7,10 +7,10 @@ from apiserver import Strategy
 
 
 class SecretStrategy(Strategy[Secret]):
-    """Names are DNS subdomains; the type, and an immutable secret, stay as they are."""
+    """Names are DNS subdomains; the type, and the data of an immutable Secret, cannot change."""
 
     def prepare_for_create(self, obj: Secret) -> None:
-        # Documents have lost theirs when they were decoded; other callers are served here.
+        # Decoding has merged the stringData of documents; other callers may still have some.
         merge_string_data(obj)
 
     def prepare_for_update(self, new: Secret, old: Secret) -> None:
