@@ -19,13 +19,8 @@ from apimachinery.model.model import Model, new_model
 from apimachinery.model.strict_decoding import problems_of
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import Scheme
-from apimachinery.serialization.serializer import (
-    JSON,
-    MAX_BYTES,
-    PROTOBUF,
-    SERIALIZERS,
-    yaml_complaint,
-)
+from apimachinery.serialization.media_types import JSON, PROTOBUF
+from apimachinery.serialization.serializer import MAX_BYTES, SERIALIZERS, yaml_complaint
 
 if TYPE_CHECKING:
     from apimachinery.protobuf import ProtobufCodec

@@ -14,8 +14,8 @@ from functools import partial
 from typing import Final
 
 from apimachinery.errors import APIError
-from apis.core.controllers.standing import Standing, default_account, root_ca
-from apiserver.app import DRAIN, App
+from apis.core.controllers.namespace_defaults import NamespaceDefault, default_account, root_ca
+from apiserver.app import App
 from apiserver.auth.authentication import Authenticator
 from apiserver.auth.static_tokens import (
     InvalidTokenFile,
@@ -26,9 +26,10 @@ from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.auth.user import MASTERS, User
 from apiserver.auth.user_tokens import SignedTokenAuthenticator, signing_key
 from apiserver.config import ServerConfig, ServerConfigError, load_config
+from apiserver.controlplane.leader import election_for
 from apiserver.controlplane.role_access import Access
 from apiserver.controlplane.standard_server import assemble
-from apiserver.http.exchange import Receive, Scope
+from apiserver.http.exchange import DRAIN, Receive, Scope
 from apiserver.http.gate import Send
 from apiserver.install import InstallError
 from apiserver.pages.openid import add_openid_paths
@@ -111,6 +112,7 @@ def application(config: ServerConfig) -> App:
         anonymous=config.allows_anonymous,
         port=config.bind.port,
         standing=_standing(config),
+        elect=lambda client: election_for(config.storage_url, client, config.data_dir),
         hooks=[partial(_renewing, config)],
     )
     issuer = config.service_account_issuer[0]
@@ -133,7 +135,7 @@ def token_authenticators(config: ServerConfig) -> list[Authenticator]:
     return found
 
 
-def _standing(config: ServerConfig) -> list[Standing]:
+def _standing(config: ServerConfig) -> list[NamespaceDefault]:
     """What every namespace has."""
     certificates = trusted_by_clients(config)
     known = [root_ca(certificates.decode("ascii", "replace"))] if certificates else []

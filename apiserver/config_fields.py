@@ -1,7 +1,7 @@
-"""The rules that settings obey, as marshmallow fields.
+"""Config fields: marshmallow fields that parse and validate single settings.
 
-Apart from Config because these are about single values, wherever they came from: a flag and a
-variable are texts, a file has numbers, booleans and lists.
+Kept apart from ServerConfig because the rules are the same for every source: flags and environment
+variables are strings, a file also holds numbers, booleans and lists.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from apiserver.process.address import Address, InvalidAddress, parse_address
 
 
 class Text(marshmallow.fields.Field[str]):
-    rule = "must be a text that is not empty"
+    rule = "must be a non-empty string"
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> str:
         if not isinstance(value, str) or not value:
@@ -39,7 +39,7 @@ class File(marshmallow.fields.Field[Path]):
             raise marshmallow.ValidationError("must be the path of a file")
         path = Path(value).expanduser()
         if not path.is_file():
-            raise marshmallow.ValidationError("there is no such file")
+            raise marshmallow.ValidationError("file does not exist")
         return path
 
 
@@ -49,7 +49,7 @@ class Folder(marshmallow.fields.Field[Path]):
             raise marshmallow.ValidationError("must be the path of a folder")
         path = Path(value).expanduser()
         if path.exists() and not path.is_dir():
-            raise marshmallow.ValidationError("is there already and is not a folder")
+            raise marshmallow.ValidationError("exists and is not a folder")
         return path
 
 
@@ -82,25 +82,25 @@ class Switch(marshmallow.fields.Field[bool]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> bool:
         if isinstance(value, bool):
             return value
-        found = self.words.get(value.lower()) if isinstance(value, str) else None
-        if found is None:
+        switch = self.words.get(value.lower()) if isinstance(value, str) else None
+        if switch is None:
             raise marshmallow.ValidationError("must be true or false")
-        return found
+        return switch
 
 
 class Texts(marshmallow.fields.Field[tuple[str, ...]]):
-    """A list; in the environment, where there are none, a text with commas."""
+    """A list of strings; from the environment, a comma-separated string."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[str, ...]:
         items = value.split(",") if isinstance(value, str) else value
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise marshmallow.ValidationError("must be a list of texts")
+            raise marshmallow.ValidationError("must be a list of strings")
         return tuple(stripped for item in items if (stripped := item.strip()))
 
 
 class Files(marshmallow.fields.Field[tuple[Path, ...]]):
-    """A list of files; in the environment, a text with commas."""
+    """A list of files; from the environment, a comma-separated string."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[Path, ...]:
-        rule = File()
-        return tuple(rule.deserialize(item) for item in Texts().deserialize(value))
+        field = File()
+        return tuple(field.deserialize(item) for item in Texts().deserialize(value))

@@ -5,7 +5,7 @@ forms in which objects are encoded, warnings. Handlers only look it up.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, cast
 
 import orjson
 
@@ -19,18 +19,19 @@ from apimachinery.model.class_fields import shape_of
 from apimachinery.model.type_shape import StructShape
 from apimachinery.schema import GroupVersion, GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
-from apimachinery.serialization.serializer import PROTOBUF
+from apimachinery.serialization.media_types import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    PROTOBUF,
+    STRATEGIC_PATCH,
+)
 from apiserver.context import RequestContext
 from apiserver.group import Group, Resource, Subresource
 from apiserver.http.exchange import Exchange
 from apiserver.http.negotiation import ALL_TYPES, TABLE, TEXT_TYPES, Accepted, MediaTypeOffer
 from apiserver.registry.store import ResourceStore
 from apiserver.views.resource_view import Form, IncludeObject, ResourceView, Transform
-
-JSON_PATCH: Final = "application/json-patch+json"
-MERGE_PATCH: Final = "application/merge-patch+json"
-STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
-APPLY_PATCH: Final = "application/apply-patch+yaml"
 
 WriteOptions = CreateOptions | UpdateOptions | PatchOptions
 

@@ -16,10 +16,16 @@ from client.discovery import Discovery
 from client.errors import ConfigError
 from client.object_codec import Document
 from client.resource import RESTResourceClient
-from client.resource_lookup import Finder, Found, Known, kind_of_document, parse_api_version
+from client.resource_lookup import (
+    DiscoveredTarget,
+    FixedTarget,
+    ResourceFinder,
+    kind_of_document,
+    parse_api_version,
+)
 from client.runtime.clock import Clock, SystemClock
-from client.subresource import Binding, FindTarget, SubresourceTarget
-from client.transport.request import ALL_NAMESPACES, Location, Pairs, Request
+from client.subresource import Binding, FindTarget, ResourceTarget
+from client.transport.request import ALL_NAMESPACES, Pairs, Request, ResourceLocation
 from client.transport.request_rate import RequestRateLimiter, TokenBucket, Unlimited
 from client.transport.sender import Reply, Sender
 from client.transport.transport import Transport
@@ -57,14 +63,14 @@ class AsyncClient:
             headers=_headers(self.config),
             limiter=limiter or _limiter(self.config, ticking),
             timeout=self.config.timeout,
-            watch_idle=self.config.watch_idle,
+            watch_idle_timeout=self.config.watch_idle_timeout,
             max_retries=self.config.max_retries,
             warn=warn,
             observe=observe,
             clock=ticking,
         )
         self.discovery = Discovery(self.sender)
-        self._finder = Finder(self.discovery, self.scheme)
+        self._finder = ResourceFinder(self.discovery, self.scheme)
 
     @classmethod
     def from_env(
@@ -81,7 +87,7 @@ class AsyncClient:
         them already is as good.
         """
         config = Config.from_env(kubeconfig=kubeconfig, context=context, namespace=namespace)
-        return cls(config, scheme=scheme_with(kinds, scheme))
+        return cls(config, scheme=build_scheme(kinds, scheme))
 
     def of(
         self,
@@ -99,22 +105,22 @@ class AsyncClient:
         """
         kind = self._finder.kind_of(cls, api_version)
         if not resource:
-            return self._bound(cls, Found(self._finder, kind), namespace)
-        location = Location(kind.group_version.with_resource(resource), namespaced)
-        return self._bound(cls, Known(SubresourceTarget(location, kind)), namespace)
+            return self._bound(cls, DiscoveredTarget(self._finder, kind), namespace)
+        location = ResourceLocation(kind.group_version.with_resource(resource), namespaced)
+        return self._bound(cls, FixedTarget(ResourceTarget(location, kind)), namespace)
 
     def resource(
         self, name: str, *, namespace: str | None = None
     ) -> RESTResourceClient[Unstructured]:
         """The objects of a resource named as for kubectl: `gadgets.v1.gadgets.example.io`, `gd`."""
-        return self._bound(Unstructured, Found(self._finder, name), namespace)
+        return self._bound(Unstructured, DiscoveredTarget(self._finder, name), namespace)
 
     def kind(
         self, kind: str, api_version: str, *, namespace: str | None = None
     ) -> RESTResourceClient[Unstructured]:
         """The objects of a kind for which there is no class."""
         wanted = parse_api_version(api_version).with_kind(kind)
-        return self._bound(Unstructured, Found(self._finder, wanted), namespace)
+        return self._bound(Unstructured, DiscoveredTarget(self._finder, wanted), namespace)
 
     @overload
     def of_document(self, document: ObjectT) -> RESTResourceClient[ObjectT]: ...
@@ -125,7 +131,7 @@ class AsyncClient:
     def of_document(self, document: Object | Document) -> Any:
         """The objects like *document*, by the kind and apiVersion it names."""
         cls = type(document) if isinstance(document, Object) else Unstructured
-        return self._bound(cls, Found(self._finder, kind_of_document(document)), None)
+        return self._bound(cls, DiscoveredTarget(self._finder, kind_of_document(document)), None)
 
     async def request(self, request: Request) -> Reply:
         """Send any request, for paths that are no resource's."""
@@ -154,7 +160,7 @@ class AsyncClient:
         return RESTResourceClient(binding, cls)
 
 
-def scheme_with(kinds: Iterable[AddToScheme], scheme: Scheme | None) -> Scheme:
+def build_scheme(kinds: Iterable[AddToScheme], scheme: Scheme | None) -> Scheme:
     """*scheme*, or a new one, with the classes of *kinds* registered in it."""
     made = scheme if scheme is not None else Scheme()
     for add_to_scheme in kinds:

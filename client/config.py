@@ -16,11 +16,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from client.auth import kubeconfig_entries as entries
-from client.auth.auth_info import Auth
+from client.auth.auth_info import AuthInfo
 from client.auth.credentials import Impersonation
 from client.auth.kubeconfig import Kubeconfig, invalid_configuration
 from client.errors import ConfigError
-from client.transport.proxy import checked_proxy
+from client.transport.proxy import validate_proxy
 from client.transport.tls import TLS
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -37,7 +37,7 @@ class Config:
     namespace: str = "default"
     """Where namespaced objects are when nothing else is said."""
     tls: TLS = field(default_factory=TLS)
-    auth: Auth = field(default_factory=Auth)
+    auth: AuthInfo = field(default_factory=AuthInfo)
     impersonate: Impersonation = field(default_factory=Impersonation)
     proxy_url: str = ""
     trust_env: bool = True
@@ -50,14 +50,14 @@ class Config:
     timeout: float = 60.0
     """Seconds for one attempt of anything but a watch."""
     connect_timeout: float = 10.0
-    watch_idle: float = 150.0
+    watch_idle_timeout: float = 150.0
     """Seconds without a byte after which a watch counts as dead."""
     max_retries: int = 10
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "server", _server(self.server, self.tls, self.auth))
         if self.proxy_url:
-            checked_proxy(self.proxy_url)
+            validate_proxy(self.proxy_url)
 
     @classmethod
     def from_env(
@@ -95,13 +95,16 @@ class Config:
         """One context of a kubeconfig, or of the file at a path."""
         found = source if isinstance(source, Kubeconfig) else Kubeconfig.read(source)
         chosen, server, person = found.choose(context=context, cluster=cluster, user=user)
-        if problems := [*entries.cluster_problems(server), *entries.user_problems(person)]:
+        if problems := [
+            *entries.validate_cluster_info(server),
+            *entries.validate_auth_info(person),
+        ]:
             raise invalid_configuration(problems)
         return cls(
             server=server.text("server"),
             namespace=namespace or chosen.text("namespace") or "default",
-            tls=entries.tls(server),
-            auth=entries.auth(person, server),
+            tls=entries.tls_settings(server),
+            auth=entries.auth_info(person, server),
             impersonate=entries.impersonation(person),
             proxy_url=server.text("proxy-url"),
             disable_compression=server.flag("disable-compression"),
@@ -129,7 +132,7 @@ class Config:
             server=f"https://{address}:{variables['KUBERNETES_SERVICE_PORT']}",
             namespace=(namespace.read_text().strip() if namespace.exists() else "") or "default",
             tls=TLS(ca=ca.read_bytes() if ca.exists() else b""),
-            auth=Auth(token_file=str(service_account / "token")),
+            auth=AuthInfo(token_file=str(service_account / "token")),
         )
 
 
@@ -162,7 +165,7 @@ def _home(environ: Mapping[str, str]) -> Path:
     return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
 
 
-def _server(text: str, tls: TLS, auth: Auth) -> str:
+def _server(text: str, tls: TLS, auth: AuthInfo) -> str:
     """*text* as a URL; a bare host gets the scheme its other settings call for."""
     secure = bool(tls.ca or tls.insecure or auth.certificate)
     url = text if "://" in text else f"{'https' if secure else 'http'}://{text}"

@@ -22,7 +22,7 @@ from apimachinery.resources import (
     from_discovery,
 )
 from apimachinery.schema import GroupVersionKind, GroupVersionResource
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON
 from client.transport.request import Request
 from client.transport.sender import Sender
 from client.transport.transport import Headers
@@ -87,7 +87,7 @@ class Discovery:
 
     async def resource(self, partial: GroupVersionResource) -> ResourceMapping:
         """The resource that *partial* means, with its kind and scope."""
-        return await self.find(lambda mapper: mapping_of(mapper, partial))
+        return await self.find(lambda mapper: resource_mapping(mapper, partial))
 
     async def version(self) -> Mapping[str, Any]:
         """What the server says of its own version."""
@@ -133,7 +133,7 @@ class Discovery:
         return [document for document in found if document is not None]
 
 
-def mapping_of(mapper: Mapper, partial: GroupVersionResource) -> ResourceMapping:
+def resource_mapping(mapper: Mapper, partial: GroupVersionResource) -> ResourceMapping:
     """Where the resource is that *partial* means by what *mapper* knows."""
     resource = mapper.resource_for(partial)
     kind = mapper.kind_for(resource)

@@ -32,7 +32,7 @@ class EditTarget(Generic[ObjectT]):
 
 
 @asynccontextmanager
-async def edited(store: EditTarget[ObjectT], clock: Clock) -> AsyncIterator[ObjectT]:
+async def edit_object(store: EditTarget[ObjectT], clock: Clock) -> AsyncIterator[ObjectT]:
     """The object to change in a block; it is written at the end if it was changed."""
     obj = await store.read()
     before = _document(obj)
@@ -63,7 +63,7 @@ async def edited(store: EditTarget[ObjectT], clock: Clock) -> AsyncIterator[Obje
         raise refused from None
 
 
-async def modified(
+async def modify_object(
     store: EditTarget[ObjectT], change: Callable[[ObjectT], None], clock: Clock
 ) -> ObjectT:
     """The object after *change* was made to its newest state and written."""

@@ -16,7 +16,7 @@ from apimachinery.meta.types import LabelSelector, Preconditions
 from apimachinery.selectors import field_selector as fields
 from apimachinery.selectors import label_selector as labels
 from client.interface import DeleteArguments, Fields, Labels, ReadOptions, WriteOptions
-from client.transport.request import InvalidRequest, Pairs, query_of
+from client.transport.request import InvalidRequest, Pairs, query_parameters
 
 
 def list_options(
@@ -24,8 +24,8 @@ def list_options(
 ) -> ListOptions:
     """The options of a list."""
     return ListOptions(
-        label_selector=label_text(options.get("labels", "")),
-        field_selector=field_text(options.get("fields", "")),
+        label_selector=format_label_selector(options.get("labels", "")),
+        field_selector=format_field_selector(options.get("fields", "")),
         resource_version=options.get("resource_version", ""),
         resource_version_match=options.get("resource_version_match", ""),
         timeout_seconds=options.get("timeout_seconds"),
@@ -34,7 +34,7 @@ def list_options(
     )
 
 
-def label_text(selector: Labels) -> str:
+def format_label_selector(selector: Labels) -> str:
     """A label selector as text; what cannot be one raises InvalidSelector."""
     if isinstance(selector, str):
         return selector
@@ -47,7 +47,7 @@ def label_text(selector: Labels) -> str:
     return str(selector)
 
 
-def field_text(selector: Fields) -> str:
+def format_field_selector(selector: Fields) -> str:
     """A field selector as text."""
     if isinstance(selector, str):
         return selector
@@ -55,17 +55,17 @@ def field_text(selector: Fields) -> str:
 
 
 def create_query(options: WriteOptions) -> Pairs:
-    return query_of(CreateOptions(**_write(options))) if options else ()
+    return query_parameters(CreateOptions(**_write(options))) if options else ()
 
 
 def update_query(options: WriteOptions) -> Pairs:
-    return query_of(UpdateOptions(**_write(options))) if options else ()
+    return query_parameters(UpdateOptions(**_write(options))) if options else ()
 
 
 def patch_query(options: WriteOptions, *, force: bool | None = None) -> Pairs:
     if not options and force is None:
         return ()
-    return query_of(PatchOptions(**_write(options), force=force))
+    return query_parameters(PatchOptions(**_write(options), force=force))
 
 
 def delete_body(options: DeleteArguments) -> bytes:

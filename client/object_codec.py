@@ -17,7 +17,7 @@ from apimachinery.scalars.time import format_time
 from apimachinery.schema import GroupVersionKind
 from apimachinery.scheme import list_class
 from client.paging import Page
-from client.runtime.gc_pause import COLLECTOR
+from client.runtime.gc_pause import GC_PAUSER
 from client.transport.request import InvalidRequest
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -35,7 +35,7 @@ class ObjectCodec(Generic[ObjectT]):
     def decode(self, data: bytes) -> ObjectT:
         """One object, or DecodeError."""
         if self.cls is Unstructured:
-            return cast(ObjectT, decode_unstructured(data))
+            return cast(ObjectT, _decode_unstructured(data))
         return read_json(self.cls, data)
 
     def decode_bookmark(self, data: bytes) -> ObjectT:
@@ -56,7 +56,7 @@ class ObjectCodec(Generic[ObjectT]):
 
     def decode_list(self, data: bytes, kind: GroupVersionKind | None = None) -> Page[ObjectT]:
         """A page of objects; items that do not repeat their kind are given *kind*."""
-        with COLLECTOR.paused(len(data)):
+        with GC_PAUSER.paused(len(data)):
             found, items = self._list(data)
             if kind is not None:
                 for item in items:
@@ -67,7 +67,7 @@ class ObjectCodec(Generic[ObjectT]):
 
     def _list(self, data: bytes) -> tuple["ObjectList[Any] | UnstructuredList", list[ObjectT]]:
         if self.cls is Unstructured:
-            untyped = decode_unstructured_list(data)
+            untyped = _decode_unstructured_list(data)
             return untyped, cast(list[ObjectT], untyped.items)
         found = read_json(list_class(self.cls), data)
         return found, cast(list[ObjectT], found.items)
@@ -85,7 +85,7 @@ class ObjectCodec(Generic[ObjectT]):
         return encode_document({**obj, **named})
 
 
-def decode_unstructured(data: bytes) -> Unstructured:
+def _decode_unstructured(data: bytes) -> Unstructured:
     """One object of any kind: only its metadata is looked at, the rest stays as it was parsed."""
     try:
         return _unstructured(orjson.loads(data))
@@ -93,7 +93,7 @@ def decode_unstructured(data: bytes) -> Unstructured:
         return decode_json(Unstructured, data, find_unknown=False).object
 
 
-def decode_unstructured_list(data: bytes) -> UnstructuredList:
+def _decode_unstructured_list(data: bytes) -> UnstructuredList:
     """A list of objects of any kind."""
     try:
         document = orjson.loads(data)
@@ -108,7 +108,7 @@ def decode_unstructured_list(data: bytes) -> UnstructuredList:
     return found
 
 
-def next_token(data: bytes) -> str:
+def peek_continue_token(data: bytes) -> str:
     """The token for the page after this one, if it stands before the items, as servers write it."""
     head, found, _ = data[:_HEAD].partition(b'"items":')
     if not found:

@@ -1,7 +1,7 @@
 """Lists in pages: a page as a value, and an iterator that asks for the next one by itself.
 
 Who wants everything gets it sooner if the server makes the next page while this side decodes the
-last one, so `Received` is a page of which only the token is known yet.
+last one, so `UndecodedPage` is a page of which only the token is known yet.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class Page(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Received(Generic[T]):
+class UndecodedPage(Generic[T]):
     """A page as it came from the server; decoding is what takes long."""
 
     decode: Callable[[], Page[T]]
@@ -44,7 +44,7 @@ class Received(Generic[T]):
     """The token for the next page, if it could be told without decoding."""
 
 
-Receive: TypeAlias = Callable[[ListOptions], Coroutine[Any, Any, Received[T]]]
+Receive: TypeAlias = Callable[[ListOptions], Coroutine[Any, Any, UndecodedPage[T]]]
 
 
 class Listing(Generic[T]):

@@ -12,7 +12,7 @@ from apimachinery.meta.types import Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import decode_json
 from apimachinery.scale import Scale
-from client.editing import edited, modified
+from client.editing import edit_object, modify_object
 from client.interface import (
     DeleteArguments,
     Patch,
@@ -23,19 +23,19 @@ from client.interface import (
     WriteOptions,
 )
 from client.list_options import create_query, delete_body, list_options
-from client.object_codec import Document, next_token
-from client.paging import PAGE_SIZE, Listing, Page, Received
+from client.object_codec import Document, peek_continue_token
+from client.paging import PAGE_SIZE, Listing, Page, UndecodedPage
 from client.rest_client import RESTClient
 from client.subresource import RESTSubresourceClient, Verbs
 from client.transport.request import (
     ALL_NAMESPACES,
     InvalidRequest,
     PatchType,
-    accept,
-    query_of,
-    segment,
+    accept_header,
+    path_segment,
+    query_parameters,
 )
-from client.watches.object_watch import ResumingWatch, wait_for
+from client.watches.object_watch import ResumingWatch, wait_for_object
 from client.watches.stream_watcher import (
     EmptyDecoder,
     FrameDecoder,
@@ -43,7 +43,7 @@ from client.watches.stream_watcher import (
     StatusReporter,
     StreamWatcher,
 )
-from client.watches.watch_lifetime import HeldWatch
+from client.watches.watch_lifetime import AutoStoppingWatch
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)
@@ -53,7 +53,11 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
     """The objects of one class over a `Sender`."""
 
     async def get(self, name: str, *, resource_version: str = "") -> ObjectT:
-        query = query_of(GetOptions(resource_version=resource_version)) if resource_version else ()
+        query = (
+            query_parameters(GetOptions(resource_version=resource_version))
+            if resource_version
+            else ()
+        )
         return await self._get(name, query)
 
     def list(
@@ -79,14 +83,14 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         **options: Unpack[ReadOptions],
     ) -> Table:
         rest, _ = await self._rest()
-        query = query_of(TableOptions(include_object=include_object))
+        query = query_parameters(TableOptions(include_object=include_object))
         namespace = self._binding.namespace
         if name:
             request = rest.get(name, namespace=namespace, query=query)
         else:
-            asked = query_of(list_options(**options))
+            asked = query_parameters(list_options(**options))
             request = rest.list(namespace=namespace, query=(*query, *asked))
-        request = replace(request, headers=accept("Table"))
+        request = replace(request, headers=accept_header("Table"))
         reply = await self._binding.sender.send(request)
         return decode_json(Table, reply.body, find_unknown=False).object
 
@@ -95,7 +99,9 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
     ) -> Watch[ObjectT]:
         options = list_options(resource_version=since, **selection)
         source = ListWatch(self._fetch, self._watch)
-        return HeldWatch(ResumingWatch(source, options, bookmarks=bookmarks, clock=self._clock))
+        return AutoStoppingWatch(
+            ResumingWatch(source, options, bookmarks=bookmarks, clock=self._clock)
+        )
 
     def list_watch(self, **selection: Unpack[SelectionArguments]) -> ListWatch[ObjectT]:
         chosen = list_options(**selection)
@@ -115,7 +121,7 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
     async def wait(
         self, name: str, predicate: Callable[[ObjectT], bool], *, timeout: float = 60
     ) -> ObjectT:
-        found = await wait_for(
+        found = await wait_for_object(
             self._one(name),
             name,
             lambda obj: obj is not None and predicate(obj),
@@ -127,7 +133,7 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         return found
 
     async def wait_deleted(self, name: str, *, uid: str = "", timeout: float = 60) -> None:
-        await wait_for(
+        await wait_for_object(
             self._one(name),
             name,
             lambda obj: obj is None or bool(uid and obj.metadata.uid != uid),
@@ -143,7 +149,7 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
             namespace=self._writable(self._binding.namespace_for(obj), rest),
             query=create_query(self._binding.options(options)),
         )
-        return self._codec.decode((await self._send(request)).body)
+        return await self._write(request)
 
     async def update(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
         return await self._update(obj, "", options)
@@ -164,10 +170,12 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
 
     async def delete(self, name: str, **options: Unpack[DeleteArguments]) -> ObjectT | Status:
         rest, _ = await self._rest()
-        request = rest.delete(
-            name, delete_body(self._delete(options)), namespace=self._binding.namespace
-        )
-        return self._codec.decode_or_status((await self._send(request)).body)
+        chosen = self._delete(options)
+        request = rest.delete(name, delete_body(chosen), namespace=self._binding.namespace)
+        answer = self._codec.decode_or_status((await self._send(request)).body)
+        if not chosen.get("dry_run"):
+            self._notify(answer)
+        return answer
 
     async def delete_collection(
         self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
@@ -176,7 +184,7 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         request = rest.delete_collection(
             delete_body(self._delete(options or {})),
             namespace=self._binding.namespace,
-            query=query_of(list_options(**selection)),
+            query=query_parameters(list_options(**selection)),
         )
         reply = await self._send(request, many=True)
         return self._codec.decode_list(reply.body, kind)
@@ -184,12 +192,12 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
     def edit(
         self, name: str, **options: Unpack[WriteOptions]
     ) -> AbstractAsyncContextManager[ObjectT]:
-        return edited(self._store(name, options), self._clock)
+        return edit_object(self._store(name, options), self._clock)
 
     async def modify(
         self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
     ) -> ObjectT:
-        return await modified(self._store(name, options), change, self._clock)
+        return await modify_object(self._store(name, options), change, self._clock)
 
     @property
     def status(self) -> RESTSubresourceClient[ObjectT]:
@@ -206,12 +214,12 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
     def subresource(self, name: str, cls: type[OtherT]) -> RESTSubresourceClient[OtherT]: ...
 
     def subresource(self, name: str, cls: Any = Unstructured) -> Any:
-        segment("subresource", name)
+        path_segment("subresource", name)
         return RESTSubresourceClient(self._binding, cls, name)
 
     @property
     def metadata(self) -> "RESTResourceClient[PartialObjectMetadata]":
-        binding = replace(self._binding, transform="PartialObjectMetadata")
+        binding = replace(self._binding, transform="PartialObjectMetadata", on_write=None)
         return RESTResourceClient(binding, PartialObjectMetadata)
 
     def in_namespace(self, namespace: str) -> "RESTResourceClient[ObjectT]":
@@ -223,6 +231,16 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         binding = replace(self._binding, defaults=self._binding.options(options))
         return RESTResourceClient(binding, self._codec.cls)
 
+    def notifying(
+        self, on_write: Callable[[ObjectT | Status], None]
+    ) -> "RESTResourceClient[ObjectT]":
+        """The same objects; *on_write* is called with the answer to each write, except dry runs.
+
+        The answer to a delete is a Status when the object is gone at once. Writes through `status`
+        are included; `metadata`, other subresources and `delete_collection` are not.
+        """
+        return RESTResourceClient(replace(self._binding, on_write=on_write), self._codec.cls)
+
     def over_websocket(self) -> "RESTResourceClient[ObjectT]":
         """The same objects, watched over WebSockets."""
         return RESTResourceClient(replace(self._binding, websocket=True), self._codec.cls)
@@ -230,22 +248,22 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
     async def _fetch(self, options: ListOptions) -> Page[ObjectT]:
         return (await self._receive(options)).decode()
 
-    async def _receive(self, options: ListOptions) -> Received[ObjectT]:
+    async def _receive(self, options: ListOptions) -> UndecodedPage[ObjectT]:
         rest, kind = await self._rest()
-        request = rest.list(namespace=self._binding.namespace, query=query_of(options))
+        request = rest.list(namespace=self._binding.namespace, query=query_parameters(options))
         body = (await self._send(request, many=True)).body
-        return Received(lambda: self._codec.decode_list(body, kind), next_token(body))
+        return UndecodedPage(lambda: self._codec.decode_list(body, kind), peek_continue_token(body))
 
     async def _watch(self, options: ListOptions) -> StreamWatcher[ObjectT]:
         rest, _ = await self._rest()
         sender = self._binding.sender
-        request = rest.watch(namespace=self._binding.namespace, query=query_of(options))
+        request = rest.watch(namespace=self._binding.namespace, query=query_parameters(options))
         response = await sender.stream(self._binding.prepared(request))
         if response is None:
             return StreamWatcher(EmptyDecoder())
         codec = self._codec
         decoder = FrameDecoder(
-            response, codec.decode, decode_bookmark=codec.decode_bookmark, read=sender.chunk
+            response, codec.decode, decode_bookmark=codec.decode_bookmark, read=sender.read_chunk
         )
         return StreamWatcher(decoder, StatusReporter(verb=request.method))
 
@@ -254,7 +272,7 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
             raise InvalidRequest(
                 "an empty namespace may not be set when a resource name is provided"
             )
-        segment("resource name", name)
+        path_segment("resource name", name)
         return ListWatch(self._fetch, self._watch)
 
     def _delete(self, given: DeleteArguments) -> DeleteArguments:

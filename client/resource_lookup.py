@@ -15,23 +15,23 @@ from apimachinery.schema import (
     parse_resource_arg,
 )
 from apimachinery.scheme import NotRegistered, Scheme
-from client.discovery import Discovery, mapping_of
+from client.discovery import Discovery, resource_mapping
 from client.object_codec import Document
-from client.subresource import SubresourceTarget
-from client.transport.request import InvalidRequest, Location
+from client.subresource import ResourceTarget
+from client.transport.request import InvalidRequest, ResourceLocation
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 
-class Found:
+class DiscoveredTarget:
     """A target that is looked for when it is first needed, and remembered."""
 
-    def __init__(self, finder: "Finder", question: GroupVersionKind | str) -> None:
+    def __init__(self, finder: "ResourceFinder", question: GroupVersionKind | str) -> None:
         self._finder = finder
         self._question = question
-        self._target: SubresourceTarget | None = None
+        self._target: ResourceTarget | None = None
 
-    async def __call__(self) -> SubresourceTarget:
+    async def __call__(self) -> ResourceTarget:
         if self._target is None:
             if isinstance(self._question, str):
                 self._target = await self._finder.by_name(self._question)
@@ -40,17 +40,17 @@ class Found:
         return self._target
 
 
-class Known:
+class FixedTarget:
     """A target that the caller has named in full."""
 
-    def __init__(self, target: SubresourceTarget) -> None:
+    def __init__(self, target: ResourceTarget) -> None:
         self._target = target
 
-    async def __call__(self) -> SubresourceTarget:
+    async def __call__(self) -> ResourceTarget:
         return self._target
 
 
-class Finder:
+class ResourceFinder:
     """Asks the scheme what a class is, and discovery where it is."""
 
     def __init__(self, discovery: Discovery, scheme: Scheme) -> None:
@@ -72,11 +72,11 @@ class Finder:
                     ) from None
         return parse_api_version(version).with_kind(cls.__kind__)
 
-    async def by_kind(self, kind: GroupVersionKind) -> SubresourceTarget:
+    async def by_kind(self, kind: GroupVersionKind) -> ResourceTarget:
         found = await self._discovery.mapping(kind)
         return _target(found.resource, found.kind, found.scope)
 
-    async def by_name(self, name: str) -> SubresourceTarget:
+    async def by_name(self, name: str) -> ResourceTarget:
         """A resource as for kubectl (`gd`, `gadgets.v1.example.io`), or a kind the same way."""
         found = await self._discovery.find(lambda mapper: _named(mapper, name))
         return _target(found.resource, found.kind, found.scope)
@@ -98,7 +98,7 @@ def _named(mapper: Mapper, name: str) -> Mapping:
     for resource in (versioned, group.with_version("")):
         try:
             if resource is not None:
-                return mapping_of(mapper, resource)
+                return resource_mapping(mapper, resource)
         except NoMatch as error:
             missing = error
     kind, group_kind = parse_kind_arg(name)
@@ -136,7 +136,5 @@ def kind_of_document(document: Document | Object) -> GroupVersionKind:
     return parse_api_version(api_version).with_kind(kind)
 
 
-def _target(
-    resource: GroupVersionResource, kind: GroupVersionKind, scope: Scope
-) -> SubresourceTarget:
-    return SubresourceTarget(Location(resource, scope is Scope.NAMESPACED), kind)
+def _target(resource: GroupVersionResource, kind: GroupVersionKind, scope: Scope) -> ResourceTarget:
+    return ResourceTarget(ResourceLocation(resource, scope is Scope.NAMESPACED), kind)

@@ -6,8 +6,15 @@ the caller: `client.resource` puts classes on top of this.
 
 from dataclasses import replace
 
-from apimachinery.serialization.serializer import JSON
-from client.transport.request import Location, Pairs, PatchType, Request, accept, segment
+from apimachinery.serialization.media_types import JSON
+from client.transport.request import (
+    Pairs,
+    PatchType,
+    Request,
+    ResourceLocation,
+    accept_header,
+    path_segment,
+)
 from client.transport.sender import Reply, Sender
 from client.transport.transport import Response
 
@@ -15,7 +22,7 @@ from client.transport.transport import Response
 class RESTClient:
     """Requests for the objects of one resource."""
 
-    def __init__(self, sender: Sender, location: Location) -> None:
+    def __init__(self, sender: Sender, location: ResourceLocation) -> None:
         self.sender = sender
         self.location = location
 
@@ -101,7 +108,7 @@ class RESTClient:
         content_type: str = JSON,
         query: Pairs = (),
     ) -> Request:
-        segment("resource name", name)
+        path_segment("resource name", name)
         path = self.location.path(namespace=namespace, name=name, subresource=subresource)
         made = self._request(verb, method, path, body, content_type=content_type, query=query)
         return replace(made, name=name)
@@ -116,7 +123,7 @@ class RESTClient:
         content_type: str = JSON,
         query: Pairs = (),
     ) -> Request:
-        headers = accept()
+        headers = accept_header()
         if body:
             headers = (*headers, ("Content-Type", str(content_type)))
         return Request(

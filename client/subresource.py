@@ -3,11 +3,13 @@
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from typing import Generic, TypeAlias, TypeVar, Unpack
+from typing import Any, Generic, TypeAlias, TypeVar, Unpack
 
+from apimachinery.meta.options import DRY_RUN_ALL
+from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupVersionKind
-from client.editing import EditTarget, edited, modified
+from client.editing import EditTarget, edit_object, modify_object
 from client.interface import Patch, SubresourceClient, WriteOptions
 from client.list_options import create_query, patch_query, update_query
 from client.object_codec import (
@@ -20,21 +22,28 @@ from client.object_codec import (
 )
 from client.rest_client import RESTClient
 from client.runtime.clock import Clock
-from client.transport.request import InvalidRequest, Location, Pairs, PatchType, Request, accept
+from client.transport.request import (
+    InvalidRequest,
+    Pairs,
+    PatchType,
+    Request,
+    ResourceLocation,
+    accept_header,
+)
 from client.transport.sender import Reply, Sender
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 @dataclass(frozen=True, slots=True)
-class SubresourceTarget:
+class ResourceTarget:
     """Where the objects of a kind are, as a server said or a caller knows."""
 
-    location: Location
+    location: ResourceLocation
     kind: GroupVersionKind
 
 
-FindTarget: TypeAlias = Callable[[], Awaitable[SubresourceTarget]]
+FindTarget: TypeAlias = Callable[[], Awaitable[ResourceTarget]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,9 @@ class Binding:
     transform: str = ""
     """The kind into which a server turns the objects before it sends them."""
     websocket: bool = False
+    on_write: Callable[[Any], None] | None = None
+    """Called with the decoded answer to every write that was stored, and with the object that an
+    edit has read: the newest states of objects that this client has seen while writing."""
 
     def options(self, given: WriteOptions) -> WriteOptions:
         return {**self.defaults, **given} if self.defaults else given
@@ -65,7 +77,7 @@ class Binding:
         if self.transform:
             kind = f"{self.transform}List" if many else self.transform
             rest = tuple(pair for pair in request.headers if pair[0] != "Accept")
-            request = replace(request, headers=(*accept(kind), *rest))
+            request = replace(request, headers=(*accept_header(kind), *rest))
         if self.websocket and request.verb == "watch":
             request = replace(request, websocket=True)
         return request
@@ -90,6 +102,18 @@ class Verbs(Generic[ObjectT]):
     async def _send(self, request: Request, *, many: bool = False) -> Reply:
         return await self._binding.sender.send(self._binding.prepared(request, many=many))
 
+    async def _write(self, request: Request) -> ObjectT:
+        """Send a request that changes one object; return the object in the answer."""
+        obj = self._codec.decode((await self._send(request)).body)
+        if ("dryRun", DRY_RUN_ALL) not in request.query:
+            self._notify(obj)
+        return obj
+
+    def _notify(self, answer: ObjectT | Status) -> None:
+        # Apart from the status, a subresource is not answered with the whole object.
+        if self._binding.on_write is not None and self._subresource in ("", "status"):
+            self._binding.on_write(answer)
+
     async def _get(self, name: str, query: Pairs = ()) -> ObjectT:
         rest, _ = await self._rest()
         request = rest.get(
@@ -109,7 +133,7 @@ class Verbs(Generic[ObjectT]):
             subresource=self._subresource,
             query=update_query(self._binding.options(options)),
         )
-        return self._codec.decode((await self._send(request)).body)
+        return await self._write(request)
 
     async def _patch(
         self, name: str, patch: Patch, kind: PatchType | None, options: WriteOptions
@@ -139,10 +163,18 @@ class Verbs(Generic[ObjectT]):
         request = rest.patch(
             name, body, kind, namespace=namespace, subresource=self._subresource, query=query
         )
-        return self._codec.decode((await self._send(request)).body)
+        return await self._write(request)
 
     def _store(self, name: str, options: WriteOptions) -> EditTarget[ObjectT]:
-        return EditTarget(lambda: self._get(name), lambda obj: self._update(obj, name, options))
+        return EditTarget(
+            lambda: self._get_to_edit(name), lambda obj: self._update(obj, name, options)
+        )
+
+    async def _get_to_edit(self, name: str) -> ObjectT:
+        obj = await self._get(name)
+        # An edit that changes nothing writes nothing; this state is then the newest one.
+        self._notify(obj)
+        return obj
 
     def _kind(self, kind: GroupVersionKind) -> GroupVersionKind | None:
         """The kind to write into bodies: a subresource other than the status may have its own."""
@@ -166,7 +198,7 @@ class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
             subresource=self._subresource,
             query=create_query(self._binding.options(options)),
         )
-        return self._codec.decode((await self._send(request)).body)
+        return await self._write(request)
 
     async def update(
         self, obj: ObjectT | Document, *, name: str = "", **options: Unpack[WriteOptions]
@@ -195,9 +227,9 @@ class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
     def edit(
         self, name: str, **options: Unpack[WriteOptions]
     ) -> AbstractAsyncContextManager[ObjectT]:
-        return edited(self._store(name, options), self._clock)
+        return edit_object(self._store(name, options), self._clock)
 
     async def modify(
         self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
     ) -> ObjectT:
-        return await modified(self._store(name, options), change, self._clock)
+        return await modify_object(self._store(name, options), change, self._clock)

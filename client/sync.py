@@ -21,7 +21,7 @@ from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
 from apimachinery.watch import ObjectEvent
 from client import discovery, interface
-from client.client import AddToScheme, AsyncClient, scheme_with
+from client.client import AddToScheme, AsyncClient, build_scheme
 from client.config import Config
 from client.interface import DeleteArguments, Patch, ReadOptions, SelectionArguments, WriteOptions
 from client.object_codec import Document
@@ -321,7 +321,7 @@ class Client:
     ) -> Self:
         """A client of the server that kubectl would talk to from here; see `AsyncClient`."""
         config = Config.from_env(kubeconfig=kubeconfig, context=context, namespace=namespace)
-        return cls(config, scheme=scheme_with(kinds, scheme))
+        return cls(config, scheme=build_scheme(kinds, scheme))
 
     @property
     def config(self) -> Config:

@@ -30,10 +30,13 @@ LAYERS: dict[str, str] = {
     "apimachinery.serialization": "apimachinery/ apimachinery.model apimachinery.meta",
     "apimachinery.patch": "apimachinery/ apimachinery.model",
     "apimachinery.apply": "apimachinery/ apimachinery.model apimachinery.scalars",
-    "apimachinery.protobuf": "apimachinery.model apimachinery.meta apimachinery.scalars",
+    "apimachinery.protobuf": (
+        "apimachinery.model apimachinery.meta apimachinery.scalars"
+        " apimachinery.serialization.media_types"
+    ),
     "apimachinery.openapi": (
         "apimachinery/ apimachinery.model apimachinery.meta"
-        " apimachinery.scalars apimachinery.structural"
+        " apimachinery.scalars apimachinery.serialization.media_types apimachinery.structural"
     ),
     "apimachinery.structural": (
         "apimachinery/ apimachinery.cel apimachinery.model apimachinery.meta apimachinery.scalars"

@@ -1,8 +1,8 @@
-"""Creating strategic merge patches, two-way and three-way, in one walk.
+"""Create strategic merge patches, two-way and three-way, in one walk.
 
-Three-way: set what *modified* has and *current* has not, and remove what *original* had and
-*modified* has no more. What *current* has beyond both belongs to somebody else and stays. Two-way
-is the same walk with the original as the current document.
+A three-way patch sets the fields in which *current* differs from *modified*, and removes the
+fields that *original* has and *modified* lacks. Fields that only *current* has were set by other
+clients and stay. A two-way patch is the same with *original* as the current document.
 """
 
 from apimachinery.model.type_shape import Shape, StructShape
@@ -25,16 +25,16 @@ from apimachinery.patch.strategic_schema import (
 
 
 def create_two_way(original: JSONValue, modified: JSONValue, shape: StructShape) -> JSONObject:
-    """Return the patch that makes *modified* of *original*; a null there means "absent"."""
+    """Return the patch that turns *original* into *modified*; null in *modified* means absent."""
     return create_three_way(original=original, modified=modified, current=original, shape=shape)
 
 
 def create_three_way(
     *, original: JSONValue, modified: JSONValue, current: JSONValue, shape: StructShape
 ) -> JSONObject:
-    """Return the patch of *current* that `kubectl apply` sends.
+    """Return the patch of *current* that client-side `kubectl apply` sends.
 
-    *original* is the configuration applied last and *modified* the one to apply now.
+    *original* is the last applied configuration, *modified* the one to apply now.
     """
     require_depth(modified, "the modified document", PatchFailed)
     return _object_patch(
@@ -66,19 +66,19 @@ def _object_patch(
             patch[key] = value
     patch.update((key, None) for key in before if key not in wanted)
     retained: JSONList = [key for key in sorted(wanted) if wanted[key] is not None]
-    if rule.retain_keys and retained and (patch or _has_more(present, wanted)):
+    if rule.retain_keys and retained and (patch or _has_other_members(present, wanted)):
         patch[RETAIN_KEYS] = retained
     return patch
 
 
-def _has_more(document: JSONObject, than: JSONObject) -> bool:
+def _has_other_members(document: JSONObject, than: JSONObject) -> bool:
     return any(value is not None and key not in than for key, value in document.items())
 
 
 def _field_patch(
     key: str, shape: Shape, *, before: JSONValue, wanted: JSONValue, present: JSONValue, path: str
 ) -> JSONObject:
-    """Return the members of a patch that concern the field *key*."""
+    """Return the patch members for the field *key*, directives included."""
     place = child_path(path, key)
     same = equal(present, wanted)
     if same and equal(before, wanted):
@@ -94,8 +94,10 @@ def _field_patch(
     if isinstance(wanted, list) and isinstance(present, list):
         rule = list_rule(shape, key, path)
         if rule.strategy == "merge":
-            past = before if isinstance(before, list) else []
-            return _list_patch(key, rule, before=past, wanted=wanted, present=present, path=place)
+            old_list = before if isinstance(before, list) else []
+            return _list_patch(
+                key, rule, before=old_list, wanted=wanted, present=present, path=place
+            )
     return {} if same else {key: wanted}
 
 
@@ -114,7 +116,9 @@ def _list_patch(
         patch = {key: changed} if changed else {}
         if deleted:
             patch[f"{DELETE_FROM_LIST}/{key}"] = deleted
-    live, new = (_by_name(elements, rule.merge_key, path) for elements in (present, wanted))
+    live, new = (
+        _index_by_identity(elements, rule.merge_key, path) for elements in (present, wanted)
+    )
     if new and (deleted or (live and (changed or list(live) != list(new)))):
         patch[f"{SET_ELEMENT_ORDER}/{key}"] = [
             {rule.merge_key: element[rule.merge_key]} if isinstance(element, dict) else element
@@ -126,40 +130,44 @@ def _list_patch(
 def _plain_changes(
     *, before: JSONList, wanted: JSONList, present: JSONList, path: str
 ) -> tuple[JSONList, JSONList]:
-    """Return the values to add and those to delete."""
-    old, new, live = (_by_name(elements, "", path) for elements in (before, wanted, present))
-    added = [value for name, value in new.items() if name not in live]
-    deleted = [value for name, value in old.items() if name not in new]
+    """Return the values to add and the values to delete."""
+    old, new, live = (
+        _index_by_identity(elements, "", path) for elements in (before, wanted, present)
+    )
+    added = [value for element_id, value in new.items() if element_id not in live]
+    deleted = [value for element_id, value in old.items() if element_id not in new]
     return added, sorted(deleted, key=describe)
 
 
 def _keyed_changes(
     rule: FieldRule, *, before: JSONList, wanted: JSONList, present: JSONList, path: str
 ) -> tuple[JSONList, JSONList]:
-    """Return the patches of the elements to add or change, and the directives that delete."""
+    """Return the patches of elements to add or change, and the delete directives."""
     key = rule.merge_key
-    old, new, live = (_by_name(elements, key, path) for elements in (before, wanted, present))
+    old, new, live = (
+        _index_by_identity(elements, key, path) for elements in (before, wanted, present)
+    )
     changed: JSONList = []
-    for name, element in new.items():
-        past, now = old.get(name), live.get(name)
-        if not isinstance(element, dict) or not isinstance(now, dict):
+    for element_id, element in new.items():
+        old_element, live_element = old.get(element_id), live.get(element_id)
+        if not isinstance(element, dict) or not isinstance(live_element, dict):
             changed.append(element)
             continue
         nested = _object_patch(
-            before=past if isinstance(past, dict) else {},
+            before=old_element if isinstance(old_element, dict) else {},
             wanted=element,
-            present=now,
+            present=live_element,
             rule=rule,
             path=f"{path}[{describe(element[key])}]",
         )
         if nested:
             changed.append({**nested, key: element[key]})
-    gone = [name[1] for name in old if name not in new]
-    return changed, [{key: value, PATCH: "delete"} for value in sorted(gone, key=describe)]
+    deleted = [element_id[1] for element_id in old if element_id not in new]
+    return changed, [{key: value, PATCH: "delete"} for value in sorted(deleted, key=describe)]
 
 
-def _by_name(elements: JSONList, merge_key: str, path: str) -> dict[Identity, JSONValue]:
-    named: dict[Identity, JSONValue] = {}
+def _index_by_identity(elements: JSONList, merge_key: str, path: str) -> dict[Identity, JSONValue]:
+    index: dict[Identity, JSONValue] = {}
     for element in elements:
-        named.setdefault(identity(element, merge_key, path), element)
-    return named
+        index.setdefault(identity(element, merge_key, path), element)
+    return index

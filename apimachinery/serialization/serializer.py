@@ -14,13 +14,10 @@ from typing import Any
 import orjson
 
 from apimachinery.model.decoding import MAX_DEPTH, DecodeError, load_json
+from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
 
 MAX_BYTES = 3 * 1024 * 1024
 """The largest document that is read unless a caller says otherwise; what etcd takes at most."""
-
-JSON = "application/json"
-YAML = "application/yaml"
-PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.model.model import Model, deep_copy, new_model
 from apimachinery.schema import GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import METADATA_LABELS, FieldLabel, Scheme
-from apimachinery.serialization.serializer import JSON, SERIALIZERS
+from apimachinery.serialization.media_types import JSON
+from apimachinery.serialization.serializer import SERIALIZERS
 from apimachinery.structural.structural_schema import Schema
 
 ModelT = TypeVar("ModelT", bound=Model)

@@ -17,7 +17,7 @@ _OPEN: Final = frozenset(("type", "items", "properties", "additionalProperties",
 _PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 
 
-def published(schema: JSONSchema, dialect: Dialect) -> Schema:
+def published_schema(schema: JSONSchema, dialect: Dialect) -> Schema:
     """A schema in the words of a version of OpenAPI."""
     if dialect.has_one_of:
         return _copy(schema)

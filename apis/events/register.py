@@ -1,6 +1,6 @@
-"""Registration of events.k8s.io, for clients and servers: its kind and its conversion to core.
+"""Register the group's kind and its conversion to the event of core.
 
-The internal version of an event is that of the core group, which must be in the scheme first.
+The internal type of an event is that of the core group, which must be registered first.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ NAMES: Final = {
     "deprecated_last_timestamp": "last_timestamp",
     "deprecated_count": "count",
 }
-"""Field in events.k8s.io -> field in core."""
+"""Field of events.k8s.io -> field of core."""
 
 LABELS: Final = {
     **{
@@ -39,11 +39,11 @@ LABELS: Final = {
     "reportingController": "reportingComponent",
     **{name: name for name in ("reason", "source", "type", *METADATA_LABELS)},
 }
-"""Field-selector label in events.k8s.io -> label in core."""
+"""Label of a field selector -> the label in core."""
 
 
 def add_to_scheme(scheme: Scheme) -> None:
-    """Add the group to a scheme. Raises NotRegistered if the core group is missing."""
+    """Register the group. Raises NotRegistered if core is not registered."""
     scheme.kinds_of(core.Event)
     scheme.add(V1, v1.Event)
     scheme.add_similar(v1.Event, core.Event, renames=NAMES)
@@ -51,7 +51,7 @@ def add_to_scheme(scheme: Scheme) -> None:
 
 
 def field_label(label: str, value: str) -> tuple[str, str]:
-    """Convert the label of a field selector to that of core. Raises ValueError."""
+    """Translate a field label of this group into that of core."""
     if label not in LABELS:
         raise ValueError(f"field label not supported: {label}")
     return LABELS[label], value

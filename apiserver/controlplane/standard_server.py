@@ -19,14 +19,14 @@ from apis.coordination.install import COORDINATION
 from apis.core.bootstrap import create_bootstrap_objects
 from apis.core.controllers.garbage import GarbageCollector, Identity, Seen
 from apis.core.controllers.namespace import NamespaceController
-from apis.core.controllers.standing import Standing, StandingController
+from apis.core.controllers.namespace_defaults import NamespaceDefault, NamespaceDefaultsController
 from apis.core.install import CORE, core_group
 from apis.core.strategy.namespace import NamespaceFinalizeStrategy
 from apis.core.tokens import TokenRequests
 from apis.events.install import EVENTS
 from apiserver.admission.chain import Chain
 from apiserver.admission.namespace_lifecycle import NamespaceLifecycle, NamespacePhase
-from apiserver.app import App, Hook, create_app
+from apiserver.app import App, Hook
 from apiserver.auth.authentication import Authentication, Authenticator
 from apiserver.auth.service_account_tokens import ServiceAccountTokens
 from apiserver.auth.token_keys import TokenKeys
@@ -35,6 +35,8 @@ from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.config import DEFAULT_BIND, DEFAULT_ISSUER
 from apiserver.controlplane import local_objects as inside
 from apiserver.controlplane.all_objects import Everything
+from apiserver.controlplane.leader import AlwaysLeader, Election
+from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import Access
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
@@ -43,7 +45,11 @@ from apiserver.extensions.local_definitions import Definitions, Instances
 from apiserver.group import Group
 from apiserver.install import Groups
 from apiserver.storage.interface import Backend
+from client.client import AsyncClient
+from client.controller.manager import Manager
 
+GRACE: Final = 2.0
+"""Seconds that a controller has to finish what it is doing when the server stops."""
 _NAMESPACES: Final = GroupResource("", "namespaces")
 
 
@@ -58,7 +64,8 @@ def assemble(
     audiences: tuple[str, ...] = (DEFAULT_ISSUER,),
     anonymous: bool = True,
     port: int = DEFAULT_BIND.port,
-    standing: Sequence[Standing] = (),
+    standing: Sequence[NamespaceDefault] = (),
+    elect: Callable[[AsyncClient], Election] = lambda _: AlwaysLeader(),
     hooks: Sequence[Hook] = (),
 ) -> App:
     """An application with the groups and the controllers of every server, and *own* groups.
@@ -75,19 +82,19 @@ def assemble(
     standard = standard_groups(
         access, TokenReviewer(tokens, accounts, audiences=audiences), accounts
     )
-    made = create_app(
+    made = App(
         with_standard(own, standard),
         open_store,
         authentication=Authentication(
             [CertificateAuthenticator(), *tokens, accounts], anonymous=anonymous
         ),
         authorizer=access.authorizer,
-        admission=_admission,
+        admission=namespace_admission,
         hooks=[
             _extended,
             partial(_bootstrapped, port),
             lambda app: access.running(app.groups, not_among(standard, own)),
-            partial(_controlled, standing),
+            partial(_controlled, standing, elect),
             *hooks,
         ],
     )
@@ -132,7 +139,9 @@ def not_among(known: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
     return [group for group in groups if group.name not in names]
 
 
-def _admission(groups: Groups) -> Chain:
+def namespace_admission(groups: Groups) -> Chain:
+    """Return the admission of every server: no objects in missing or terminating namespaces."""
+
     async def lookup(name: str, *, newest: bool) -> NamespacePhase | None:
         return await StoredNamespaces(groups.store(_NAMESPACES))(name, newest=newest)
 
@@ -162,19 +171,25 @@ async def _bootstrapped(port: int, app: App) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _controlled(standing: Sequence[Standing], app: App) -> AsyncIterator[None]:
+async def _controlled(
+    standing: Sequence[NamespaceDefault], elect: Callable[[AsyncClient], Election], app: App
+) -> AsyncIterator[None]:
     """Run the controllers that a server cannot do without; any number of workers may."""
     namespaces = inside.Namespaces(app.groups, NamespaceFinalizeStrategy())
     emptying = NamespaceController(namespaces, inside.Contents(app.groups))
     collecting = GarbageCollector(Everything(app.groups, identify=Identity, see=Seen))
-    async with asyncio.TaskGroup() as tasks:
+    async with local_client(app) as client, asyncio.TaskGroup() as tasks:
+
+        async def lead() -> None:
+            manager = Manager(client, name="apiserver", grace=GRACE)
+            NamespaceDefaultsController(client, standing).add_to(manager)
+            await manager.start()
+
         running = [
             tasks.create_task(emptying.run(), name="namespace controller"),
             tasks.create_task(collecting.run(), name="garbage collector"),
+            tasks.create_task(elect(client).run(lead), name="controllers of the leader"),
         ]
-        if standing:
-            keeping = StandingController(inside.Objects(app.groups), standing)
-            running.append(tasks.create_task(keeping.run(), name="standing objects"))
         yield
         for task in running:
             task.cancel()

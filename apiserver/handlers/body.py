@@ -22,7 +22,8 @@ from apimachinery.model.deprecated_fields import Uses, has_deprecated, uses_of
 from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.scheme import NotRegistered
-from apimachinery.serialization.serializer import JSON, PROTOBUF, SERIALIZERS
+from apimachinery.serialization.media_types import JSON, PROTOBUF
+from apimachinery.serialization.serializer import SERIALIZERS
 from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint
 from apiserver.http.negotiation import ALL_TYPES, body_media_type

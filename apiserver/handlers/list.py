@@ -14,7 +14,7 @@ from apimachinery.errors import BadRequest, Timeout
 from apimachinery.meta.options import ListOptions, default_list_options
 from apimachinery.meta.options_validation import check, validate_list_options
 from apimachinery.meta.query_parameters import load_list
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.list_document import SLICE, list_document
 from apiserver.handlers.object_response import included_object, negotiate

@@ -10,7 +10,7 @@ from apimachinery.meta.options import TableOptions
 from apimachinery.meta.options_validation import check_table_options
 from apimachinery.meta.query_parameters import load
 from apimachinery.meta.types import TypeMeta
-from apimachinery.serialization.serializer import PROTOBUF
+from apimachinery.serialization.media_types import PROTOBUF
 from apiserver.endpoint import Endpoint
 from apiserver.http.exchange import Exchange
 from apiserver.http.negotiation import TABLE, Accepted, MediaTypeOffer, Shape

@@ -19,9 +19,9 @@ from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.deprecated_fields import has_deprecated, uses_of
 from apimachinery.scheme import NotRegistered
-from apimachinery.serialization.media_types import parse_media_type
+from apimachinery.serialization.media_types import APPLY_PATCH, parse_media_type
 from apiserver.context import RequestContext
-from apiserver.endpoint import APPLY_PATCH, Endpoint, field_validation
+from apiserver.endpoint import Endpoint, field_validation
 from apiserver.handlers.apply import apply
 from apiserver.handlers.body import (
     check_kind,

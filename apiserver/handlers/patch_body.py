@@ -22,9 +22,9 @@ from apimachinery.patch.json_values import json_type
 from apimachinery.patch.patch_errors import MalformedPatch, PatchError, PatchTooLarge
 from apimachinery.patch.strategic_schema import describe
 from apimachinery.schema import GroupKind
+from apimachinery.serialization.media_types import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from apimachinery.serialization.serializer import read_json
 from apiserver.context import RequestContext
-from apiserver.endpoint import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 
 Document = Any
 

@@ -19,16 +19,15 @@ from apimachinery.model.decoding import DecodeError
 from apimachinery.scalars.time import format_time, now
 from apimachinery.scale import Scale
 from apimachinery.scheme import NotRegistered
-from apimachinery.serialization.serializer import PROTOBUF
-from apiserver.context import RequestContext
-from apiserver.endpoint import (
+from apimachinery.serialization.media_types import (
     APPLY_PATCH,
     JSON_PATCH,
     MERGE_PATCH,
+    PROTOBUF,
     STRATEGIC_PATCH,
-    SubEndpoint,
-    field_validation,
 )
+from apiserver.context import RequestContext
+from apiserver.endpoint import SubEndpoint, field_validation
 from apiserver.handlers.apply import api_error_of, decode_configuration
 from apiserver.handlers.body import check_kind, content_type, decode_failure, read_body
 from apiserver.handlers.object_response import accept

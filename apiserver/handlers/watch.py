@@ -17,7 +17,7 @@ from falcon.asgi import Request, Response, WebSocket
 
 from apimachinery.errors import APIError, Expired, InternalError
 from apimachinery.meta.options import ListOptions
-from apimachinery.serialization.serializer import PROTOBUF
+from apimachinery.serialization.media_types import PROTOBUF
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.list import list_selection
 from apiserver.handlers.object_response import included_object, negotiate

@@ -25,6 +25,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 KEY: Final = "apiserver.exchange"
 """Where the scope of a request holds its exchange."""
 
+DRAIN: Final = "apiserver.drain"
+"""Where the lifespan state holds a function that ends all streams."""
+
 _LONGEST_ID: Final = 64
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from apimachinery.errors import APIError, BadRequest, Timeout
 from apimachinery.scalars.duration import InvalidDuration, parse_duration
+from apimachinery.serialization.media_types import JSON
 from apiserver.http.exchange import KEY, Exchange, Receive, Scope, request_id_of
 from apiserver.http.logs import write_line
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
@@ -157,7 +158,7 @@ async def _begun() -> MutableMapping[str, Any]:
 async def _refuse(send: Send, error: APIError) -> None:
     """Answer without the framework, for what fails around it."""
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", JSON.encode()),
         (b"cache-control", b"no-cache, private"),
         (b"audit-id", request_id_of(None).encode()),
     ]

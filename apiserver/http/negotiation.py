@@ -14,12 +14,15 @@ from typing import Final
 from apimachinery.errors import NotAcceptable, UnsupportedMediaType
 from apimachinery.meta.status import StatusDetails
 from apimachinery.serialization.media_types import (
+    JSON,
+    PROTOBUF,
+    WATCH_STREAM,
+    YAML,
     Negotiated,
     negotiate,
     parse_accept,
     parse_media_type,
 )
-from apimachinery.serialization.serializer import JSON, PROTOBUF, YAML
 
 META_GROUP: Final = "meta.k8s.io"
 TABLE: Final = "Table"
@@ -30,7 +33,6 @@ ALL_TYPES: Final = (JSON, YAML, PROTOBUF)
 TEXT_TYPES: Final = (JSON, YAML)
 
 _META_VERSIONS: Final = ("v1", "v1beta1")
-_STREAM: Final = ";stream=watch"
 _REMEMBERED: Final = 256
 _PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
 TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
@@ -58,7 +60,7 @@ class Accepted:
     @property
     def stream_type(self) -> str:
         """The Content-Type of a stream."""
-        return self.media_type if self.media_type == JSON else self.media_type + _STREAM
+        return self.media_type if self.media_type == JSON else self.media_type + WATCH_STREAM
 
 
 PLAIN: Final = Accepted(JSON)
@@ -115,7 +117,7 @@ class MediaTypeOffer:
         return None
 
     def _spelled(self, shape: Shape, *, only_streams: bool = False) -> list[str]:
-        streams = [media + _STREAM for media in self.media_types if media != YAML]
+        streams = [media + WATCH_STREAM for media in self.media_types if media != YAML]
         if shape is Shape.OBJECT:
             return list(self.media_types)
         if shape is Shape.STREAM and only_streams:

@@ -17,13 +17,8 @@ from apimachinery.codec import dump_json
 from apimachinery.errors import APIError
 from apimachinery.meta.status import Status
 from apimachinery.protobuf import ProtobufCodec
-from apimachinery.serialization.serializer import (
-    JSON,
-    PROTOBUF,
-    YAML,
-    write_json_pretty,
-    write_yaml,
-)
+from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
+from apimachinery.serialization.serializer import write_json_pretty, write_yaml
 from apiserver.http.exchange import KEY, Exchange
 from apiserver.http.negotiation import PLAIN, Accepted, accepts_gzip, error_media_type
 

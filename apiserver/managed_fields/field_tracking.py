@@ -16,13 +16,17 @@ from apimachinery.apply import (
     FieldManager,
     FieldSet,
     MissingVersion,
-    appear,
     compare,
+    compare_to_empty,
     managed_fields,
 )
 from apimachinery.apply import FieldOwnership as Owners
 from apimachinery.apply import path_elements as paths
-from apimachinery.apply.field_manager import owners_after, owners_before, updater
+from apimachinery.apply.field_manager import (
+    managers_after_write,
+    managers_before_write,
+    updating_manager,
+)
 from apimachinery.apply.managed_fields import Entry
 from apimachinery.apply.managers import Versioned
 from apimachinery.codec import Codec, dump_json
@@ -95,18 +99,18 @@ class FieldTracking:
         sent = stored
         if old is None or new.metadata.managed_fields != old.metadata.managed_fields:
             sent = _entries(new.metadata.managed_fields)
-        owners = owners_before(sent, stored, subresource)
+        owners = managers_before_write(sent, stored, subresource)
         if not owners and old is not None and old.metadata.uid:
             return []
-        owners = owners_after(
+        owners = managers_after_write(
             self._rules(subresource),
             Versioned(self._convert_object(old, version), version),
             Versioned(self._convert_object(new, version), version),
             owners,
-            updater(context.field_manager, version, subresource),
+            updating_manager(context.field_manager, version, subresource),
             format_time(now()),
         )
-        return _models(managed_fields.encode(managed_fields.cap(owners)))
+        return _models(managed_fields.encode(managed_fields.cap_managers(owners)))
 
     def _tracked(self, context: RequestContext, old: Object | None, new: Object) -> Any:
         version = context.resource.group_version
@@ -187,7 +191,7 @@ class FieldTracking:
 def _compare(old: Object | None, new: Object, shape: Shape) -> Comparison:
     """Compare two objects of the same version; *old* is None for a creation."""
     if old is None:
-        return appear(whole_document(new, leave_out=_SYSTEM_FIELDS), shape)
+        return compare_to_empty(whole_document(new, leave_out=_SYSTEM_FIELDS), shape)
     return compare(*changed_parts(old, new, leave_out=_SYSTEM_FIELDS), shape)
 
 

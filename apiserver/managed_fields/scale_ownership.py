@@ -87,7 +87,7 @@ class ScaleOwnership:
             )
             replicas = FieldSet.of(paths_by_version[version])
             managers[manager] = OwnedFields(replicas, version, owned.time)
-        return _decode(managed_fields.encode(managed_fields.cap(managers)))
+        return _decode(managed_fields.encode(managed_fields.cap_managers(managers)))
 
     def _scale_managers(self, obj: Object) -> Managers:
         """Return the managers of the object's replicas as managers of its scale."""

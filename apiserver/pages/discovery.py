@@ -30,8 +30,7 @@ from apimachinery.meta.discovery import (
 from apimachinery.meta.types import ObjectMeta, TypeMeta
 from apimachinery.protobuf import ProtobufCodec
 from apimachinery.schema import GroupVersion, GroupVersionKind
-from apimachinery.serialization.media_types import parse_accept
-from apimachinery.serialization.serializer import JSON, PROTOBUF
+from apimachinery.serialization.media_types import JSON, PROTOBUF, parse_accept
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.handlers.object_response import accept

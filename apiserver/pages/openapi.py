@@ -16,14 +16,13 @@ from typing import Any, Final
 import orjson
 from falcon.asgi import Request, Response
 
-from apimachinery.openapi.documents import document_v2, document_v3, owners_of
+from apimachinery.openapi.documents import document_v2, document_v3, index_versions
 from apimachinery.openapi.gnostic import GnosticEncoder
 from apimachinery.openapi.gnostic_v3 import V3
 from apimachinery.openapi.operations import ResourceDescription, SubresourceDescription
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersion, GroupVersionKind
-from apimachinery.serialization.media_types import parse_accept
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON, parse_accept
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.handlers.routes import NOWHERE, Methods, RefreshedMethods
@@ -151,7 +150,7 @@ class OpenAPI:
             version=_release(),
             group_version=version,
             resources=descriptions[version],
-            owners=owners_of(descriptions),
+            index=index_versions(descriptions),
         )
         return _published(orjson.dumps(document))
 

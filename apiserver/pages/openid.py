@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import orjson
 from falcon.asgi import Request, Response
 
+from apimachinery.serialization.media_types import JSON
 from apiserver.auth.token_keys import VerificationKey
 from apiserver.handlers.routes import Router
 
@@ -37,7 +38,7 @@ def add_openid_paths(
     }
     key_set = {"keys": [key.jwk for key in known]}
     for path, media_type, document in (
-        (CONFIGURATION, "application/json", configuration),
+        (CONFIGURATION, JSON, configuration),
         (KEYS, "application/jwk-set+json", key_set),
     ):
         router.add_path(path, get=partial(_write, orjson.dumps(document), media_type))

@@ -8,13 +8,15 @@ from typing import Final
 import orjson
 from falcon.asgi import Request, Response
 
+from apimachinery.serialization.media_types import JSON
+
 MAJOR: Final = "1"
 MINOR: Final = "34"
 """Clients decide by these what a server can do."""
 
 
 async def on_version(req: Request, resp: Response) -> None:
-    resp.content_type = "application/json"
+    resp.content_type = JSON
     resp.data = version_document()
 
 

@@ -24,10 +24,9 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
+from apiserver.http.exchange import DRAIN
 from apiserver.process.connection import HTTPConnection
 
-DRAIN: Final = "apiserver.drain"
-"""Where the lifespan state may hold a function that ends all streams."""
 HEARTBEAT: Final = 1.0
 HANDSHAKE_TIMEOUT: Final = 10.0
 GOODBYE_TIMEOUT: Final = 2.0

@@ -1,15 +1,22 @@
-"""Auth: everything that can say who one is, as one value; credentials are made of it."""
+"""AuthInfo: everything that can say who one is, as one value; credentials are made of it."""
 
 from dataclasses import dataclass, field
 
-from client.auth.credentials import ClientIdentity, Credentials, Static, TokenFile, basic, bearer
+from client.auth.credentials import (
+    ClientIdentity,
+    Credentials,
+    StaticCredentials,
+    TokenFileCredentials,
+    basic_auth_header,
+    bearer_header,
+)
 from client.auth.exec_plugin import ExecConfig, ExecPlugin
 from client.runtime.clock import Clock
 from client.transport.tls import ClientCertificate
 
 
 @dataclass(frozen=True, slots=True)
-class Auth:
+class AuthInfo:
     """Everything that can say who one is."""
 
     token: str = field(default="", repr=False)
@@ -22,13 +29,15 @@ class Auth:
     def credentials(self, clock: Clock | None = None) -> Credentials:
         """Something to ask for each request; a plugin runs only if nothing else says who."""
         if self.token_file:
-            return TokenFile(
+            return TokenFileCredentials(
                 self.token_file, fallback=self.token, certificate=self.certificate, clock=clock
             )
         if self.token:
-            return Static(ClientIdentity(bearer(self.token), self.certificate))
+            return StaticCredentials(ClientIdentity(bearer_header(self.token), self.certificate))
         if self.username or self.password:
-            return Static(ClientIdentity(basic(self.username, self.password), self.certificate))
+            return StaticCredentials(
+                ClientIdentity(basic_auth_header(self.username, self.password), self.certificate)
+            )
         if self.exec is not None:
             return ExecPlugin(self.exec, certificate=self.certificate, clock=clock)
-        return Static(ClientIdentity((), self.certificate))
+        return StaticCredentials(ClientIdentity((), self.certificate))

@@ -42,11 +42,11 @@ class Credentials(Protocol):
     async def identity(self) -> ClientIdentity:
         """The identity to use now; raises CredentialError."""
 
-    async def renewed(self, refused: ClientIdentity) -> ClientIdentity | None:
+    async def renew(self, refused: ClientIdentity) -> ClientIdentity | None:
         """Another identity after *refused* was answered with 401, or None if there is none."""
 
 
-class Static:
+class StaticCredentials:
     """An identity that never changes."""
 
     def __init__(self, identity: ClientIdentity) -> None:
@@ -55,18 +55,18 @@ class Static:
     async def identity(self) -> ClientIdentity:
         return self._identity
 
-    async def renewed(self, refused: ClientIdentity) -> ClientIdentity | None:
+    async def renew(self, refused: ClientIdentity) -> ClientIdentity | None:
         return None
 
 
-class Anonymous(Static):
+class AnonymousCredentials(StaticCredentials):
     """No identity at all."""
 
     def __init__(self) -> None:
         super().__init__(ClientIdentity())
 
 
-class TokenFile:
+class TokenFileCredentials:
     """A bearer token in a file that somebody renews, as in every pod."""
 
     def __init__(
@@ -87,11 +87,11 @@ class TokenFile:
         now = self._clock.monotonic()
         if self._read_at is None or now - self._read_at >= TOKEN_PERIOD:
             await self._read()
-        return ClientIdentity(bearer(self._token), self._certificate)
+        return ClientIdentity(bearer_header(self._token), self._certificate)
 
-    async def renewed(self, refused: ClientIdentity) -> ClientIdentity | None:
+    async def renew(self, refused: ClientIdentity) -> ClientIdentity | None:
         await self._read()
-        fresh = ClientIdentity(bearer(self._token), self._certificate)
+        fresh = ClientIdentity(bearer_header(self._token), self._certificate)
         return fresh if fresh != refused else None
 
     async def _read(self) -> None:
@@ -136,10 +136,10 @@ class Impersonation:
         return tuple(made)
 
 
-def bearer(token: str) -> Pairs:
+def bearer_header(token: str) -> Pairs:
     return (("Authorization", f"Bearer {token}"),)
 
 
-def basic(username: str, password: str) -> Pairs:
+def basic_auth_header(username: str, password: str) -> Pairs:
     text = base64.b64encode(f"{username}:{password}".encode()).decode()
     return (("Authorization", f"Basic {text}"),)

@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 
 from apimachinery.scalars.time import InvalidTime, parse_time
-from client.auth.credentials import ClientIdentity, bearer
+from client.auth.credentials import ClientIdentity, bearer_header
 from client.errors import CredentialError
 from client.runtime.clock import Clock, SystemClock
 from client.transport.request import Pairs
@@ -67,7 +67,7 @@ class ExecPlugin:
             assert self._identity is not None
             return self._identity
 
-    async def renewed(self, refused: ClientIdentity) -> ClientIdentity | None:
+    async def renew(self, refused: ClientIdentity) -> ClientIdentity | None:
         async with self._lock:
             # Another request may have had the same trouble and the plugin run since.
             if self._identity is refused or self._identity is None:
@@ -170,7 +170,7 @@ def _read(output: bytes, config: ExecConfig) -> tuple[ClientIdentity, datetime |
     if bool(certificate) != bool(key):
         raise CredentialError("exec plugin returned only certificate or key, not both")
     pair = ClientCertificate(certificate.encode(), key.encode()) if certificate else None
-    return ClientIdentity(bearer(token) if token else (), pair), _expiry(status)
+    return ClientIdentity(bearer_header(token) if token else (), pair), _expiry(status)
 
 
 def _expiry(status: Mapping[str, Any]) -> datetime | None:

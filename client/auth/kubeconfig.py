@@ -46,7 +46,7 @@ class KubeconfigEntry:
             raise ConfigError(f"{self.name}: {key}: must be a list of strings")
         return tuple(value)
 
-    def part(self, key: str) -> "KubeconfigEntry | None":
+    def section(self, key: str) -> "KubeconfigEntry | None":
         """A nested object, with the same name and folder."""
         value = self.values.get(key)
         if value is None:

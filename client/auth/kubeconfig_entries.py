@@ -7,7 +7,7 @@ import base64
 import os
 from typing import Any, Final
 
-from client.auth.auth_info import Auth
+from client.auth.auth_info import AuthInfo
 from client.auth.credentials import Impersonation
 from client.auth.exec_plugin import VERSIONS, ExecConfig
 from client.auth.kubeconfig import KubeconfigEntry
@@ -17,7 +17,7 @@ from client.transport.tls import TLS, ClientCertificate
 EXEC_EXTENSION: Final = "client.authentication.k8s.io/exec"
 
 
-def tls(cluster: KubeconfigEntry) -> TLS:
+def tls_settings(cluster: KubeconfigEntry) -> TLS:
     insecure = cluster.flag("insecure-skip-tls-verify")
     ca = cluster.data("certificate-authority")
     if insecure and ca:
@@ -27,9 +27,9 @@ def tls(cluster: KubeconfigEntry) -> TLS:
     return TLS(ca=ca, insecure=insecure, server_name=cluster.text("tls-server-name"))
 
 
-def auth(user: KubeconfigEntry, cluster: KubeconfigEntry) -> Auth:
+def auth_info(user: KubeconfigEntry, cluster: KubeconfigEntry) -> AuthInfo:
     certificate, key = user.data("client-certificate"), user.data("client-key")
-    return Auth(
+    return AuthInfo(
         token=user.text("token"),
         token_file=user.path("tokenFile"),
         username=user.text("username"),
@@ -40,7 +40,7 @@ def auth(user: KubeconfigEntry, cluster: KubeconfigEntry) -> Auth:
 
 
 def _exec(user: KubeconfigEntry, cluster: KubeconfigEntry) -> ExecConfig | None:
-    found = user.part("exec")
+    found = user.section("exec")
     if found is None:
         return None
     command = found.text("command")
@@ -90,7 +90,7 @@ def _cluster_info(cluster: KubeconfigEntry) -> dict[str, Any]:
 
 
 def impersonation(user: KubeconfigEntry) -> Impersonation:
-    extra = user.part("as-user-extra")
+    extra = user.section("as-user-extra")
     return Impersonation(
         user=user.text("as"),
         uid=user.text("as-uid"),
@@ -99,7 +99,7 @@ def impersonation(user: KubeconfigEntry) -> Impersonation:
     )
 
 
-def cluster_problems(cluster: KubeconfigEntry) -> list[str]:
+def validate_cluster_info(cluster: KubeconfigEntry) -> list[str]:
     problems = []
     if not cluster.text("server"):
         problems.append(f'no server found for cluster "{cluster.name}"')
@@ -111,7 +111,7 @@ def cluster_problems(cluster: KubeconfigEntry) -> list[str]:
     return problems
 
 
-def user_problems(user: KubeconfigEntry) -> list[str]:
+def validate_auth_info(user: KubeconfigEntry) -> list[str]:
     name = user.name
     problems = []
     if _any(user, "token", "tokenFile") and _any(user, "username", "password"):
@@ -130,7 +130,7 @@ def user_problems(user: KubeconfigEntry) -> list[str]:
             f"client-key-data or client-key must be specified for {name} to use the clientCert"
             " authentication method."
         )
-    in_part = user.text("as-uid") or user.texts("as-groups") or user.part("as-user-extra")
+    in_part = user.text("as-uid") or user.texts("as-groups") or user.section("as-user-extra")
     if in_part and not user.text("as"):
         problems.append(
             f"requesting uid, groups or user-extra for {name} without impersonating a user"
@@ -143,8 +143,8 @@ def _any(entry: KubeconfigEntry, *keys: str) -> bool:
 
 
 def _exec_problems(user: KubeconfigEntry) -> list[str]:
-    found = user.part("exec")
-    provider = user.part("auth-provider")
+    found = user.section("exec")
+    provider = user.section("auth-provider")
     if found is None:
         if provider is None:
             return []

@@ -1,27 +1,22 @@
-"""FIFO: a queue in which everything keeps the order in which it arrived.
+"""FIFO: a queue that preserves the order of all changes.
 
-Nothing is dropped or merged: whoever reads it sees each change of each object, and the store goes
-through the same states as the server. A list is one element, so the store steps from one whole
-state to the next.
-
-It holds what the reflector brings until it is processed; when 2,000 deltas wait, the reflector is
-held up, and through it the server, which may end a watch that is too slow.
+No change is dropped or merged: handlers are notified of each change of each object, and the store
+passes through the same states as the server. A list is one entry, so the store goes from one
+complete state to the next.
 """
 
-import asyncio
 from collections import deque
 from collections.abc import Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from apimachinery.meta.types import Object
+from client.cache.delta_queue import DeltaQueue, Process
 from client.cache.deltas import (
     Bookmark,
     Delta,
     DeltaBatch,
     DeltaType,
-    FIFOClosed,
     ObjectChange,
-    Process,
     ReplacedAll,
     SyncAll,
     Transform,
@@ -30,25 +25,16 @@ from client.cache.keys import object_key
 
 T = TypeVar("T", bound=Object)
 
-BATCH: Final = 1000
-"""The most deltas that are applied in one step."""
-HOLD_UP: Final = 2 * BATCH
-"""When so many wait, there is no room for more."""
+MAX_BATCH: Final = 1000
+"""The largest number of deltas that are applied in one step."""
 
 
-class FIFO(Generic[T]):
-    """Deltas in the order of their arrival."""
+class FIFO(DeltaQueue[T]):
+    """Deltas in order of arrival."""
 
     def __init__(self, transform: Transform[T] | None = None) -> None:
-        self._transform = transform
+        super().__init__(transform)
         self._items: deque[Delta[T]] = deque()
-        self._arrived = asyncio.Event()
-        self._taken = asyncio.Event()
-        self._closed = False
-        self._populated = False
-        self._initial = 0
-
-    # What the reflector calls
 
     def add(self, obj: T) -> None:
         self._put_change(DeltaType.ADDED, obj)
@@ -60,10 +46,9 @@ class FIFO(Generic[T]):
         self._put_change(DeltaType.DELETED, obj)
 
     def replace(self, objects: Sequence[T], resource_version: str) -> None:
-        """Take in a list as one element; if one object is refused, all are."""
-        self._put(
-            ReplacedAll({object_key(obj): self._made(obj) for obj in objects}, resource_version)
-        )
+        """Enqueue a list as one entry; if an object has no key or fails the transform, none is."""
+        transformed = {object_key(obj): self._transformed(obj) for obj in objects}
+        self._put(ReplacedAll(transformed, resource_version))
         if not self._populated:
             self._populated = True
             self._initial = len(self._items)
@@ -74,71 +59,47 @@ class FIFO(Generic[T]):
     def bookmark(self, resource_version: str) -> None:
         self._put(Bookmark(resource_version))
 
-    async def room(self) -> None:
-        while len(self._items) >= HOLD_UP and not self._closed:
-            self._taken.clear()
-            await self._taken.wait()
-
-    # What the informer calls
-
-    @property
-    def has_synced(self) -> bool:
-        """Whether the first list was processed, or something else came before any list."""
-        return self._populated and not self._initial
-
     async def pop(self, process: Process[T]) -> None:
-        while not self._items:
-            if self._closed:
-                raise FIFOClosed
-            self._arrived.clear()
-            await self._arrived.wait()
-        initial = not self.has_synced
+        await self._wait_for_deltas()
+        is_initial = not self.has_synced
         deltas = self._take()
         try:
-            process(DeltaBatch(deltas, initial, _version_after(deltas[-1])))
+            process(DeltaBatch(deltas, is_initial, _version_after(deltas[-1])))
         finally:
             self._initial = max(0, self._initial - len(deltas))
             self._taken.set()
 
-    def close(self) -> None:
-        self._closed = True
-        self._arrived.set()
-        self._taken.set()
+    def _is_empty(self) -> bool:
+        return not self._items
 
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def _put_change(self, kind: DeltaType, obj: T) -> None:
+    def _put_change(self, delta_type: DeltaType, obj: T) -> None:
         key = object_key(obj)
         self._populated = True
-        self._put(ObjectChange(kind, key, self._made(obj)))
+        self._put(ObjectChange(delta_type, key, self._transformed(obj)))
 
     def _put(self, delta: Delta[T]) -> None:
         self._items.append(delta)
         self._arrived.set()
 
-    def _made(self, obj: T) -> T:
-        return obj if self._transform is None else self._transform(obj)
-
     def _take(self) -> list[Delta[T]]:
-        """The next deltas that can be applied in one step: each of another key."""
+        """Remove and return the next deltas that can be applied in one step: one for each key."""
         items = self._items
         first = items.popleft()
-        taken = [first]
+        batch = [first]
         if not isinstance(first, ObjectChange):
-            return taken
+            return batch
         keys = {first.key}
-        while items and len(taken) < BATCH:
+        while items and len(batch) < MAX_BATCH:
             following = items[0]
             if not isinstance(following, ObjectChange) or following.key in keys:
                 break
             keys.add(following.key)
-            taken.append(items.popleft())
-        return taken
+            batch.append(items.popleft())
+        return batch
 
 
 def _version_after(delta: Delta[T]) -> str:
     if isinstance(delta, ObjectChange):
-        known = delta.last_known
-        return "" if known is None else known.metadata.resource_version
+        obj = delta.last_known
+        return "" if obj is None else obj.metadata.resource_version
     return "" if isinstance(delta, SyncAll) else delta.resource_version

@@ -1,7 +1,7 @@
-"""Keys: how an object is called in a cache, `namespace/name` or, without a namespace, `name`.
+"""Keys of cached objects: `namespace/name`, or `name` for a cluster-scoped object.
 
-The uid is no part of it. An object that was deleted and created again may therefore arrive as one
-update; who cares compares the uids.
+The uid is not part of the key. An object that was deleted and created again may therefore appear
+as one update; compare the uids where that matters.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ T_co = TypeVar("T_co", bound=Object, covariant=True)
 
 
 class InvalidKey(ValueError):
-    """A text that is the key of no object, or an object that has no key."""
+    """A string that is not a valid key, or an object without a name."""
 
 
 def object_key(obj: Object) -> str:
-    """The key of *obj*; InvalidKey when it has no name."""
+    """Return the key of *obj*. Raises InvalidKey if it has no name."""
     metadata = obj.metadata
     if not metadata.name:
         raise InvalidKey(f"object has no name: {obj!r}"[:200])
@@ -29,7 +29,7 @@ def join_key(namespace: str, name: str) -> str:
 
 
 def split_key(key: str) -> tuple[str, str]:
-    """Namespace and name of a key; the namespace is empty where there is none."""
+    """Return namespace and name; the namespace of a cluster-scoped object is empty."""
     namespace, slash, name = key.partition("/")
     if not slash:
         return "", key
@@ -40,11 +40,11 @@ def split_key(key: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class DeletedObject(Generic[T_co]):
-    """An object that is gone.
+    """A deleted object.
 
-    *key* is always right. When the deletion itself was seen, *object* is the last state, with the
-    resourceVersion of the deletion. When it was only found missing from a later list, its final
-    state is unknown: *object* is what was known last, which may be stale, or None.
+    *key* is always valid. If the watch delivered the deletion, *object* is the final state, with
+    the resourceVersion of the deletion. If the object was missing from a later list instead, its
+    final state is unknown: *object* is the last known state, possibly stale, or None.
     """
 
     key: str

@@ -1,29 +1,32 @@
-"""resourceVersions compared, which is allowed within one resource and nowhere else.
+"""Comparison of resourceVersions, which is only meaningful within one resource.
 
-They are decimal numbers without leading zeros, of any length: the longer one is newer, and of two
-equally long ones the greater text. Nothing needs to be parsed.
+They are decimal numbers of any length without leading zeros: the longer one is newer, and of two
+of equal length the one that sorts later. No number needs to be parsed.
 """
 
 
 class InvalidResourceVersion(ValueError):
-    """A text that says nothing about the age of an object."""
+    """A resourceVersion that cannot be compared."""
 
 
-def compare(one: str, other: str) -> int:
-    """Below zero if *one* is older than *other*, zero if they are equal, above if it is newer."""
-    for version in (one, other):
+def compare(left: str, right: str) -> int:
+    """Return -1 if *left* is older than *right*, 0 if they are equal, and 1 if it is newer.
+
+    Raises InvalidResourceVersion if one of them is not a valid number.
+    """
+    for version in (left, right):
         if not is_valid(version):
             raise InvalidResourceVersion(f"resource version is not well formed: {version!r}")
-    if len(one) != len(other):
-        return -1 if len(one) < len(other) else 1
-    return (one > other) - (one < other)
+    if len(left) != len(right):
+        return -1 if len(left) < len(right) else 1
+    return (left > right) - (left < right)
 
 
 def is_valid(version: str) -> bool:
-    """Whether *version* can be compared: a number, not 0, without leading zeros."""
+    """Return whether *version* can be compared: a number without leading zeros, and not 0."""
     return version.isascii() and version.isdecimal() and version[0] != "0"
 
 
 def has_reached(version: str, wanted: str) -> bool:
-    """Whether a state of *version* shows all up to *wanted*; one without a number does not."""
+    """Return whether *version* is at least as new as *wanted*; False if it is not a number."""
     return is_valid(version) and compare(version, wanted) >= 0

@@ -1,8 +1,8 @@
-"""Store: the objects of a cache by key, and indices over them.
+"""Store: cached objects by key, with indices.
 
-It belongs to one event loop and has no locks. Nothing in it waits, so whoever reads sees the
-objects and every index in the state after some write and never in between; a list that was
-returned is the reader's own. The objects are shared with everybody and must not be changed.
+A store belongs to one event loop and has no locks. No method waits, so a reader sees the objects
+and all indices as they are after a write, never in between. Returned lists are copies; the objects
+in them are shared with all readers and must not be modified.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,14 +14,14 @@ from client.cache.keys import object_key
 T = TypeVar("T", bound=Object)
 
 IndexFunction: TypeAlias = Callable[[T], Iterable[str]]
-"""The values under which an object is found; none is allowed, and so are many."""
+"""Returns the values under which an object is indexed: none, one or several."""
 
 NAMESPACE: Final = "namespace"
-"""The index that every informer has."""
+"""The name of the index by namespace, which every informer has."""
 
 
 class IndexFailed(Exception):
-    """An index function raised: without its values the cache would lie, so this is fatal."""
+    """An index function raised an exception; fatal, because the index would be incomplete."""
 
 
 class UnknownIndex(LookupError):
@@ -29,11 +29,11 @@ class UnknownIndex(LookupError):
 
 
 class IndexExists(ValueError):
-    """There is an index of this name already."""
+    """An index of this name already exists."""
 
 
 def namespace_of(obj: Object) -> tuple[str, ...]:
-    """The function of the namespace index."""
+    """Return the value of the namespace index."""
     return (obj.metadata.namespace,)
 
 
@@ -44,7 +44,7 @@ class Store(Generic[T]):
         self._items: dict[str, T] = {}
         self._indices: dict[str, _Index[T]] = {}
         self.resource_version = ""
-        """The state of the collection that this is; empty before the first one is known."""
+        """The state of the collection that the store reflects; empty before the first list."""
         for name, function in (indexers or {}).items():
             self.add_index(name, function)
 
@@ -66,46 +66,44 @@ class Store(Generic[T]):
         return key in self._items
 
     def by_index(self, name: str, value: str) -> list[T]:
-        """The objects that an index has under *value*."""
+        """Return the objects that the index *name* has under *value*.
+
+        Raises UnknownIndex if there is no such index.
+        """
         items = self._items
         return [items[key] for key in self._index(name).keys_of(value)]
 
     def index_keys(self, name: str, value: str) -> list[str]:
+        """Return the keys of the objects that the index *name* has under *value*."""
         return list(self._index(name).keys_of(value))
 
     def index_values(self, name: str) -> list[str]:
-        """The values of an index under which there is anything."""
+        """Return the values that an index has for at least one object."""
         return list(self._index(name).values)
-
-    def sharing(self, name: str, obj: T) -> list[T]:
-        """The objects that have some value of an index in common with *obj*."""
-        index = self._index(name)
-        keys = {key: None for value in index.compute(obj) for key in index.keys_of(value)}
-        return [self._items[key] for key in keys]
 
     def has_index(self, name: str) -> bool:
         return name in self._indices
 
     def add_index(self, name: str, function: IndexFunction[T]) -> None:
-        """Index everything there is and will be; IndexExists when the name is taken."""
+        """Index all present and future objects. Raises IndexExists if the name is taken."""
         if name in self._indices:
-            raise IndexExists(f"indexer conflict: there is an index {name!r} already")
+            raise IndexExists(f"indexer conflict: index {name!r} already exists")
         index = _Index(name, function)
         for key, obj in self._items.items():
             index.move(key, (), index.compute(obj))
         self._indices[name] = index
 
-    # Writing, by an informer or a reflector
+    # Writing, by the informer
 
     def put(self, key: str, obj: T) -> T | None:
-        """Set the object of *key*; returns the one it had."""
+        """Store *obj* under *key* and return the previous object."""
         old = self._items.get(key)
         self._reindex(key, old, obj)
         self._items[key] = obj
         return old
 
     def remove(self, key: str) -> T | None:
-        """Forget the object of *key*; returns it."""
+        """Remove the object of *key* and return it."""
         old = self._items.get(key)
         if old is not None:
             self._reindex(key, old, None)
@@ -113,17 +111,17 @@ class Store(Generic[T]):
         return old
 
     def replace_all(self, items: dict[str, T], resource_version: str) -> dict[str, T]:
-        """Set every object at once; returns those it had. The store keeps *items*."""
-        fresh = {name: _Index(name, index.function) for name, index in self._indices.items()}
-        for index in fresh.values():
+        """Replace all objects at once and return the previous ones. The store keeps *items*."""
+        indices = {name: _Index(name, index.function) for name, index in self._indices.items()}
+        for index in indices.values():
             for key, obj in items.items():
                 index.move(key, (), index.compute(obj))
-        before, self._items = self._items, items
-        self._indices = fresh
+        previous, self._items = self._items, items
+        self._indices = indices
         self.resource_version = resource_version
-        return before
+        return previous
 
-    # Being written by a reflector directly, without a queue
+    # Writing, by a reflector that has no queue in between
 
     def add(self, obj: T) -> None:
         self.put(object_key(obj), obj)
@@ -140,14 +138,14 @@ class Store(Generic[T]):
         self.replace_all({object_key(obj): obj for obj in objects}, resource_version)
 
     def bookmark(self, resource_version: str) -> None:
-        """Note that nothing else happened up to *resource_version*."""
+        """Record that nothing else changed up to *resource_version*."""
         self.resource_version = resource_version
 
     def resync(self) -> None:
-        """Nobody is told of anything here, so there is nothing to tell again."""
+        """Do nothing: a store without an informer has no handlers to notify."""
 
-    async def room(self) -> None:
-        """There is always room."""
+    async def wait_for_room(self) -> None:
+        """Return at once: a store is never full."""
 
     def _index(self, name: str) -> "_Index[T]":
         try:
@@ -156,7 +154,7 @@ class Store(Generic[T]):
             raise UnknownIndex(f"index with name {name!r} does not exist") from None
 
     def _reindex(self, key: str, old: T | None, new: T | None) -> None:
-        # All values first: an index function that raises must leave everything as it was.
+        # Compute all values first: if an index function raises, no index may have changed.
         moves = [
             (
                 index,
@@ -171,7 +169,7 @@ class Store(Generic[T]):
 
 
 class _Index(Generic[T]):
-    """One index: value -> keys, in the order they came."""
+    """One index: the keys for each value, in order of insertion."""
 
     __slots__ = ("function", "name", "values")
 
@@ -197,7 +195,7 @@ class _Index(Generic[T]):
         for value in before:
             if value not in after and (keys := self.values.get(value)) is not None:
                 keys.pop(key, None)
-                # Values come and go, names of nodes for one; an empty entry must not stay.
+                # Values such as node names change over time: empty entries would leak memory.
                 if not keys:
                     del self.values[value]
         for value in after:

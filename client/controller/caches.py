@@ -17,7 +17,6 @@ from client.cache.store import NAMESPACE
 from client.client import AsyncClient
 from client.controller.own_writes import Writes
 from client.controller.owners import CONTROLLER_UID, index_controller_uid
-from client.controller.recording_client import RecordedResource
 from client.informer.factory import InformerFactory
 from client.informer.informer import SharedInformer
 from client.informer.lister import selected, selector_of
@@ -93,9 +92,11 @@ class Caches:
         self, cls: type[T], *, namespace: str | None = None, field_manager: str
     ) -> ResourceClient[T]:
         """The client of a class, whose writes the cache of that class notes if there is one."""
-        plain = self._client.of(cls, namespace=namespace).as_manager(field_manager)
-        found = self._readers.get(cls)
-        return RecordedResource(plain, found.writes) if found is not None else plain
+        client = self._client.of(cls, namespace=namespace)
+        reader = self._readers.get(cls)
+        if reader is not None:
+            client = client.notifying(reader.writes.observe)
+        return client.as_manager(field_manager)
 
     def kind_of(self, cls: type[Object]) -> GroupVersionKind:
         """The kind of a class, as registered or as the class itself says."""

@@ -20,9 +20,8 @@ from client.controller.reconciler import NamespacedName, Reconcile, Result, Term
 from client.controller.sources import Source
 from client.events.recorder import EventRecorder
 from client.monitoring.controller_metrics import ControllerMetrics, MetricsSink, OfQueues
-from client.runtime.background import is_order, within
+from client.runtime.background import is_own_cancellation, race, within
 from client.runtime.clock import Clock
-from client.runtime.racing import won
 from client.workqueue.priority_queue import PriorityQueue
 from client.workqueue.rate_limiters import RateLimiter
 from client.workqueue.workqueue import QueueShutDown
@@ -157,7 +156,7 @@ class Controller(Generic[T]):
         try:
             await source.run(self, ready.set)
         except asyncio.CancelledError as error:
-            if is_order(error):
+            if is_own_cancellation(error):
                 raise
             # A controller that no longer hears of anything must not look well.
             raise RuntimeError(f"{self.name}: {source.name} was cancelled by itself") from error
@@ -174,7 +173,7 @@ class Controller(Generic[T]):
 
     async def _all_synced(self) -> None:
         for ready in self._synced.values():
-            await won(ready.wait(), self._stopping.wait())
+            await race(ready.wait(), self._stopping.wait())
 
     # Its work
 
@@ -214,7 +213,7 @@ class Controller(Generic[T]):
             self._failing.discard(request)
             return "error"
         except (Exception, asyncio.CancelledError) as error:
-            if is_order(error):
+            if is_own_cancellation(error):
                 raise
             # Whatever it is, the name must be tried again.
             ctx.log.error("reconciler error: %s", error, exc_info=error)
@@ -223,6 +222,9 @@ class Controller(Generic[T]):
             self.queue.add_rate_limited(request, priority=priority)
             return "error"
         self._failing.discard(request)
+        if result is not None and result.requeue:
+            self.queue.add_rate_limited(request, priority=priority)
+            return "requeue_after"
         self.queue.forget(request)
         if result is not None and result.seconds > 0:
             again = priority if result.priority is None else result.priority

@@ -125,6 +125,7 @@ class Manager:
         cls: type[T],
         *,
         name: str = "",
+        source: Source | None = None,
         owns: Sequence[type[Object]] = (),
         watches: Sequence[Source] = (),
         predicates: Sequence[Predicate[T]] = (),
@@ -135,12 +136,13 @@ class Manager:
         """A decorator: the function reconciles the objects of *cls*.
 
         It is called when one of them changes, if all *predicates* agree; when an object of a class
-        that it *owns* does; and for whatever the other sources in *watches* tell.
+        that it *owns* does; and for whatever the other sources in *watches* tell. *source* replaces
+        the manager's cache of *cls* as the source of its changes; predicates do not apply to it.
         """
 
         def add(reconcile: Reconcile[T]) -> Reconcile[T]:
             chosen = name or cls.__kind__.lower()
-            sources: list[Source] = [Kind(cls, predicates=predicates)]
+            sources: list[Source] = [source or Kind(cls, predicates=predicates)]
             sources += [Owned(each, cls) for each in owns]
             self._check_name(chosen)
             self.controllers[chosen] = made = Controller(

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Generic, TypeVar
 
+from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from client.cache.keys import object_key
 from client.cache.resource_versions import compare, has_reached, is_valid
@@ -26,6 +27,16 @@ class Writes(Generic[T]):
         self._cache_version = cache_version
         self._objects: OrderedDict[str, T] = OrderedDict()
         self._deleted: OrderedDict[str, None] = OrderedDict()
+
+    def observe(self, answer: T | Status) -> None:
+        """Record the answer to a write: the stored object, or the Status of a deletion.
+
+        The object is copied, because the caller that wrote it may change it.
+        """
+        if not isinstance(answer, Status):
+            self.wrote(answer.deep_copy())
+        elif answer.details is not None:
+            self.deleted(answer.details.uid)
 
     def wrote(self, obj: T) -> None:
         """Note the state that a write was answered with."""

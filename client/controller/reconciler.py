@@ -46,6 +46,8 @@ class Result:
     """Call again after this long (a number is seconds), whatever happens until then."""
     priority: int | None = None
     """The priority of that call; the present one unless given."""
+    requeue: bool = False
+    """Call again when the rate limiter allows it, as after a failure but without an error."""
 
     @property
     def seconds(self) -> float:

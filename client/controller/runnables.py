@@ -9,8 +9,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from client.runtime.background import race
 from client.runtime.clock import Clock
-from client.runtime.racing import won
 
 log = logging.getLogger("apimachinery.controller.manager")
 
@@ -100,7 +100,7 @@ class RunnableGroup:
                 await asyncio.wait(tasks)
 
     async def _ended_within(self, tasks: "list[asyncio.Task[None]]", grace: float) -> None:
-        await won(asyncio.wait(tasks), self._clock.sleep(grace))
+        await race(asyncio.wait(tasks), self._clock.sleep(grace))
         late = [self._tasks[task].name for task in tasks if task in self._tasks]
         if late:
             log.error("not stopped within %gs, cancelled: %s", grace, ", ".join(late))

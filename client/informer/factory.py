@@ -23,7 +23,7 @@ from client.cache.deltas import Transform
 from client.informer.informer import InformerOptions, SharedInformer
 from client.informer.mutation_detector import MutationDetector, is_wanted
 from client.interface import Fields, Labels, ResourceClient
-from client.list_options import field_text, label_text
+from client.list_options import format_field_selector, format_label_selector
 from client.runtime.background import within
 from client.runtime.clock import Clock, SystemClock
 from client.transport.request import ALL_NAMESPACES
@@ -94,7 +94,9 @@ class InformerFactory:
         It does nothing until `start` or `wait_synced`.
         """
         where = self._namespace if namespace is None else namespace
-        choice = _Choice(cls, cls, where, label_text(labels), field_text(fields))
+        choice = _Choice(
+            cls, cls, where, format_label_selector(labels), format_field_selector(fields)
+        )
         return self._shared(
             choice,
             transform,
@@ -113,7 +115,9 @@ class InformerFactory:
         """The informer of the metadata only of the objects of a class."""
         where = self._namespace if namespace is None else namespace
         form = PartialObjectMetadata
-        choice = _Choice(cls, form, where, label_text(labels), field_text(fields))
+        choice = _Choice(
+            cls, form, where, format_label_selector(labels), format_field_selector(fields)
+        )
         return self._shared(
             choice,
             None,
@@ -134,7 +138,13 @@ class InformerFactory:
         """The informer of a kind for which there is no class."""
         where = self._namespace if namespace is None else namespace
         wanted = GroupVersion.parse(api_version).with_kind(kind)
-        choice = _Choice(wanted, Unstructured, where, label_text(labels), field_text(fields))
+        choice = _Choice(
+            wanted,
+            Unstructured,
+            where,
+            format_label_selector(labels),
+            format_field_selector(fields),
+        )
         return self._shared(
             choice,
             transform,

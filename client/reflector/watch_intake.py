@@ -40,7 +40,7 @@ class IntakeTarget(Protocol[T_contra]):
 
     def resync(self) -> None: ...
 
-    async def room(self) -> None:
+    async def wait_for_room(self) -> None:
         """Return when there is room for more."""
 
 
@@ -86,7 +86,7 @@ class Intake(Generic[T]):
             version = obj.metadata.resource_version
             if ordered and version:
                 advance(version)
-            await target.room()
+            await target.wait_for_room()
         if not count and self._clock.monotonic() - start < VERY_SHORT:
             raise VeryShortWatch(self._name)
         log.debug("%s: watch closed, %d items received", self._name, count)

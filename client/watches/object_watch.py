@@ -17,7 +17,7 @@ from client.errors import Deleted, WaitTimeout
 from client.interface import Watch
 from client.paging import PAGE_SIZE, Listing, Page
 from client.runtime.clock import Clock
-from client.runtime.stopping import Stopping
+from client.runtime.stopping import StopSignal
 from client.watches.retry_watcher import RetryWatcher
 from client.watches.stream_watcher import ListWatch, StreamWatcher
 
@@ -44,7 +44,7 @@ class ResumingWatch(Watch[ObjectT]):
         self._clock = clock
         self._version = options.resource_version
         self._watcher: RetryWatcher[ObjectT] | None = None
-        self._stopping = Stopping()
+        self._stopping = StopSignal()
         self._events = self._run()
 
     @property
@@ -95,7 +95,7 @@ class ResumingWatch(Watch[ObjectT]):
                 yield ObjectEvent(EventType.ADDED, obj)
 
     async def _list(self, options: ListOptions) -> Page[ObjectT]:
-        page = await self._stopping.unless(self._source.list(options))
+        page = await self._stopping.run_until_stopped(self._source.list(options))
         return Page() if page is None else page
 
     async def _open(self, resource_version: str) -> StreamWatcher[ObjectT]:
@@ -105,7 +105,7 @@ class ResumingWatch(Watch[ObjectT]):
         return await self._source.watch(options)
 
 
-async def wait_for(
+async def wait_for_object(
     source: ListWatch[ObjectT],
     name: str,
     predicate: Callable[[ObjectT | None], bool],

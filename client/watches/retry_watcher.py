@@ -14,7 +14,7 @@ from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from apimachinery.watch import EventType, ObjectEvent
 from client.runtime.clock import Clock, SystemClock
-from client.runtime.stopping import Stopping
+from client.runtime.stopping import StopSignal
 from client.transport.transport import TransportError
 from client.watches.stream_watcher import StreamWatcher
 
@@ -54,7 +54,7 @@ class RetryWatcher(Generic[ObjectT]):
         self._min_restart_delay = min_restart_delay
         self._clock = clock or SystemClock()
         self._stream: StreamWatcher[ObjectT] | None = None
-        self._ended = Stopping()
+        self._ended = StopSignal()
         self._opened_at: float | None = None
         self._delay = 0.0
 
@@ -110,7 +110,7 @@ class RetryWatcher(Generic[ObjectT]):
         if self._ended:
             return None
         try:
-            await self._ended.unless(self._connect())
+            await self._ended.run_until_stopped(self._connect())
         except (Forbidden, Unauthorized) as error:
             return self._end(error)
         except (APIError, TransportError) as error:
@@ -130,7 +130,7 @@ class RetryWatcher(Generic[ObjectT]):
         if self._opened_at is not None:
             delay = max(delay, self._opened_at + self._min_restart_delay - now)
         if delay > 0:
-            await self._ended.unless(self._clock.sleep(delay))
+            await self._ended.run_until_stopped(self._clock.sleep(delay))
         self._opened_at = self._clock.monotonic()
 
     def _failed(self, event: ObjectEvent[ObjectT | Status]) -> ObjectEvent[ObjectT | Status] | None:

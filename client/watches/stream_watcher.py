@@ -19,7 +19,7 @@ from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.serialization.serializer import LineFrames
 from apimachinery.watch import EventType, ObjectEvent
 from client.paging import Page
-from client.runtime.gc_pause import COLLECTOR, resting
+from client.runtime.gc_pause import GC_PAUSER, gc_paused
 from client.transport.error_responses import generic_status
 from client.transport.transport import Response
 
@@ -182,14 +182,14 @@ class FrameDecoder(Generic[T]):
                 raise self._end()
             self._ready = list(self._frames.feed(chunk))
             self._ready.reverse()
-            self._many = COLLECTOR.expect(len(chunk))
+            self._many = GC_PAUSER.prepare(len(chunk))
         frame = self._ready.pop()
         bookmark = _BOOKMARK in frame[:_BEGINNING]
         decode_object = self._decode_bookmark if bookmark else self._decode_object
         if not self._many:
             return decode_event(frame, decode_object)
         # One at a time all the same: who does not keep the object has its memory for the next.
-        with resting():
+        with gc_paused():
             return decode_event(frame, decode_object)
 
     def close(self) -> None:

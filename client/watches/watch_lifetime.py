@@ -19,7 +19,7 @@ from client.interface import Watch
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 
-class HeldWatch(Watch[ObjectT]):
+class AutoStoppingWatch(Watch[ObjectT]):
     """Another watch, for as long as this is held."""
 
     def __init__(self, inner: Watch[ObjectT]) -> None:

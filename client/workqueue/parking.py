@@ -1,7 +1,7 @@
-"""Where workers wait for a queue: woken one by one, by an item or by the time of a delayed one.
+"""Parking: where the workers of a queue wait until an item arrives or a delay ends.
 
-There is no task of its own for the time: whoever waits first watches the clock, and passes that on
-when it leaves.
+Workers are woken one at a time. No timer task runs for delayed items: the worker that waits first
+watches the clock, and hands that duty to another worker when it leaves.
 """
 
 import asyncio
@@ -12,11 +12,11 @@ from typing import Final
 from client.runtime.clock import Clock
 
 HEARTBEAT: Final = 10.0
-"""Seconds after which a waiter looks at the clock again, whatever it was told."""
+"""Seconds after which the worker that watches the clock checks it again in any case."""
 
 
 class Parking:
-    """The workers that wait; *next_ready* is the moment at which something becomes ready."""
+    """The waiting workers; *next_ready* returns the time at which the next delay ends."""
 
     def __init__(self, clock: Clock, next_ready: Callable[[], float | None]) -> None:
         self._clock = clock
@@ -24,13 +24,13 @@ class Parking:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def wait(self) -> None:
-        """Return when there may be something to take; look, and come back if there is not."""
+        """Return when an item may be available; the worker must check and wait again if not."""
         wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(wake)
         try:
-            await self._woken_or_time(wake)
+            await self._wait_for_wake_or_delay(wake)
         except asyncio.CancelledError:
-            # Another worker must have what was meant for this one, and watch the clock for it.
+            # Another worker must take the item this one was woken for, or watch the clock.
             self._remove(wake)
             if wake.done() and not wake.cancelled():
                 self.wake_one()
@@ -52,7 +52,7 @@ class Parking:
             self.wake_one()
 
     def leave(self) -> None:
-        """A worker goes away with an item; another has to watch the clock instead."""
+        """Have another worker watch the clock, because the caller leaves with an item."""
         if self._waiting and self._next_ready() is not None:
             self.wake_one()
 
@@ -60,12 +60,12 @@ class Parking:
         if wake in self._waiting:
             self._waiting.remove(wake)
 
-    async def _woken_or_time(self, wake: asyncio.Future[None]) -> None:
-        ready = self._next_ready()
-        if ready is None:
+    async def _wait_for_wake_or_delay(self, wake: asyncio.Future[None]) -> None:
+        ready_at = self._next_ready()
+        if ready_at is None:
             await wake
             return
-        delay = min(max(0.0, ready - self._clock.monotonic()), HEARTBEAT)
+        delay = min(max(0.0, ready_at - self._clock.monotonic()), HEARTBEAT)
         timer = asyncio.ensure_future(self._clock.sleep(delay))
         try:
             await asyncio.wait((wake, timer), return_when=asyncio.FIRST_COMPLETED)

@@ -1,6 +1,7 @@
-"""What a queue tells of itself, under the names that dashboards know.
+"""Metrics of work queues, under the names that client-go uses and dashboards expect.
 
-A provider is anything that takes numbers by name; without one nothing is told.
+`QueueMetrics` computes the values and reports them to a `MetricsProvider`; without a provider
+nothing is reported.
 """
 
 from collections.abc import Hashable
@@ -20,20 +21,20 @@ RETRIES: Final = "workqueue_retries_total"
 
 
 class MetricsProvider(Protocol):
-    """Takes the numbers of all queues; *queue* is the `name` label."""
+    """Receives the metrics of all queues; *queue* is the value of the `name` label."""
 
     def count(self, metric: str, queue: str) -> None:
-        """One more of what a counter counts."""
+        """Increment a counter."""
 
     def set(self, metric: str, queue: str, value: float, *, priority: int | None = None) -> None:
-        """The present value of a gauge; the depth of a priority queue is told by priority."""
+        """Set a gauge; the depth of a priority queue is reported for each priority."""
 
     def observe(self, metric: str, queue: str, seconds: float) -> None:
-        """One more value for a histogram."""
+        """Add a value to a histogram."""
 
 
 class NoQueueMetrics:
-    """Takes nothing in."""
+    """A provider that discards all metrics."""
 
     def count(self, metric: str, queue: str) -> None: ...
 
@@ -45,7 +46,7 @@ class NoQueueMetrics:
 
 
 class QueueMetrics(Generic[T]):
-    """Follows the items of one queue and works out its numbers."""
+    """Tracks the items of one queue and reports its metrics."""
 
     def __init__(
         self,
@@ -60,42 +61,43 @@ class QueueMetrics(Generic[T]):
         self._clock = clock
         self._by_priority = by_priority
         self._depths: dict[int, int] = {}
-        self._added: dict[T, float] = {}
-        self._started: dict[T, float] = {}
+        self._added_at: dict[T, float] = {}
+        self._started_at: dict[T, float] = {}
 
     def added(self, item: T, *, at: float | None = None, priority: int = 0) -> None:
-        """*item* waits to be taken, since *at* if that was earlier than now."""
+        """Count *item* as waiting since *at*, or since now."""
         self._provider.count(ADDS, self._name)
         self._change_depth(priority, 1)
-        self._added.setdefault(item, self._clock.monotonic() if at is None else at)
+        self._added_at.setdefault(item, self._clock.monotonic() if at is None else at)
 
     def taken(self, item: T, *, priority: int = 0) -> None:
         now = self._clock.monotonic()
         self._change_depth(priority, -1)
-        self._started[item] = now
-        since = self._added.pop(item, None)
-        if since is not None:
-            self._provider.observe(QUEUE_DURATION, self._name, now - since)
+        self._started_at[item] = now
+        added_at = self._added_at.pop(item, None)
+        if added_at is not None:
+            self._provider.observe(QUEUE_DURATION, self._name, now - added_at)
 
     def moved(self, before: int, after: int) -> None:
-        """An item that waits has another priority now."""
+        """Count a waiting item under another priority."""
         self._change_depth(before, -1)
         self._change_depth(after, 1)
 
     def done(self, item: T) -> None:
-        since = self._started.pop(item, None)
-        if since is not None:
-            self._provider.observe(WORK_DURATION, self._name, self._clock.monotonic() - since)
+        started_at = self._started_at.pop(item, None)
+        if started_at is not None:
+            elapsed = self._clock.monotonic() - started_at
+            self._provider.observe(WORK_DURATION, self._name, elapsed)
 
     def retried(self) -> None:
         self._provider.count(RETRIES, self._name)
 
     def report_running(self) -> None:
-        """Set the gauges of work in progress; for whoever collects the numbers, before it does."""
+        """Set the gauges of items being processed; to be called before metrics are collected."""
         now = self._clock.monotonic()
-        running = [now - since for since in self._started.values()]
-        self._provider.set(UNFINISHED, self._name, sum(running))
-        self._provider.set(LONGEST_RUNNING, self._name, max(running, default=0.0))
+        elapsed = [now - started_at for started_at in self._started_at.values()]
+        self._provider.set(UNFINISHED, self._name, sum(elapsed))
+        self._provider.set(LONGEST_RUNNING, self._name, max(elapsed, default=0.0))
 
     def _change_depth(self, priority: int, by: int) -> None:
         depth = self._depths[priority] = self._depths.get(priority, 0) + by

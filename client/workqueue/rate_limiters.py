@@ -1,7 +1,7 @@
-"""Rate limiters: how long an item has to wait before it is tried again.
+"""Rate limiters: the delay before a work queue retries an item.
 
-They only answer; waiting is the queue's. All but the bucket count the failures of each item, which
-`forget` sets back to none.
+A rate limiter only computes delays; the queue waits. All limiters except `Bucket` count the
+failures of each item, and `forget` resets the count.
 """
 
 import random
@@ -20,20 +20,20 @@ BURST: Final = 100
 
 
 class RateLimiter(Protocol[T_contra]):
-    """Decides about items that are put back into a queue."""
+    """Computes the delays of items that are added to a queue again."""
 
     def when(self, item: T_contra) -> float:
-        """Note that *item* comes back, and return the seconds it has to wait."""
+        """Count a failure of *item*, and return the seconds until it should be retried."""
 
     def forget(self, item: T_contra) -> None:
-        """*item* is done with, well or badly: its failures no longer count."""
+        """Reset the failure count of *item*, which succeeded or was given up."""
 
     def num_requeues(self, item: T_contra) -> int:
-        """How often *item* came back since it was forgotten."""
+        """Return the failures of *item* since it was last forgotten."""
 
 
 class ExponentialFailure(Generic[T]):
-    """Twice as long for each failure of an item in a row: *base* seconds up to *longest*."""
+    """Exponential backoff per item: *base* seconds, doubled with each failure up to *longest*."""
 
     def __init__(self, base: float = BASE_DELAY, longest: float = MAX_DELAY) -> None:
         self._base = base
@@ -56,7 +56,7 @@ class ExponentialFailure(Generic[T]):
 
 
 class FastSlow(Generic[T]):
-    """A few quick attempts, and slow ones after them."""
+    """*fast* seconds for the first *max_fast_attempts* failures of an item, then *slow* seconds."""
 
     def __init__(self, fast: float, slow: float, max_fast_attempts: int) -> None:
         self._fast = fast
@@ -76,7 +76,7 @@ class FastSlow(Generic[T]):
 
 
 class Bucket(Generic[T]):
-    """*qps* items a second and a burst above it, all items together; it knows no single one."""
+    """A token bucket over all items together: *qps* items a second, with bursts of *burst*."""
 
     def __init__(self, qps: float = QPS, burst: int = BURST, *, clock: Clock | None = None) -> None:
         if qps <= 0 or burst < 1:
@@ -91,7 +91,7 @@ class Bucket(Generic[T]):
         now = self._clock.monotonic()
         self._tokens = min(self._burst, self._tokens + (now - self._last) * self._qps)
         self._last = now
-        # Below zero are those who wait, each for its own moment.
+        # A negative count is the number of waiting items, each with a delay of its own.
         self._tokens -= 1
         return max(0.0, -self._tokens / self._qps)
 
@@ -103,7 +103,7 @@ class Bucket(Generic[T]):
 
 
 class MaxOf(Generic[T]):
-    """The longest wait that any of several limiters asks for."""
+    """The longest of the delays that several limiters return."""
 
     def __init__(self, *limiters: RateLimiter[T]) -> None:
         self._limiters = limiters
@@ -120,7 +120,7 @@ class MaxOf(Generic[T]):
 
 
 class MaxWait(Generic[T]):
-    """Another limiter's wait, but never more than *longest* seconds."""
+    """The delay of another limiter, capped at *longest* seconds."""
 
     def __init__(self, limiter: RateLimiter[T], longest: float) -> None:
         self._limiter = limiter
@@ -137,7 +137,7 @@ class MaxWait(Generic[T]):
 
 
 class WithJitter(Generic[T]):
-    """Another limiter's wait, stretched by chance to at most 1 + *jitter* times its length."""
+    """The delay of another limiter, multiplied by a random factor from 1 to 1 + *jitter*."""
 
     def __init__(
         self,
@@ -161,5 +161,5 @@ class WithJitter(Generic[T]):
 
 
 def default_rate_limiter(clock: Clock | None = None) -> MaxOf[Hashable]:
-    """What a controller's queue has: each item's failures, and a bucket over all of them."""
+    """Return client-go's default: exponential backoff per item and a token bucket over all."""
     return MaxOf(ExponentialFailure(), Bucket(clock=clock))

@@ -1,18 +1,21 @@
-"""WorkQueue: items to be worked on, each by one worker at a time.
+"""WorkQueue: items for workers, each processed by at most one worker at a time.
 
-Three places: the *queue*, in order; *dirty*, what needs work; *processing*, what a worker has. An
-item that is added while it is worked on becomes dirty and is queued when the worker is done. So an
-item is never worked on twice at once, waits at most once, and no change is missed.
+`Queue` is the part that all work queues share: rate limiting, blocking `get`, `done`, shutdown and
+metrics. `WorkQueue` adds the order of arrival; `client.workqueue.priority_queue` adds priorities.
 
-Nothing is bounded but by the number of different items: they are keys, and there are not more of
-them than there are objects.
+An item that is added while a worker processes it is queued again when the worker calls `done`. An
+item is therefore never processed twice at once, waits at most once, and no change is missed.
+
+A queue is unbounded, but holds each item at most once: items are object keys, so a queue never
+holds more items than there are objects.
 """
 
 import heapq
 import itertools
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Hashable
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from client.runtime.clock import Clock, SystemClock
 from client.workqueue.parking import Parking
@@ -23,49 +26,134 @@ T = TypeVar("T", bound=Hashable)
 
 
 class QueueShutDown(Exception):
-    """The queue was shut down and has nothing left to give."""
+    """Raised by `get` when the queue was shut down and is empty."""
 
 
-class Queue(Protocol[T]):
-    """What a controller needs of a queue."""
+class Queue(ABC, Generic[T]):
+    """A work queue; subclasses decide the order of the items and keep the delayed ones."""
 
+    def __init__(
+        self,
+        name: str,
+        *,
+        rate_limiter: RateLimiter[T],
+        metrics: QueueMetrics[T],
+        clock: Clock,
+    ) -> None:
+        self.name = name
+        self.metrics = metrics
+        self._clock = clock
+        self._limiter = rate_limiter
+        self._processing: set[T] = set()
+        self._parking = Parking(clock, self._next_ready)
+        self._draining_waiters = Parking(clock, lambda: None)
+        self._shutting_down = False
+        self._draining = False
+
+    @abstractmethod
     def add(self, item: T, *, priority: int = 0) -> None:
-        """Have *item* worked on; *priority* counts in queues that know it."""
+        """Enqueue *item*; *priority* only matters to a PriorityQueue."""
 
+    @abstractmethod
     def add_after(self, item: T, delay: float, *, priority: int = 0) -> None:
-        """Add *item* in *delay* seconds."""
+        """Enqueue *item* in *delay* seconds; of several delays the one that ends first counts."""
 
     def add_rate_limited(self, item: T, *, priority: int = 0) -> None:
-        """Add *item* when the rate limiter says so."""
+        """Enqueue *item* after the delay that the rate limiter returns for it."""
+        self.add_after(item, self._limiter.when(item), priority=priority)
 
     def forget(self, item: T) -> None:
-        """Let the rate limiter forget the failures of *item*; `done` is still owed."""
+        """Reset the rate limiter's failure count of *item*; `done` must still be called."""
+        self._limiter.forget(item)
 
-    def num_requeues(self, item: T) -> int: ...
+    def num_requeues(self, item: T) -> int:
+        """Return how often *item* was added rate limited since it was last forgotten."""
+        return self._limiter.num_requeues(item)
 
     async def get(self) -> T:
-        """The next item, as soon as there is one; QueueShutDown when there will be none."""
+        """Wait for the next item and return it. Raises QueueShutDown if there will be none.
 
-    async def get_with_priority(self) -> tuple[T, int]: ...
+        The caller must call `done` with the item when it has been processed.
+        """
+        return (await self.get_with_priority())[0]
+
+    async def get_with_priority(self) -> tuple[T, int]:
+        """Like `get`, but return the item's priority as well: 0 in a queue without priorities."""
+        while True:
+            self._promote()
+            taken = self._take()
+            if taken is not None:
+                break
+            if self._shutting_down:
+                raise QueueShutDown(f"queue {self.name!r} was shut down")
+            await self._parking.wait()
+        item, priority = taken
+        self.metrics.taken(item, priority=priority)
+        self._processing.add(item)
+        self._parking.leave()
+        return taken
 
     def done(self, item: T) -> None:
-        """The work on *item* has ended; whoever got it owes this call."""
+        """Mark *item* as processed; if it was added meanwhile, it can be taken again."""
+        self.metrics.done(item)
+        self._processing.discard(item)
+        if self._requeue(item):
+            self._parking.wake_one()
+        elif not self._processing:
+            self._draining_waiters.wake_all()
 
     def shut_down(self) -> None:
-        """Take nothing more; what is queued can still be got, what is delayed is dropped."""
+        """Accept no more items and drop the delayed ones; queued items can still be taken."""
+        self._draining = False
+        self._end()
 
     async def shut_down_with_drain(self) -> None:
-        """Shut down, and return when nothing is being worked on; `shut_down` ends the wait."""
+        """Shut down and wait until no item is being processed; `shut_down` ends the wait."""
+        self._draining = True
+        self._end()
+        while self._processing and self._draining:
+            await self._draining_waiters.wait()
 
     @property
-    def shutting_down(self) -> bool: ...
+    def shutting_down(self) -> bool:
+        return self._shutting_down
 
+    @abstractmethod
     def __len__(self) -> int:
-        """How many items could be got now."""
+        """Return how many items could be taken now."""
+
+    @abstractmethod
+    def _take(self) -> tuple[T, int] | None:
+        """Remove and return the first queued item with its priority; None if nothing is queued."""
+
+    @abstractmethod
+    def _requeue(self, item: T) -> bool:
+        """Make *item*, which was just processed, available again; return whether it still waits."""
+
+    @abstractmethod
+    def _promote(self) -> None:
+        """Enqueue the delayed items whose delay has ended, in the order in which it ended."""
+
+    @abstractmethod
+    def _next_ready(self) -> float | None:
+        """Return the time at which the next delayed item becomes ready, or None."""
+
+    @abstractmethod
+    def _drop_delayed(self) -> None: ...
+
+    def _end(self) -> None:
+        self._shutting_down = True
+        self._drop_delayed()
+        self._parking.wake_all()
+        self._draining_waiters.wake_all()
 
 
-class WorkQueue(Generic[T]):
-    """A queue in the order in which items were added."""
+class WorkQueue(Queue[T]):
+    """A work queue in order of arrival; priorities are accepted and ignored.
+
+    As in client-go, an item can be in `_queue` (waiting for a worker), `_dirty` (to be processed)
+    and `_processing` (a worker has it). An item that is added while it is processed is only dirty.
+    """
 
     def __init__(
         self,
@@ -75,84 +163,30 @@ class WorkQueue(Generic[T]):
         metrics: MetricsProvider | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.name = name
-        self._clock = clock or SystemClock()
-        self._limiter: RateLimiter[T] = rate_limiter or default_rate_limiter(self._clock)
-        self.metrics: QueueMetrics[T] = QueueMetrics(name, metrics, self._clock)
+        clock = clock or SystemClock()
+        super().__init__(
+            name,
+            rate_limiter=rate_limiter or default_rate_limiter(clock),
+            metrics=QueueMetrics(name, metrics, clock),
+            clock=clock,
+        )
         self._queue: deque[T] = deque()
         self._dirty: set[T] = set()
-        self._processing: set[T] = set()
-        self._delayed = _Delayed[T]()
-        self._parking = Parking(self._clock, self._delayed.next_ready)
-        self._idle = Parking(self._clock, lambda: None)
-        self._shutting_down = False
-        self._draining = False
+        self._delayed = _DelayedItems[T]()
 
     def add(self, item: T, *, priority: int = 0) -> None:
-        """Have *item* worked on; *priority* is of no consequence here."""
         self._promote()
         self._add(item)
 
     def add_after(self, item: T, delay: float, *, priority: int = 0) -> None:
-        """Add *item* in *delay* seconds; of several moments the earliest counts."""
         if self._shutting_down:
             return
         self.metrics.retried()
         if delay <= 0:
             self.add(item)
         elif self._delayed.put(item, self._clock.monotonic() + delay):
-            # Whoever watches the clock must look again.
+            # The worker that watches the clock must wait for this earlier time instead.
             self._parking.wake_one()
-
-    def add_rate_limited(self, item: T, *, priority: int = 0) -> None:
-        self.add_after(item, self._limiter.when(item))
-
-    def forget(self, item: T) -> None:
-        self._limiter.forget(item)
-
-    def num_requeues(self, item: T) -> int:
-        return self._limiter.num_requeues(item)
-
-    async def get(self) -> T:
-        while True:
-            self._promote()
-            if self._queue:
-                break
-            if self._shutting_down:
-                raise QueueShutDown(f"queue {self.name!r} was shut down")
-            await self._parking.wait()
-        item = self._queue.popleft()
-        self.metrics.taken(item)
-        self._processing.add(item)
-        self._dirty.discard(item)
-        self._parking.leave()
-        return item
-
-    async def get_with_priority(self) -> tuple[T, int]:
-        return await self.get(), 0
-
-    def done(self, item: T) -> None:
-        self.metrics.done(item)
-        self._processing.discard(item)
-        if item in self._dirty:
-            self._queue.append(item)
-            self._parking.wake_one()
-        elif not self._processing:
-            self._idle.wake_all()
-
-    def shut_down(self) -> None:
-        self._draining = False
-        self._end()
-
-    async def shut_down_with_drain(self) -> None:
-        self._draining = True
-        self._end()
-        while self._processing and self._draining:
-            await self._idle.wait()
-
-    @property
-    def shutting_down(self) -> bool:
-        return self._shutting_down
 
     def __len__(self) -> int:
         self._promote()
@@ -167,53 +201,66 @@ class WorkQueue(Generic[T]):
             self._queue.append(item)
             self._parking.wake_one()
 
+    def _take(self) -> tuple[T, int] | None:
+        if not self._queue:
+            return None
+        item = self._queue.popleft()
+        self._dirty.discard(item)
+        return item, 0
+
+    def _requeue(self, item: T) -> bool:
+        if item not in self._dirty:
+            return False
+        self._queue.append(item)
+        return True
+
     def _promote(self) -> None:
-        """Queue what has become ready, in the order in which it did."""
         while (ready := self._delayed.pop(self._clock.monotonic())) is not None:
             at, item = ready
             self._add(item, at=at)
 
-    def _end(self) -> None:
-        self._shutting_down = True
+    def _next_ready(self) -> float | None:
+        return self._delayed.next_ready()
+
+    def _drop_delayed(self) -> None:
         self._delayed.clear()
-        self._parking.wake_all()
-        self._idle.wake_all()
 
 
-class _Delayed(Generic[T]):
-    """Items by the moment at which they are ready; each waits once, for its earliest moment."""
+class _DelayedItems(Generic[T]):
+    """Items by the time at which they become ready; each item is kept with its earliest time."""
 
     def __init__(self) -> None:
-        self._moments: dict[T, float] = {}
-        # Entries whose moment is no longer the item's are left behind and skipped.
+        self._ready_at: dict[T, float] = {}
+        # An entry whose time is no longer that of its item is outdated: it stays and is skipped.
         self._heap: list[tuple[float, int, T]] = []
         self._order = itertools.count()
 
     def put(self, item: T, at: float) -> bool:
-        """Whether nothing is ready earlier than *item* now."""
-        known = self._moments.get(item)
-        if known is not None and known <= at:
+        """Keep *item* until *at*; return whether it is now the first to become ready."""
+        present = self._ready_at.get(item)
+        if present is not None and present <= at:
             return False
-        self._moments[item] = at
+        self._ready_at[item] = at
         heapq.heappush(self._heap, (at, next(self._order), item))
         return self.next_ready() == at
 
     def next_ready(self) -> float | None:
         while self._heap:
             at, _, item = self._heap[0]
-            if self._moments.get(item) == at:
+            if self._ready_at.get(item) == at:
                 return at
             heapq.heappop(self._heap)
         return None
 
     def pop(self, now: float) -> tuple[float, T] | None:
+        """Remove the first item that is ready at *now*; return it with the time it became so."""
         at = self.next_ready()
         if at is None or at > now:
             return None
         item = heapq.heappop(self._heap)[2]
-        del self._moments[item]
+        del self._ready_at[item]
         return at, item
 
     def clear(self) -> None:
-        self._moments.clear()
+        self._ready_at.clear()
         self._heap.clear()

@@ -20,7 +20,7 @@ from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
-from apimachinery.serialization.serializer import JSON, PROTOBUF, YAML
+from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
 from apimachinery.testing import objects
 from apis.gadgets import GROUP, types, v1, v1beta1
 from apis.gadgets.register import add_to_scheme

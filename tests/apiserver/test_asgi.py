@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from apiserver.app import DRAIN
 from apiserver.asgi import Server, application
 from apiserver.config import ServerConfig
+from apiserver.http.exchange import DRAIN
 from apiserver.process.data_folder import prepare, read_admin_token
 from tests.apiserver.http.driver import Driver
 

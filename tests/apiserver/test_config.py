@@ -66,7 +66,7 @@ def test_a_list_in_the_environment_has_commas() -> None:
         ("BIND", "127.0.0.1:65536", "a port from 0 to 65535"),
         ("INSECURE_HTTP", "maybe", "must be true or false"),
         ("LOG_FORMAT", "xml", "must be one of text, json"),
-        ("TOKEN_AUTH_FILE", "/no/such/file", "there is no such file"),
+        ("TOKEN_AUTH_FILE", "/no/such/file", "file does not exist"),
         ("DATA_DIR", __file__, "is not a folder"),
     ],
 )

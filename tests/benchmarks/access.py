@@ -6,7 +6,7 @@ from time import perf_counter
 from apimachinery.schema import GroupResource
 from apis.gadgets.install import GADGETS
 from apis.rbac import GROUP
-from apiserver.app import create_app
+from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
 from apiserver.auth.user import AUTHENTICATED, MASTERS, User
@@ -27,7 +27,7 @@ def run() -> None:
 
 async def measure() -> None:
     access = Access()
-    app = create_app(
+    app = App(
         (GADGETS, *standard_groups(access)),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([]),

@@ -16,7 +16,7 @@ from apimachinery.schema import GroupVersionKind
 from apis.gadgets import v1
 from client import InvalidRequest
 from client.object_codec import ObjectCodec, encode_document
-from client.runtime.gc_pause import LARGE
+from client.runtime.gc_pause import MIN_PAUSE_BYTES
 from tests.client.fakes import gadget, gadget_list
 
 FULL = {
@@ -97,7 +97,7 @@ def test_any_list_is_decoded_or_refused_as_by_its_model(metadata: Any, items: An
 def test_the_collector_runs_again_after_a_large_list(cls: Any) -> None:
     document = gadget_list(*(gadget(f"g{number}") for number in range(3000)))
     data = orjson.dumps(document)
-    assert len(data) > LARGE
+    assert len(data) > MIN_PAUSE_BYTES
 
     page = ObjectCodec(cls).decode_list(data)
     with pytest.raises(DecodeError):

@@ -9,8 +9,8 @@ import pytest
 from apimachinery.errors import Expired, NotFound
 from apimachinery.meta.options import ListOptions
 from apimachinery.model.decoding import DecodeError
-from client.object_codec import next_token
-from client.paging import Listing, Page, Received
+from client.object_codec import peek_continue_token
+from client.paging import Listing, Page, UndecodedPage
 
 PAGES = {
     "": Page(["a", "b"], "7", "second"),
@@ -31,14 +31,14 @@ class Collection:
         self.done.append(f"fetch {options.limit}")
         return Page(["all"], "9")
 
-    async def receive(self, options: ListOptions) -> Received[str]:
+    async def receive(self, options: ListOptions) -> UndecodedPage[str]:
         self.done.append(f"ask {options.continue_ or 'first'}")
         await asyncio.sleep(0)
         if failure := self.failing.get(f"ask {options.continue_}"):
             raise failure
         page = PAGES[options.continue_]
         token = page.continue_ if page.continue_ in self._told else ""
-        return Received(lambda: self._decode(options.continue_), token)
+        return UndecodedPage(lambda: self._decode(options.continue_), token)
 
     def listing(self) -> Listing[str]:
         return Listing(self.fetch, ListOptions(limit=2), receive=self.receive)
@@ -117,4 +117,4 @@ async def test_of_two_failures_the_first_is_told() -> None:
     ],
 )
 def test_a_token_is_seen_where_servers_write_it(document: Any, token: str) -> None:
-    assert next_token(orjson.dumps(document)) == token
+    assert peek_continue_token(orjson.dumps(document)) == token

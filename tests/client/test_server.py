@@ -10,21 +10,21 @@ from apimachinery.meta.status import Status
 from apimachinery.scheme import Scheme
 from apis.gadgets import v1, v1beta1
 from apis.gadgets.install import GADGETS
-from apiserver.app import App, create_app
+from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.storage.backends import open_backend
 from client import ASGITransport, AsyncClient, Client, Config, ResourceClient, ServerWarning
-from client.auth.auth_info import Auth
+from client.auth.auth_info import AuthInfo
 from client.cache.resource_versions import compare
 from tests.roles import standard_authorizer
 
-ADMIN = Config("https://apiserver", auth=Auth(token="admin"), user_agent="tests/1", timeout=10)
+ADMIN = Config("https://apiserver", auth=AuthInfo(token="admin"), user_agent="tests/1", timeout=10)
 
 
 def app() -> App:
-    return create_app(
+    return App(
         (GADGETS,),
         lambda: open_backend("sqlite://:memory:"),
         authentication=Authentication(

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from apis.core.bootstrap import create_bootstrap_objects
-from apiserver.app import App, create_app
+from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
@@ -47,7 +47,7 @@ class Reply:
 
 @pytest.fixture
 async def app() -> AsyncIterator[App]:
-    made = create_app(
+    made = App(
         GROUPS,
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication(

@@ -10,13 +10,13 @@ from apimachinery.apply import (
     ApplyConflict,
     ApplyError,
     FieldManager,
-    appear,
     compare,
+    compare_to_empty,
     extract_items,
+    field_set_of,
     merge,
     no_other_version,
     remove_items,
-    set_of,
     validate,
 )
 from apimachinery.apply.fieldset import FieldSet
@@ -118,7 +118,7 @@ def test_a_comparison_is_the_mirror_of_the_other_way(old: Any, new: Any) -> None
 @quick
 @given(objects)
 def test_fields_that_are_added_are_those_of_the_value(value: Any) -> None:
-    assert not set_of(value, SHAPE) - everything_in(value)
+    assert not field_set_of(value, SHAPE) - everything_in(value)
 
 
 @quick
@@ -130,7 +130,7 @@ def test_a_merge_has_all_that_was_applied(live: Any, applied: Any) -> None:
 
     assert (live, applied) == before
     validate(merged, SHAPE)
-    assert not set_of(applied, SHAPE) - everything_in(merged)
+    assert not field_set_of(applied, SHAPE) - everything_in(merged)
 
 
 @quick
@@ -151,18 +151,18 @@ def test_merging_into_nothing_gives_the_applied(applied: Any) -> None:
 @quick
 @given(objects, objects)
 def test_what_is_removed_is_gone_and_the_rest_is_not(value: Any, other: Any) -> None:
-    unwanted = set_of(other, SHAPE) & set_of(value, SHAPE)
+    unwanted = field_set_of(other, SHAPE) & field_set_of(value, SHAPE)
 
     left = everything_in(remove_items(value, unwanted, SHAPE))
 
     assert not left & unwanted
-    assert not set_of(value, SHAPE).recursive_difference(unwanted) - left
+    assert not field_set_of(value, SHAPE).recursive_difference(unwanted) - left
 
 
 @quick
 @given(objects, objects)
 def test_what_is_extracted_is_valid_and_a_part(value: Any, other: Any) -> None:
-    wanted = set_of(other, SHAPE) & set_of(value, SHAPE)
+    wanted = field_set_of(other, SHAPE) & field_set_of(value, SHAPE)
 
     part = extract_items(value, wanted, SHAPE)
 
@@ -173,15 +173,15 @@ def test_what_is_extracted_is_valid_and_a_part(value: Any, other: Any) -> None:
 @quick
 @given(objects)
 def test_all_fields_extracted_are_the_value(value: Any) -> None:
-    wanted = set_of(value, SHAPE)
+    wanted = field_set_of(value, SHAPE)
 
-    assert set_of(extract_items(value, wanted, SHAPE), SHAPE) == wanted
+    assert field_set_of(extract_items(value, wanted, SHAPE), SHAPE) == wanted
 
 
 @quick
 @given(objects)
 def test_what_appears_is_added_to_nothing(value: Any) -> None:
-    assert appear(value, SHAPE) == compare({}, value, SHAPE)
+    assert compare_to_empty(value, SHAPE) == compare({}, value, SHAPE)
 
 
 @quick
@@ -252,7 +252,7 @@ def test_bad_values_raise_nothing_but_apply_errors(value: Any) -> None:
     applied = {"kind": "T"} | (value if isinstance(value, dict) else {"list": value})
     applied["apiVersion"] = "v1"
     for work in (
-        lambda: set_of(value, SHAPE),
+        lambda: field_set_of(value, SHAPE),
         lambda: compare({}, applied, SHAPE),
         lambda: manager().apply(None, applied, manager="m", time=T1),
         lambda: manager().update(None, applied, manager="m", time=T1),

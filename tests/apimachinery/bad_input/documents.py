@@ -15,7 +15,8 @@ from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.protobuf import InvalidProtobuf, Unframer
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
-from apimachinery.serialization.serializer import PROTOBUF, YAML, LineFrames
+from apimachinery.serialization.media_types import PROTOBUF, YAML
+from apimachinery.serialization.serializer import LineFrames
 from apimachinery.watch import decode_frame
 from apis.gadgets.register import add_to_scheme
 from tests.apimachinery.bad_input import MILLION, RIGHT_TO_LEFT, Table
@@ -314,7 +315,7 @@ PROTOBUF_DOCUMENTS = Table(
         (config_map("0801"), DecodeError, "metadata: wrong wire type 0, expected 2"),
         (config_map("0a 03 0a 01 ff"), DecodeError, "metadata.name: a string must be valid UTF-8"),
         (config_map("0a 03 0a 05 61"), DecodeError, "metadata: unexpected end of data"),
-        (config_map("12 02 18 01"), DecodeError, "data: an entry of a map"),
+        (config_map("12 02 18 01"), DecodeError, "data: a map entry has"),
         (config_map("20 ffffffffffffffffffff01"), DecodeError, "more than 64 bits"),
         (config_map("0f"), DecodeError, "illegal wire type 7"),
         (config_map("00"), DecodeError, "illegal field number 0"),
@@ -371,7 +372,11 @@ PROTOBUF_STREAMS = Table(
     "protobuf streams",
     unframe,
     [
-        (b"\xff\xff\xff\xff", InvalidProtobuf, "a frame of 4294967295 bytes is longer than 1000"),
+        (
+            b"\xff\xff\xff\xff",
+            InvalidProtobuf,
+            "frame of 4294967295 bytes exceeds the limit of 1000",
+        ),
         (b"\x00\x00\x00\x05abc", InvalidProtobuf, "ended inside a frame, after 7 bytes"),
         (b"\x00\x00", InvalidProtobuf, "ended inside a frame"),
     ],

@@ -342,7 +342,7 @@ REFUSED: dict[str, tuple[Any, Any, type[PatchError], str]] = {
     ),
     "a key that is an object": (
         {"containers": names("a")}, {"containers": [{"name": {}}]}, PatchFailed,
-        "containers: map[] cannot identify an element of a list",
+        "containers: map[] cannot identify a list element",
     ),
     "no key declared": (
         {"keyless": names("a")}, {"keyless": names("b")}, PatchFailed,
@@ -455,7 +455,7 @@ REFUSED: dict[str, tuple[Any, Any, type[PatchError], str]] = {
         {}, [], MalformedPatch, "a strategic merge patch must be an object",
     ),
     "a document that is no object": (
-        [], {}, PatchFailed, "only an object can have a strategic merge patch",
+        [], {}, PatchFailed, "a strategic merge patch applies to objects only",
     ),
 }  # fmt: skip
 

@@ -524,13 +524,13 @@ class Either(Model):
         (Numberless, "nameless declares no protobuf field number"),
         (Holder, "spec.nameless declares no protobuf field number"),
         (ObjectList[Holder], "items.spec.nameless declares no protobuf field number"),
-        (Unstructured, "Unstructured keeps fields that it does not declare"),
+        (Unstructured, "Unstructured keeps undeclared fields"),
         (Twice, "b has the protobuf field number of a"),
         (Through, "b has the protobuf field number of a"),
         (Illegal, "a has an illegal protobuf field number: (19000,)"),
-        (Strange, "a has a type that protobuf does not have: <class 'complex'>"),
-        (MapOfMaps, "a has a type that protobuf does not have: <class 'dict'>"),
-        (Either, f"a has a type that protobuf does not have: {Union[int, bool]}"),  # noqa: UP007
+        (Strange, "a has a type without protobuf form: <class 'complex'>"),
+        (MapOfMaps, "a has a type without protobuf form: <class 'dict'>"),
+        (Either, f"a has a type without protobuf form: {Union[int, bool]}"),  # noqa: UP007
     ],
 )
 def test_a_class_without_protobuf_form_says_why(

@@ -9,11 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apimachinery.model.decoding import DecodeError
-from apimachinery.serialization.media_types import negotiate, parse_accept, parse_media_type
-from apimachinery.serialization.serializer import (
+from apimachinery.serialization.media_types import (
     JSON,
     PROTOBUF,
     YAML,
+    negotiate,
+    parse_accept,
+    parse_media_type,
+)
+from apimachinery.serialization.serializer import (
     YAML_SERIALIZER,
     LineFrames,
     read_json,

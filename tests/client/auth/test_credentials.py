@@ -22,8 +22,8 @@ from cryptography.x509.oid import NameOID
 from apimachinery.scalars.time import format_time
 from apis.gadgets import v1
 from client import AsyncClient, Config, ConfigError, CredentialError, TransportError
-from client.auth.auth_info import Auth
-from client.auth.credentials import ClientIdentity, TokenFile, bearer
+from client.auth.auth_info import AuthInfo
+from client.auth.credentials import ClientIdentity, TokenFileCredentials, bearer_header
 from client.auth.exec_plugin import ExecConfig, ExecPlugin
 from client.config import default_user_agent
 from client.transport.network import NetworkTransport
@@ -38,7 +38,7 @@ V1 = "client.authentication.k8s.io/v1"
 async def test_a_token_file_is_read_again_after_a_minute(tmp_path: Path, clock: FakeClock) -> None:
     path = tmp_path / "token"
     path.write_text("one\n")
-    tokens = TokenFile(path, clock=clock)
+    tokens = TokenFileCredentials(path, clock=clock)
 
     first = await tokens.identity()
     path.write_text("two")
@@ -46,22 +46,22 @@ async def test_a_token_file_is_read_again_after_a_minute(tmp_path: Path, clock: 
     clock.time += 60
     second = await tokens.identity()
 
-    assert first == same == ClientIdentity(bearer("one"))
-    assert second == ClientIdentity(bearer("two"))
+    assert first == same == ClientIdentity(bearer_header("one"))
+    assert second == ClientIdentity(bearer_header("two"))
 
 
 async def test_a_refused_token_is_read_again_at_once(tmp_path: Path, clock: FakeClock) -> None:
     path = tmp_path / "token"
     path.write_text("one")
-    tokens = TokenFile(path, clock=clock)
+    tokens = TokenFileCredentials(path, clock=clock)
     first = await tokens.identity()
 
-    unchanged = await tokens.renewed(first)
+    unchanged = await tokens.renew(first)
     path.write_text("two")
-    changed = await tokens.renewed(first)
+    changed = await tokens.renew(first)
 
     assert unchanged is None
-    assert changed == ClientIdentity(bearer("two"))
+    assert changed == ClientIdentity(bearer_header("two"))
 
 
 async def test_a_token_file_that_breaks_leaves_the_last_token(
@@ -69,12 +69,12 @@ async def test_a_token_file_that_breaks_leaves_the_last_token(
 ) -> None:
     path = tmp_path / "token"
     path.write_text("one")
-    tokens = TokenFile(path, clock=clock)
+    tokens = TokenFileCredentials(path, clock=clock)
     await tokens.identity()
     path.write_text(" \n")
     clock.time += 61
 
-    assert await tokens.identity() == ClientIdentity(bearer("one"))
+    assert await tokens.identity() == ClientIdentity(bearer_header("one"))
     assert "read empty token from file" in caplog.text
 
 
@@ -87,7 +87,7 @@ async def test_a_token_file_that_never_worked_is_an_error(
         path.write_text(text)
 
     with pytest.raises(CredentialError, match=message):
-        await TokenFile(path).identity()
+        await TokenFileCredentials(path).identity()
 
 
 @dataclass
@@ -135,7 +135,7 @@ async def test_a_plugin_is_run_once_and_told_what_it_is_for(script: Script) -> N
 
     found = await asyncio.gather(*(plugin.identity() for _ in range(5)))
 
-    assert found == [ClientIdentity(bearer("t"))] * 5
+    assert found == [ClientIdentity(bearer_header("t"))] * 5
     assert script.calls == [
         {
             "kind": "ExecCredential",
@@ -156,8 +156,8 @@ async def test_a_plugin_is_run_again_when_its_credentials_run_out(
     clock.time += 3600
     second = await plugin.identity()
 
-    assert first == same == ClientIdentity(bearer("one"))
-    assert second == ClientIdentity(bearer("two"))
+    assert first == same == ClientIdentity(bearer_header("one"))
+    assert second == ClientIdentity(bearer_header("two"))
     assert len(script.calls) == 2
 
 
@@ -168,9 +168,9 @@ async def test_refused_credentials_make_a_plugin_run_again_once(script: Script) 
     first = await plugin.identity()
     script.prints(token="two")
 
-    found = await asyncio.gather(*(plugin.renewed(first) for _ in range(3)))
+    found = await asyncio.gather(*(plugin.renew(first) for _ in range(3)))
 
-    assert found == [ClientIdentity(bearer("two"))] * 3
+    assert found == [ClientIdentity(bearer_header("two"))] * 3
     assert len(script.calls) == 2
 
 
@@ -188,7 +188,7 @@ async def test_a_plugin_speaks_the_version_it_is_configured_with(script: Script)
 
     found = await ExecPlugin(replace(script.config, api_version=beta)).identity()
 
-    assert found == ClientIdentity(bearer("t"))
+    assert found == ClientIdentity(bearer_header("t"))
     with pytest.raises(CredentialError, match=r"configured to use API version .*/v1, plugin"):
         await ExecPlugin(script.config).identity()
 
@@ -275,9 +275,9 @@ async def test_a_plugin_that_hangs_is_ended() -> None:
 
 
 async def test_a_plugin_is_not_run_when_there_is_a_token() -> None:
-    auth = Auth(token="t", exec=ExecConfig("/does/not/exist", V1))
+    auth = AuthInfo(token="t", exec=ExecConfig("/does/not/exist", V1))
 
-    assert await auth.credentials().identity() == ClientIdentity(bearer("t"))
+    assert await auth.credentials().identity() == ClientIdentity(bearer_header("t"))
 
 
 @dataclass
@@ -371,7 +371,7 @@ async def test_a_client_certificate_from_memory_says_who_one_is(
     config = Config(
         secure.url,
         tls=TLS(ca=authority.pem, server_name="gadgets.test"),
-        auth=Auth(certificate=authority.issue("alice")),
+        auth=AuthInfo(certificate=authority.issue("alice")),
         trust_env=False,
     )
 
@@ -389,7 +389,7 @@ async def test_a_plugins_certificate_is_used_for_the_connection(
     config = Config(
         secure.url,
         tls=TLS(ca=authority.pem, server_name="gadgets.test"),
-        auth=Auth(exec=script.config),
+        auth=AuthInfo(exec=script.config),
         trust_env=False,
     )
 
@@ -534,7 +534,7 @@ async def test_every_request_says_who_and_what_is_asking(
     server: FakeServer,
 ) -> None:
     server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
-    config = Config(server.url, auth=Auth(username="u", password="p"), trust_env=False)
+    config = Config(server.url, auth=AuthInfo(username="u", password="p"), trust_env=False)
 
     await fetch(config)
 

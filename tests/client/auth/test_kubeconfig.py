@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from apimachinery.serialization.yaml import dump_yaml
 from client import Config, ConfigError
-from client.auth.credentials import ClientIdentity, bearer
+from client.auth.credentials import ClientIdentity, bearer_header
 from client.auth.kubeconfig import Kubeconfig
 
 Write = Callable[..., Path]
@@ -414,10 +414,10 @@ async def test_a_token_and_a_file_of_it_may_both_be_given(tmp_path: Path) -> Non
 
     before = await credentials.identity()
     (tmp_path / "token").write_text("from file\n")
-    after = await credentials.renewed(before)
+    after = await credentials.renew(before)
 
-    assert before == ClientIdentity(bearer("inline"))
-    assert after == ClientIdentity(bearer("from file"))
+    assert before == ClientIdentity(bearer_header("inline"))
+    assert after == ClientIdentity(bearer_header("from file"))
 
 
 def test_secrets_are_not_printed() -> None:

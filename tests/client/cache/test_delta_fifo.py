@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from client.cache.deltas import Bookmark, DeltaBatch, FIFOClosed, ObjectChange
-from client.cache.fifo import HOLD_UP
+from client.cache.delta_queue import MAX_PENDING, FIFOClosed
+from client.cache.deltas import Bookmark, DeltaBatch, ObjectChange
 from client.informer import DeletedObject, DeltaFIFO, Store
 from tests.client.informer.clock import settle
 from tests.client.informer.conftest import Background
@@ -307,23 +307,23 @@ async def test_pop_waits_for_something_each_time(background: Background) -> None
 
 async def test_the_producer_is_held_up_and_closing_ends_all(background: Background) -> None:
     fifo: DeltaFIFO[Gadget] = DeltaFIFO()
-    for number in range(HOLD_UP):
+    for number in range(MAX_PENDING):
         fifo.add(gadget(f"g{number}"))
-    producer = background(fifo.room())
+    producer = background(fifo.wait_for_room())
     await settle()
     assert not producer.done()
     await popped(fifo)
     await settle()
     assert producer.done()
     fifo.add(gadget("another"))
-    again = background(fifo.room())
+    again = background(fifo.wait_for_room())
     await settle()
     assert not again.done()
 
     fifo.close()
     await settle()
     assert again.done()
-    for _ in range(HOLD_UP):
+    for _ in range(MAX_PENDING):
         await popped(fifo)
 
     with pytest.raises(FIFOClosed):

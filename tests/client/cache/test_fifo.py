@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
-from client.cache.deltas import Bookmark, DeltaBatch, FIFOClosed, ObjectChange, ReplacedAll, SyncAll
-from client.cache.fifo import BATCH, HOLD_UP
+from client.cache.delta_queue import MAX_PENDING, FIFOClosed
+from client.cache.deltas import Bookmark, DeltaBatch, ObjectChange, ReplacedAll, SyncAll
+from client.cache.fifo import MAX_BATCH
 from client.informer import FIFO, DeletedObject, InvalidKey
 from tests.client.informer.clock import settle
 from tests.client.informer.conftest import Background
@@ -83,10 +84,10 @@ async def test_a_batch_ends_at_a_delta_about_all_objects() -> None:
 
 async def test_a_batch_has_at_most_a_thousand_deltas() -> None:
     fifo: FIFO[Gadget] = FIFO()
-    for number in range(BATCH + 1):
+    for number in range(MAX_BATCH + 1):
         fifo.add(gadget(f"g{number}"))
 
-    assert len((await popped(fifo)).deltas) == BATCH
+    assert len((await popped(fifo)).deltas) == MAX_BATCH
     assert len((await popped(fifo)).deltas) == 1
 
 
@@ -195,9 +196,9 @@ async def test_a_first_list_whose_processing_fails_counts_as_processed() -> None
 async def test_the_producer_is_held_up_when_two_batches_wait(background: Background) -> None:
     """The only back-pressure there is."""
     fifo: FIFO[Gadget] = FIFO()
-    for number in range(HOLD_UP):
+    for number in range(MAX_PENDING):
         fifo.add(gadget(f"g{number}"))
-    producer = background(fifo.room())
+    producer = background(fifo.wait_for_room())
     await settle()
     assert not producer.done()
 
@@ -205,10 +206,10 @@ async def test_the_producer_is_held_up_when_two_batches_wait(background: Backgro
     await settle()
 
     assert producer.done()
-    await fifo.room()
-    for number in range(BATCH):
+    await fifo.wait_for_room()
+    for number in range(MAX_BATCH):
         fifo.add(gadget(f"more{number}"))
-    again = background(fifo.room())
+    again = background(fifo.wait_for_room())
     await settle()
     assert not again.done()
 
@@ -246,9 +247,9 @@ async def test_a_pop_that_is_cancelled_loses_nothing() -> None:
 
 async def test_closing_lets_a_producer_go(background: Background) -> None:
     fifo: FIFO[Gadget] = FIFO()
-    for number in range(HOLD_UP):
+    for number in range(MAX_PENDING):
         fifo.add(gadget(f"g{number}"))
-    producer = background(fifo.room())
+    producer = background(fifo.wait_for_room())
     await settle()
 
     fifo.close()
@@ -259,11 +260,11 @@ async def test_closing_lets_a_producer_go(background: Background) -> None:
 
 async def test_there_is_room_until_two_batches_wait() -> None:
     fifo: FIFO[Gadget] = FIFO()
-    for number in range(2 * BATCH - 1):
+    for number in range(2 * MAX_BATCH - 1):
         fifo.add(gadget(f"g{number}"))
 
     async with asyncio.timeout(5):
-        await fifo.room()
+        await fifo.wait_for_room()
 
 
 async def test_a_closed_queue_is_drained_and_then_says_so() -> None:

@@ -43,8 +43,6 @@ def test_an_index_function_may_return_many_values_or_none() -> None:
     store.add(gadget("c"))
 
     assert store.index_keys("labels", "y") == ["default/a", "default/b"]
-    shared = store.sharing("labels", gadget("z", labels={"x": "", "y": ""}))
-    assert [obj.metadata.name for obj in shared] == ["a", "b"]
 
 
 def test_a_failing_index_function_is_an_error_and_changes_nothing() -> None:

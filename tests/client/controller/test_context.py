@@ -120,6 +120,48 @@ async def test_every_way_of_writing_is_noticed(env: Environment, once: Once) -> 
     await once(body)
 
 
+async def test_writes_of_parts_and_dry_runs_leave_the_cache_alone(
+    env: Environment, once: Once
+) -> None:
+    """Answers that are not the whole stored object must not be read in its place."""
+
+    async def body(ctx: Context[Gadget]) -> None:
+        env.faults.watch(Gadget).cut(times=-1)
+        env.faults.on("watch").unavailable(times=-1)
+        env.faults.on("list").unavailable(times=-1)
+        before = await ctx.get()
+        assert before is not None
+        await ctx.objects.metadata.patch("lamp", {"metadata": {"labels": {"a": "b"}}})
+        await ctx.objects.scale.patch("lamp", {"spec": {"replicas": 7}})
+        await ctx.objects.dry_run().delete("lamp")
+        await ctx.objects.delete("lamp", dry_run=True)
+        assert await ctx.get() == before
+        await ctx.objects.status.patch("lamp", {"status": {"readyReplicas": 2}})
+        after = await ctx.get()
+        assert after is not None
+        assert (after.spec.replicas, after.status.ready_replicas) == (7, 2)
+        env.faults.clear()
+
+    await once(body)
+
+
+async def test_an_edit_that_changes_nothing_shows_the_state_it_has_read(
+    env: Environment, once: Once
+) -> None:
+    async def body(ctx: Context[Gadget]) -> None:
+        env.faults.watch(Gadget).cut(times=-1)
+        env.faults.on("watch").unavailable(times=-1)
+        env.faults.on("list").unavailable(times=-1)
+        await env.observer.of(Gadget).patch("lamp", {"metadata": {"labels": {"by": "others"}}})
+        await ctx.objects.modify("lamp", lambda g: None)
+        newest = await ctx.get()
+        assert newest is not None
+        assert newest.metadata.labels == {"by": "others"}
+        env.faults.clear()
+
+    await once(body)
+
+
 async def test_what_is_read_may_be_changed(env: Environment, once: Once) -> None:
     async def body(ctx: Context[Gadget]) -> None:
         first = await ctx.get()

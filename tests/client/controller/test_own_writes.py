@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apimachinery.meta.status import Status, StatusDetails
 from apimachinery.meta.types import Object, ObjectMeta
 from client.controller.own_writes import DELETED_KEPT, Writes
 
@@ -29,6 +30,27 @@ def test_a_write_is_read_until_the_cache_has_come_as_far() -> None:
     cache.version = "9"
     assert cache.writes.newest("a", newer) is newer
     assert len(cache.writes) == 0
+
+
+def test_an_observed_object_is_copied() -> None:
+    """The caller of the write has the object as well, and may change it."""
+    cache = Cache()
+    written = obj("a", "9")
+    cache.writes.observe(written)
+    written.metadata.labels["changed"] = "later"
+
+    newest = cache.writes.newest("a", None)
+    assert newest is not None
+    assert newest.metadata.labels == {}
+
+
+def test_an_observed_status_is_a_deletion() -> None:
+    cache = Cache()
+    cache.writes.observe(Status(details=StatusDetails(uid="uid-a")))
+    cache.writes.observe(Status())
+
+    assert cache.writes.newest("a", obj("a", "4")) is None
+    assert cache.writes.newest("b", obj("b", "4")) is not None
 
 
 def test_a_write_that_the_cache_has_shown_already_is_not_kept() -> None:

@@ -9,7 +9,7 @@ from apimachinery.meta.types import ObjectMeta, PartialObjectMetadata, TypeMeta
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.schema import GroupVersion
 from apimachinery.watch import EventType, ObjectEvent
-from client.cache.fifo import HOLD_UP
+from client.cache.delta_queue import MAX_PENDING
 from client.informer import FIFO, Reflector, Store
 from client.reflector.watch_intake import Intake
 from client.runtime.clock import Clock
@@ -166,11 +166,11 @@ async def test_a_full_queue_holds_up_the_stream(
     reflector = Reflector(server, fifo, use_watch_list=False, clock=clock)
     background(reflector.run())
     await settle()
-    for number in range(HOLD_UP + 500):
+    for number in range(MAX_PENDING + 500):
         server.put(f"g{number}")
     await settle()
     unread = len(server.open[0].events)
-    assert (len(fifo), unread) == (HOLD_UP, 501)
+    assert (len(fifo), unread) == (MAX_PENDING, 501)
 
     for _ in range(2):
         await fifo.pop(lambda batch: None)

@@ -11,7 +11,7 @@ from apimachinery.meta.options import ListOptions
 from apimachinery.scheme import Scheme
 from apis.gadgets import v1
 from client import ASGITransport, AsyncClient, Config, TransportError
-from client.auth.auth_info import Auth
+from client.auth.auth_info import AuthInfo
 from client.informer import SharedInformer
 from client.transport.request import Request
 from client.transport.transport import Response
@@ -162,7 +162,11 @@ async def test_an_informer_may_live_on_a_websocket(client: AsyncClient) -> None:
     ("config", "group", "error"),
     [
         (Config("https://apiserver"), "gadgets.example.io/v1", Forbidden),
-        (Config("https://apiserver", auth=Auth(token="?")), "gadgets.example.io/v1", Unauthorized),
+        (
+            Config("https://apiserver", auth=AuthInfo(token="?")),
+            "gadgets.example.io/v1",
+            Unauthorized,
+        ),
         (ADMIN, "nobody.example.io/v1", NotFound),
     ],
 )

@@ -18,8 +18,8 @@ from apimachinery.errors import (
 )
 from apimachinery.schema import GroupResource
 from client import AsyncClient, Config
-from client.auth.credentials import ClientIdentity, bearer
-from client.transport.error_responses import error_of
+from client.auth.credentials import ClientIdentity, bearer_header
+from client.transport.error_responses import error_from_response
 from client.transport.request import Request
 from client.transport.request_rate import TokenBucket, Unlimited
 from client.transport.retry import retry_on_conflict
@@ -32,7 +32,7 @@ from client.transport.transport import (
     RequestTimeout,
     TransportError,
 )
-from client.transport.warnings import LogWarnings, ServerWarning, parse_warnings
+from client.transport.warnings import ServerWarning, WarningLogger, parse_warnings
 from tests.client.fakes import FakeClock
 
 READ = Request("get", "GET", "/a", resource=GroupResource("", "pods"), name="a")
@@ -208,7 +208,7 @@ async def test_a_client_has_no_limit_and_finite_times_unless_told() -> None:
     async with AsyncClient(config) as usual, AsyncClient(replace(config, qps=5)) as limited:
         assert isinstance(usual.sender._limiter, Unlimited)
         assert isinstance(limited.sender._limiter, TokenBucket)
-        assert (usual.sender.timeout, usual.sender.watch_idle) == (60, 150)
+        assert (usual.sender.timeout, usual.sender.watch_idle_timeout) == (60, 150)
     assert (config.connect_timeout, config.max_retries, config.burst) == (10, 10, 10)
 
 
@@ -239,7 +239,7 @@ async def test_a_server_that_does_not_answer_is_a_timeout() -> None:
 
     sending = Sender(Silent(Reply(200)), timeout=0.01)
 
-    with pytest.raises(RequestTimeout, match=r"GET /a: no answer within 0\.01s") as caught:
+    with pytest.raises(RequestTimeout, match=r"GET /a: no response within 0\.01s") as caught:
         await sending.send(READ)
 
     assert isinstance(caught.value, TimeoutError)
@@ -252,11 +252,11 @@ class Rotating:
         self.asked = 0
 
     async def identity(self) -> ClientIdentity:
-        return ClientIdentity(bearer("old"))
+        return ClientIdentity(bearer_header("old"))
 
-    async def renewed(self, refused: ClientIdentity) -> ClientIdentity | None:
+    async def renew(self, refused: ClientIdentity) -> ClientIdentity | None:
         self.asked += 1
-        return ClientIdentity(bearer("new"))
+        return ClientIdentity(bearer_header("new"))
 
 
 async def test_refused_credentials_are_renewed_once() -> None:
@@ -291,7 +291,7 @@ async def test_warnings_reach_the_handler() -> None:
 
 
 def test_every_warning_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    handler = LogWarnings()
+    handler = WarningLogger()
 
     for text in ("a", "b", "a"):
         handler(ServerWarning(text))
@@ -363,7 +363,9 @@ def test_an_answer_in_text_gets_the_words_that_every_client_uses(
 ) -> None:
     request = Request("get", method, "/a", resource=GroupResource("apps", "deployments"), name="d")
 
-    found = error_of(request, code, Headers([("content-type", "text/plain")]), body.encode())
+    found = error_from_response(
+        request, code, Headers([("content-type", "text/plain")]), body.encode()
+    )
 
     assert (found.code, found.reason) == (code, reason)
     assert found.message == f"{message} ({method.lower()} deployments.apps d)"
@@ -371,7 +373,7 @@ def test_an_answer_in_text_gets_the_words_that_every_client_uses(
 
 
 def test_a_retry_after_header_is_kept_in_the_error() -> None:
-    found = error_of(READ, 503, Headers([("Retry-After", "5")]), b"busy")
+    found = error_from_response(READ, 503, Headers([("Retry-After", "5")]), b"busy")
 
     assert isinstance(found, ServiceUnavailable)
     assert found.retry_after == 5
@@ -379,7 +381,7 @@ def test_a_retry_after_header_is_kept_in_the_error() -> None:
 
 @given(st.integers(300, 599), st.binary(max_size=300))
 def test_no_answer_is_too_odd_for_an_error(code: int, body: bytes) -> None:
-    assert error_of(READ, code, Headers(), body).code == code
+    assert error_from_response(READ, code, Headers(), body).code == code
 
 
 async def test_a_failure_behind_a_code_of_success_is_an_error() -> None:

@@ -135,5 +135,5 @@ def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
 def test_a_name_for_the_certificate_cannot_be_had_over_socks() -> None:
     config = Config("https://h", proxy_url="socks5://p", tls=TLS(server_name="other"))
 
-    with pytest.raises(ConfigError, match="tls-server-name cannot be had over SOCKS"):
+    with pytest.raises(ConfigError, match="tls-server-name is not supported with a SOCKS proxy"):
         NetworkTransport(config)

@@ -411,7 +411,7 @@ async def test_a_silent_stream_ends_as_if_it_had_been_closed(
     """Half-open connections are found by their silence."""
     release = asyncio.Event()
     server.on("GET", GADGETS, stream(frame("ADDED", gadget("a")), hold=release))
-    config = Config(server.url, trust_env=False, watch_idle=0.05)
+    config = Config(server.url, trust_env=False, watch_idle_timeout=0.05)
     async with AsyncClient(config, clock=clock) as client:
         gadgets = client.of(
             v1.Gadget, resource="gadgets", api_version="gadgets.example.io/v1"
