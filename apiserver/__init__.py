@@ -2,8 +2,11 @@
 
     from apiserver import STATUS, Column, Group, Resource, Strategy
 
-`app.py` is where a request begins; `docs/request-flow.md` follows it from there.
+`create_app(config)` builds the ASGI application of a configuration. `app.py` is where a request
+begins; `docs/request-flow.md` follows it from there.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from apiserver.admission.chain import Attributes
 from apiserver.auth.authorization import Authorizer, Decision
@@ -23,6 +26,9 @@ from apiserver.http.request_info import RequestInfo
 from apiserver.registry.strategy import Strategy
 from apiserver.views.table import Column
 
+if TYPE_CHECKING:
+    from apiserver.controlplane.standard_server import create_app
+
 __all__ = [
     "ALL_VERBS",
     "STATUS",
@@ -39,5 +45,15 @@ __all__ = [
     "Subresource",
     "SubresourceHandler",
     "User",
+    "create_app",
     "scale",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported late: the groups that a server is composed of import parts of this package.
+    if name == "create_app":
+        from apiserver.controlplane.standard_server import create_app
+
+        return create_app
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,7 +31,7 @@ from apiserver.http.exchange import DRAIN, KEY, Exchange, Receive, Scope
 from apiserver.http.gate import Gate, Send
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
 from apiserver.http.request_limits import Limits
-from apiserver.http.response import WideResponse, write
+from apiserver.http.response import UTF8HeaderResponse, write
 from apiserver.http.server_metrics import ServerMetrics
 from apiserver.install import Groups, InstallError, MakeOwnership
 from apiserver.managed_fields.field_tracking import FieldTracking
@@ -277,7 +277,7 @@ async def run_lifespan(
 
 
 def _falcon_app(router: Any, access: Access) -> Any:
-    app: Any = falcon.asgi.App(router=router, middleware=[access], response_type=WideResponse)
+    app: Any = falcon.asgi.App(router=router, middleware=[access], response_type=UTF8HeaderResponse)
     app.add_error_handler(Exception, on_error)
     return app
 

@@ -12,7 +12,7 @@ import marshmallow
 from apiserver.process.address import Address, InvalidAddress, parse_address
 
 
-class Text(marshmallow.fields.Field[str]):
+class NonEmptyString(marshmallow.fields.Field[str]):
     rule = "must be a non-empty string"
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> str:
@@ -21,7 +21,7 @@ class Text(marshmallow.fields.Field[str]):
         return value
 
 
-class Choice(Text):
+class Choice(NonEmptyString):
     def __init__(self, choices: tuple[str, ...]) -> None:
         super().__init__()
         self.choices = choices
@@ -33,7 +33,7 @@ class Choice(Text):
         return str(value)
 
 
-class File(marshmallow.fields.Field[Path]):
+class ExistingFile(marshmallow.fields.Field[Path]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> Path:
         if not isinstance(value, str) or not value:
             raise marshmallow.ValidationError("must be the path of a file")
@@ -43,7 +43,7 @@ class File(marshmallow.fields.Field[Path]):
         return path
 
 
-class Folder(marshmallow.fields.Field[Path]):
+class FolderPath(marshmallow.fields.Field[Path]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> Path:
         if not isinstance(value, str) or not value:
             raise marshmallow.ValidationError("must be the path of a folder")
@@ -53,7 +53,7 @@ class Folder(marshmallow.fields.Field[Path]):
         return path
 
 
-class AddressText(marshmallow.fields.Field[Address]):
+class AddressField(marshmallow.fields.Field[Address]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> Address:
         try:
             return parse_address(str(value))
@@ -61,13 +61,13 @@ class AddressText(marshmallow.fields.Field[Address]):
             raise marshmallow.ValidationError(str(error)) from None
 
 
-class WholeNumber(marshmallow.fields.Field[int]):
+class Integer(marshmallow.fields.Field[int]):
     def __init__(self, minimum: int, maximum: int) -> None:
         super().__init__()
         self.minimum, self.maximum = minimum, maximum
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> int:
-        rule = f"must be a whole number from {self.minimum} to {self.maximum}"
+        rule = f"must be an integer from {self.minimum} to {self.maximum}"
         text = str(value)
         if isinstance(value, bool) or not (text.isascii() and text.isdigit() and len(text) < 10):
             raise marshmallow.ValidationError(rule)
@@ -76,19 +76,19 @@ class WholeNumber(marshmallow.fields.Field[int]):
         return int(text)
 
 
-class Switch(marshmallow.fields.Field[bool]):
+class Boolean(marshmallow.fields.Field[bool]):
     words: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> bool:
         if isinstance(value, bool):
             return value
-        switch = self.words.get(value.lower()) if isinstance(value, str) else None
-        if switch is None:
+        boolean = self.words.get(value.lower()) if isinstance(value, str) else None
+        if boolean is None:
             raise marshmallow.ValidationError("must be true or false")
-        return switch
+        return boolean
 
 
-class Texts(marshmallow.fields.Field[tuple[str, ...]]):
+class StringList(marshmallow.fields.Field[tuple[str, ...]]):
     """A list of strings; from the environment, a comma-separated string."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[str, ...]:
@@ -98,9 +98,9 @@ class Texts(marshmallow.fields.Field[tuple[str, ...]]):
         return tuple(stripped for item in items if (stripped := item.strip()))
 
 
-class Files(marshmallow.fields.Field[tuple[Path, ...]]):
+class ExistingFileList(marshmallow.fields.Field[tuple[Path, ...]]):
     """A list of files; from the environment, a comma-separated string."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[Path, ...]:
-        field = File()
-        return tuple(field.deserialize(item) for item in Texts().deserialize(value))
+        field = ExistingFile()
+        return tuple(field.deserialize(item) for item in StringList().deserialize(value))

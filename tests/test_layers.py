@@ -61,7 +61,7 @@ LAYERS: dict[str, str] = {
     "apiserver.config_fields": "apiserver.process.address",
     "apiserver.extensions": (
         "apimachinery apiserver/ apiserver.managed_fields apiserver.registry apiserver.storage"
-        " apiserver.views apiserver.controlplane.local_objects"
+        " apiserver.views"
     ),
     "apiserver.pages": (
         "apimachinery apiserver/ apiserver.auth apiserver.handlers apiserver.http apiserver.views"
@@ -116,6 +116,8 @@ LAYERS: dict[str, str] = {
     "client/": "apimachinery client.auth client.runtime client.transport client.watches",
     # apis: the server half and the controller half of a group, then its types
     "apis.*.controllers": "apimachinery apis client",
+    "apis.core.bootstrap": "apimachinery apis client",
+    "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
     "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
     "apis.*.strategy": "apimachinery apis apiserver/",

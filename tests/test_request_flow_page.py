@@ -32,12 +32,12 @@ SIZES = [
     ("request head, from its first byte", f"{connection.HEAD_SECONDS:g} s"),
     ("a client that reads nothing of its response", f"{connection.STALL_SECONDS:g} s"),
     ("idle connection", f"{serving.KEEP_ALIVE} s"),
-    ("request line, one header", f"{serving.LONGEST_LINE // KIB} KiB"),
+    ("request line, one header", f"{serving.MAX_LINE_BYTES // KIB} KiB"),
     ("concurrent requests, reads / writes", f"{LIMITS.reads} / {LIMITS.writes}"),
     ("request deadline", f"{LIMITS.request_seconds:g} s"),
     (
         "cached signatures of ServiceAccount tokens",
-        f"{service_accounts.REMEMBERED:,}",
+        f"{service_accounts.MAX_VERIFIED:,}",
     ),
     ("body", f"{serializer.MAX_BYTES // MIB} MiB"),
     ("document depth", f"{decode.MAX_DEPTH} levels"),
@@ -59,11 +59,11 @@ SIZES = [
         " to ".join(f"{seconds / 60:g}" for seconds in LIMITS.watch_seconds) + " min",
     ),
     ("watcher names (`X-Source`) in metrics", f"{watch.MOST_SOURCES}"),
-    ("total length of Warning headers", f"{response._LONGEST_WARNINGS:,} characters"),
-    ("health check", f"{health.PATIENCE:g} s"),
+    ("total length of Warning headers", f"{response._MAX_WARNINGS_LENGTH:,} characters"),
+    ("health check", f"{health.TIMEOUT_SECONDS:g} s"),
     (
         "shutdown",
-        f"{ServerConfig().shutdown_timeout} s for requests, then {worker.LAST_STEPS} s",
+        f"{ServerConfig().shutdown_timeout} s for requests, then {worker.SHUTDOWN_MARGIN} s",
     ),
 ]
 

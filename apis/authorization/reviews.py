@@ -69,12 +69,12 @@ class AccessReviews:
                     resources=list(rule.resources),
                     resource_names=list(rule.names),
                 )
-                for rule in rules.found
+                for rule in rules.granted
                 if rule.resources
             ],
             non_resource_rules=[
                 NonResourceRule(verbs=list(rule.verbs), non_resource_urls=list(rule.paths))
-                for rule in rules.found
+                for rule in rules.granted
                 if rule.paths
             ],
             evaluation_error=rules.error,

@@ -58,7 +58,7 @@ class AlwaysLeader:
     """The election of the only worker of a store."""
 
     async def run(self, work: Work) -> None:
-        await _supervise(work)
+        await supervise(work)
 
 
 class FileLockElection:
@@ -70,7 +70,7 @@ class FileLockElection:
     async def run(self, work: Work) -> None:
         async with locked(self._path):
             log.debug("process %d leads: it has locked %s", os.getpid(), self._path)
-            await _supervise(work)
+            await supervise(work)
 
 
 class LeaseElection:
@@ -99,7 +99,7 @@ class LeaseElection:
         while True:
             elector = LeaderElector(leases(self._client, LEASE_NAMESPACE), election)
             try:
-                await elector.run(lambda: _supervise(work))
+                await elector.run(lambda: supervise(work))
             except LeadershipLost as error:
                 log.warning("the controllers stop: %s", error)
 
@@ -153,7 +153,8 @@ def _server_identity(descriptor: int) -> str:
     return f"{socket.gethostname()}_{name}"
 
 
-async def _supervise(work: Work) -> None:
+async def supervise(work: Work) -> None:
+    """Run *work* until cancelled, and again whenever it ends."""
     while True:
         try:
             await work()

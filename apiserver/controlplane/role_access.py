@@ -1,32 +1,37 @@
-"""Access: RBAC as the authorizer of a server. A composition root of its own.
+"""Access: authorization by the roles and bindings that are stored.
 
-The group `rbac.authorization.k8s.io` defines what roles mean, and the server authenticates users.
-Here they meet: stored roles and bindings are put into the policy, the policy decides, and the
-default roles and bindings are reconciled when a server starts.
+The group `rbac.authorization.k8s.io` defines what roles mean, the server identifies users and
+requests. This module joins them: it feeds stored roles and bindings to the policy, authorizes by
+the policy, and writes the bootstrap roles when a server starts.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypedDict
 
-from apimachinery.schema import GroupResource, GroupVersion
+from apimachinery.schema import GroupResource
 from apis.rbac import GROUP
 from apis.rbac.bootstrap import Offer, bootstrap_bindings, bootstrap_roles
-from apis.rbac.controllers.aggregation import AggregationController
 from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
 from apis.rbac.reconciliation import reconcile, reconciled_binding, reconciled_role
+from apis.rbac.v1 import ClusterRole, ClusterRoleBinding
 from apiserver.auth.authorization import AlwaysAllow, Authorizer
-from apiserver.controlplane import local_objects as inside
 from apiserver.controlplane.role_authorizer import RoleAuthorizer
 from apiserver.group import Group
 from apiserver.install import Groups
 from apiserver.registry.following import Following
 from apiserver.registry.store import ResourceStore
+from client.client import AsyncClient
 
-_V1: Final = GroupVersion(GROUP, "v1")
 _PARTS: Final = ("status", "scale")
+
+
+class _Scope(TypedDict):
+    namespaced: bool
+    api_version: str
+
+
+_SCOPE: Final[_Scope] = {"namespaced": False, "api_version": f"{GROUP}/v1"}
 
 
 class Access:
@@ -42,11 +47,10 @@ class Access:
         await self._roles.refresh()
         return self._policy
 
-    @asynccontextmanager
-    async def running(self, groups: Groups, own: Sequence[Group] = ()) -> AsyncIterator[None]:
-        """Reconcile the default roles, then authorize by the stored roles until the exit.
+    async def start(self, groups: Groups, client: AsyncClient, own: Sequence[Group] = ()) -> None:
+        """Write the bootstrap roles and bindings, and authorize by what is stored from now on.
 
-        The roles `view` and `edit` include the resources of the *own* groups.
+        The resources of *own* groups become part of `view` and `edit`.
         """
         policy = self._policy
         role = (policy.put_role, policy.forget_role)
@@ -57,27 +61,28 @@ class Access:
             Following(_store(groups, "clusterrolebindings"), *binding),
             Following(_store(groups, "rolebindings"), *binding),
         ]
-        roles = inside.ClusterObjects(groups, _V1.with_resource("clusterroles"))
-        bindings = inside.ClusterObjects(groups, _V1.with_resource("clusterrolebindings"))
-        await reconcile(roles, bootstrap_roles(offers(own)), reconciled_role)
-        await reconcile(bindings, bootstrap_bindings(), reconciled_binding)
+        await reconcile(
+            client.of(ClusterRole, resource="clusterroles", **_SCOPE),
+            bootstrap_roles(offers(own)),
+            reconciled_role,
+        )
+        await reconcile(
+            client.of(ClusterRoleBinding, resource="clusterrolebindings", **_SCOPE),
+            bootstrap_bindings(),
+            reconciled_binding,
+        )
         for source in sources:
             await source.begin()
         self._roles.follow(sources)
-        async with asyncio.TaskGroup() as tasks:
-            controller = AggregationController(roles)
-            running = tasks.create_task(controller.run(), name="cluster role aggregation")
-            yield
-            running.cancel()
 
 
 def offers(groups: Sequence[Group]) -> Iterator[Offer]:
-    """Yield the namespaced resources of *groups*, for the default roles that each one names."""
+    """Yield the namespaced resources that groups store, for the roles that each resource names."""
     for group in groups:
         for resource in group.resources:
             if resource.answer is not None or not resource.namespaced or not resource.roles:
                 continue
-            parts = [each.name for each in resource.subresources if each.name in _PARTS]
+            parts = [sub.name for sub in resource.subresources if sub.name in _PARTS]
             yield Offer(
                 group.name,
                 resource.name,

@@ -33,7 +33,7 @@ _RETRY_SECONDS: Final = 1.0
 _AS_CACHED: Final = ListOptions(resource_version="0")
 
 
-class Extensions:
+class DefinitionFollower:
     """The custom resources of one server process."""
 
     def __init__(self, groups: Groups) -> None:

@@ -9,7 +9,7 @@ from apimachinery.schema import GroupVersionResource
 from apis.authentication import v1
 from apis.authentication.install import authentication_group
 from apiserver import RequestContext, User
-from apiserver.auth.token_review import Reviewed, TokenReviewer
+from apiserver.auth.token_review import ReviewedToken, TokenReviewer
 
 ALICE = User("alice", "7", ("admins",), {"scopes": ("a", "b")})
 CONTEXT = RequestContext(
@@ -19,10 +19,10 @@ INFO = v1.UserInfo(username="alice", uid="7", groups=["admins"], extra={"scopes"
 
 
 class OneToken(TokenReviewer):
-    async def review(self, token: str, audiences: Sequence[str]) -> Reviewed:
+    async def review(self, token: str, audiences: Sequence[str]) -> ReviewedToken:
         if token == "secret" and not audiences:
-            return Reviewed(ALICE, ("api",))
-        return Reviewed(error="why not")
+            return ReviewedToken(ALICE, ("api",))
+        return ReviewedToken(error="why not")
 
 
 async def review_token(token: str, *audiences: str) -> v1.TokenReview:

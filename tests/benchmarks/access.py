@@ -10,6 +10,7 @@ from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
 from apiserver.auth.user import AUTHENTICATED, MASTERS, User
+from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import Access
 from apiserver.controlplane.standard_server import standard_groups
 from apiserver.http.request_info import RequestInfo, request_info
@@ -32,9 +33,10 @@ async def measure() -> None:
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([]),
         authorizer=access.authorizer,
-        hooks=[lambda app: access.running(app.groups, [GADGETS])],
     )
     await app.start()
+    async with local_client(app) as client:
+        await access.start(app.groups, client, [GADGETS])
     bindings = GroupResource(GROUP, "rolebindings")
     made = 0
     print("microseconds for a decision")

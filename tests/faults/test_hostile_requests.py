@@ -16,6 +16,7 @@ from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
+from apiserver.controlplane.local_client import local_client
 from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apis.groups import GROUPS
@@ -57,7 +58,8 @@ async def app() -> AsyncIterator[App]:
         cache_limits=CacheLimits(wait=0.005),
     )
     await made.start()
-    await create_bootstrap_objects(made.groups, port=6443)
+    async with local_client(made) as client:
+        await create_bootstrap_objects(client, port=6443)
     yield made
     await made.stop()
 

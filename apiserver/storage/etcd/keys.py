@@ -56,5 +56,5 @@ def _encode(text: str) -> bytes:
 
 def _prefix_end(prefix: bytes) -> bytes:
     """Return the smallest key greater than every key that begins with *prefix*."""
-    kept = prefix.rstrip(b"\xff")
-    return kept[:-1] + bytes([kept[-1] + 1]) if kept else _NO_END
+    stem = prefix.rstrip(b"\xff")
+    return stem[:-1] + bytes([stem[-1] + 1]) if stem else _NO_END

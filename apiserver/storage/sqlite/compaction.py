@@ -68,6 +68,6 @@ def _vacuum(connection: sqlite3.Connection) -> bool:
     # Python steps a statement that returns no rows only once, and each step frees one page.
     for _ in range(min(surplus, VACUUM_PAGES)):
         connection.execute("PRAGMA incremental_vacuum(1)")
-    (left,) = connection.execute("PRAGMA freelist_count").fetchone()
+    (remaining,) = connection.execute("PRAGMA freelist_count").fetchone()
     # A file created without incremental vacuum cannot shrink: stop instead of looping forever.
-    return bool(left < free)
+    return bool(remaining < free)

@@ -54,10 +54,10 @@ class SqliteSession:
     def look_up(self, jobs: Sequence[Lookup]) -> list[Any]:
         """Answer all lookups from one snapshot, which is newer than any of the requests."""
         keys = [key for key in jobs if key is not None]
-        answer = self._answer(lambda connection: _look_up(connection, keys))
-        if isinstance(answer, StorageError):
-            return [answer] * len(jobs)
-        records, revision = answer
+        outcome = self._answer(lambda connection: _look_up(connection, keys))
+        if isinstance(outcome, StorageError):
+            return [outcome] * len(jobs)
+        records, revision = outcome
         return [revision if key is None else records.get(key) for key in jobs]
 
     def try_read_revision(self) -> int | None:
@@ -77,7 +77,7 @@ class SqliteSession:
         return int(revision)
 
     def value(self, statement: str) -> int | None:
-        """The one number that *statement* selects."""
+        """Return the single number that *statement* selects, None if it selects NULL."""
         with self._lock:
             (value,) = retry_busy(lambda: self._connection.execute(statement).fetchone())
         return None if value is None else int(value)

@@ -21,12 +21,12 @@ from apis.core.controllers.namespace_defaults import (
     root_ca,
 )
 from apis.core.v1 import ConfigMap, Namespace, ServiceAccount
-from apiserver.asgi import application
+from apiserver import create_app
 from apiserver.config import ServerConfig
 from apiserver.process.data_folder import DataDir, prepare, read_admin_token
 from client.client import AsyncClient
 from client.interface import ResourceClient
-from tests.apis.controlled import client_of, server_without_controllers
+from tests.apis.controlled import client_of, controlled_server
 
 CHANGED = {"data": {"ca.crt": "x", "y": "z"}, "metadata": {"labels": {"a": "b"}}}
 
@@ -34,7 +34,7 @@ CHANGED = {"data": {"ca.crt": "x", "y": "z"}, "metadata": {"labels": {"a": "b"}}
 @asynccontextmanager
 async def running(config: ServerConfig) -> AsyncIterator[AsyncClient]:
     folder = prepare(config, now=datetime.now(UTC))
-    app = application(config)
+    app = create_app(config)
     await app.start()
     async with client_of(app, read_admin_token(folder)) as client:
         yield client
@@ -263,7 +263,8 @@ async def test_what_an_ended_leader_could_not_take_back_is_removed() -> None:
 
 
 async def test_a_step_works_against_a_real_server() -> None:
-    async with server_without_controllers() as client:
+    async with controlled_server() as server:
+        client = server.client
         await client.of(Namespace).create(Namespace(metadata=ObjectMeta(name="shop")))
         ensuring = controller(client, default_account(), root_ca("ours"))
 
