@@ -113,7 +113,7 @@ class Endpoint:
         return {
             str(version): orjson.loads(dump_json(self.codec.in_version(obj, version)))
             for version in versions
-            if self.scheme.recognises(version.with_kind(self.kind.kind))
+            if self.scheme.recognizes(version.with_kind(self.kind.kind))
         }
 
     def subresource_not_found(self, name: str) -> NotFound:

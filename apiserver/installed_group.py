@@ -80,7 +80,7 @@ class BuiltInGroup(InstalledGroup):
             for version in self.group.versions:
                 kind = GroupVersion(self.group.name, version).with_kind(resource.kind)
                 # A resource need not be in every version of its group.
-                if foundation.codec.scheme.recognises(kind):
+                if foundation.codec.scheme.recognizes(kind):
                     self.versions[version][resource.name] = Endpoint(
                         self.group, resource, version, codec=foundation.codec, store=store
                     )

@@ -40,7 +40,7 @@ LAYERS: dict[str, str] = {
     ),
     "apimachinery.structural": (
         "apimachinery/ apimachinery.cel apimachinery.model apimachinery.meta apimachinery.scalars"
-        " apimachinery.serialization apimachinery.openapi.dialect"
+        " apimachinery.serialization"
     ),
     "apimachinery.cel": "apimachinery/ apimachinery.scalars apimachinery.structural",
     "apimachinery/": (

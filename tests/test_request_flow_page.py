@@ -41,7 +41,7 @@ SIZES = [
     ),
     ("body", f"{serializer.MAX_BYTES // MIB} MiB"),
     ("document depth", f"{decode.MAX_DEPTH} levels"),
-    ("size added by YAML anchors", f"{yaml.MAX_REPEATED // MIB} MiB"),
+    ("size added by YAML anchors", f"{yaml.MAX_ALIASED // MIB} MiB"),
     (
         "JSON patch operations; size added by copies",
         f"{json_patch.MAX_OPERATIONS:,}; {json_patch.MAX_COPIED // MIB} MiB",

@@ -46,10 +46,6 @@ class Comparison:
         """Return every field that was added, modified or removed."""
         return self.added | self.modified | self.removed
 
-    @property
-    def is_same(self) -> bool:
-        return not (self.added or self.modified or self.removed)
-
     def without(self, fields: FieldSet) -> "Comparison":
         """Return the comparison without *fields* and everything below them."""
         if not fields:

@@ -85,7 +85,7 @@ class FieldManager:
     def update(
         self, live: Object | None, new: Object, *, manager: str, time: str, subresource: str = ""
     ) -> Object:
-        """Return *new* with managedFields that give *manager* what it changed in *live*.
+        """Return *new* with managedFields that record what *manager* changed in *live*.
 
         Nothing else in the object changes. A stored object without managedFields (because a
         client cleared them) stays without, until it is first applied to.
@@ -155,6 +155,7 @@ class FieldManager:
         try:
             return apply(force=force)
         except ApplyConflict as conflict:
+            # kubectl may take over the fields that it applied client-side (see last_applied).
             if manager.name != KUBECTL:
                 raise
             shape = self._ownership.shapes[self.version]
@@ -244,7 +245,7 @@ def managers_after_write(
 
     The entry of *manager* gets the new *time* only if the write changed a field.
     """
-    # Update as a manager of its own first, to see what this write alone changed.
+    # Update as a separate manager first, which then owns exactly what this write changed.
     after = ownership.update(live, new, managers, _CURRENT_OPERATION)
     change = after.pop(_CURRENT_OPERATION, None)
     fields = change.fields - _OWNERLESS if change else None

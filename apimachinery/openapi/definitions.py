@@ -17,6 +17,7 @@ from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import ObjectList, WatchEvent
 from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of, type_info
+from apimachinery.openapi.custom_schemas import custom_schema
 from apimachinery.openapi.definition_names import (
     VersionIndex,
     is_meta,
@@ -37,7 +38,6 @@ from apimachinery.openapi.scalar_schemas import (
     plain_scalar,
 )
 from apimachinery.schema import GroupVersion, GroupVersionKind
-from apimachinery.structural.publishing import published_schema
 from apimachinery.structural.structural_schema import structural_of
 
 _META_VERSION: Final = GroupVersion("meta.k8s.io", "v1")
@@ -65,7 +65,7 @@ class _Node:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Sort kinds first, so that on a collision of names they keep theirs."""
+        """Return the sort key: kinds come first, so that they keep their names on a collision."""
         return (not self.kind, self.cls.__module__, self.cls.__qualname__, self.version, self.kind)
 
 
@@ -167,7 +167,7 @@ class Definitions:
                 yield from self._in_type(alternative, version)
 
     def _node(self, cls: type[BaseModel], version: GroupVersion) -> _Node:
-        """Return the node that *cls* means in a field of a type of *version*."""
+        """Return the node of *cls* as a type of *version* refers to it."""
         item = item_of(cls)
         if item is not None:
             item_node = self._node(item, version)
@@ -214,7 +214,7 @@ class Definitions:
 
     def _structural(self, node: _Node, source: Mapping[str, Any]) -> Schema:
         """Return the schema that defines a custom kind, with the fields that every kind has."""
-        schema = published_schema(source, self.dialect)
+        schema = custom_schema(source, self.dialect)
         if self.dialect.has_open_objects or "x-kubernetes-preserve-unknown-fields" not in schema:
             own = schema.get("properties") or {}
             meta = {field.wire: self._property(node, field) for field in _fields(node)}

@@ -14,7 +14,7 @@ class Dialect:
     references: str
     """The prefix of definition names in references."""
     wraps_references: bool
-    """Whether a reference with a description goes into `allOf`: keys extend `$ref` are ignored."""
+    """Whether a reference with a description goes into `allOf`: keys beside `$ref` are ignored."""
     has_one_of: bool
     """Whether schemas can have alternative types and null."""
     has_defaults: bool

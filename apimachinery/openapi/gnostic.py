@@ -1,4 +1,6 @@
-"""Gnostic: OpenAPI documents encoded as protobuf, as kubectl up to 1.28 requests `/openapi/v2`.
+"""Gnostic: OpenAPI documents encoded as protobuf, for clients that request it.
+
+kubectl up to 1.28 reads `/openapi/v2` in this form.
 
 A JSON document becomes an `openapi.v2.Document` or `openapi.v3.Document` message. Where the type of
 a JSON value depends on its content (a reference, a body parameter, a list of types), the message

@@ -120,7 +120,7 @@ def _merge_list(current: JSONList, patch: JSONList, rule: FieldRule, path: str) 
         return _merge_keyed_list(current, patch, rule, path)
     unique = {identity(element, rule.merge_key, path): element for element in current + patch}
     return arrange(
-        list(unique.values()), wanted=patch, server=current, merge_key=rule.merge_key, path=path
+        list(unique.values()), preferred=patch, server=current, merge_key=rule.merge_key, path=path
     )
 
 
@@ -132,7 +132,7 @@ def _merge_keyed_list(current: JSONList, patch: JSONList, rule: FieldRule, path:
     if replaces:
         return arrange(
             elements_without_directives(changes),
-            wanted=[],
+            preferred=[],
             server=changes,
             merge_key=key,
             path=path,
@@ -151,7 +151,7 @@ def _merge_keyed_list(current: JSONList, patch: JSONList, rule: FieldRule, path:
         else:
             positions[element_id] = len(merged)
             merged.append(members_without_directives(change))
-    return arrange(merged, wanted=changes, server=kept, merge_key=key, path=path)
+    return arrange(merged, preferred=changes, server=kept, merge_key=key, path=path)
 
 
 def _sort_directives(
@@ -216,7 +216,7 @@ def _merge_in_order(
     else:
         merged = _merge_list(current, change, rule, path)
         server = server_order(current, change, key, path) if rule.strategy == "merge" else current
-    return arrange(merged, wanted=order, server=server, merge_key=key, path=path)
+    return arrange(merged, preferred=order, server=server, merge_key=key, path=path)
 
 
 def _list_at(container: JSONObject, key: str, path: str) -> JSONList | None:

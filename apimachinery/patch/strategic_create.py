@@ -38,9 +38,9 @@ def create_three_way(
     """
     require_depth(modified, "the modified document", PatchFailed)
     return _object_patch(
-        before=_object(original, "original"),
-        wanted=_object(modified, "modified"),
-        present=_object(current, "current"),
+        original=_object(original, "original"),
+        modified=_object(modified, "modified"),
+        current=_object(current, "current"),
         rule=FieldRule(shape),
         path="",
     )
@@ -53,20 +53,20 @@ def _object(document: JSONValue, name: str) -> JSONObject:
 
 
 def _object_patch(
-    *, before: JSONObject, wanted: JSONObject, present: JSONObject, rule: FieldRule, path: str
+    *, original: JSONObject, modified: JSONObject, current: JSONObject, rule: FieldRule, path: str
 ) -> JSONObject:
     patch: JSONObject = {}
-    for key, value in wanted.items():
-        if key in present:
-            old, live = before.get(key), present[key]
+    for key, value in modified.items():
+        if key in current:
+            old, live = original.get(key), current[key]
             patch.update(
-                _field_patch(key, rule.shape, before=old, wanted=value, present=live, path=path)
+                _field_patch(key, rule.shape, original=old, modified=value, current=live, path=path)
             )
         else:
             patch[key] = value
-    patch.update((key, None) for key in before if key not in wanted)
-    retained: JSONList = [key for key in sorted(wanted) if wanted[key] is not None]
-    if rule.retain_keys and retained and (patch or _has_other_members(present, wanted)):
+    patch.update((key, None) for key in original if key not in modified)
+    retained: JSONList = [key for key in sorted(modified) if modified[key] is not None]
+    if rule.retain_keys and retained and (patch or _has_other_members(current, modified)):
         patch[RETAIN_KEYS] = retained
     return patch
 
@@ -76,48 +76,62 @@ def _has_other_members(document: JSONObject, than: JSONObject) -> bool:
 
 
 def _field_patch(
-    key: str, shape: Shape, *, before: JSONValue, wanted: JSONValue, present: JSONValue, path: str
+    key: str,
+    shape: Shape,
+    *,
+    original: JSONValue,
+    modified: JSONValue,
+    current: JSONValue,
+    path: str,
 ) -> JSONObject:
     """Return the patch members for the field *key*, directives included."""
     place = child_path(path, key)
-    same = equal(present, wanted)
-    if same and equal(before, wanted):
+    same = equal(current, modified)
+    if same and equal(original, modified):
         return {}
-    if isinstance(wanted, dict) and isinstance(present, dict):
+    if isinstance(modified, dict) and isinstance(current, dict):
         rule = object_rule(shape, key, path)
         if rule.strategy != "replace":
-            old = before if isinstance(before, dict) else {}
+            old = original if isinstance(original, dict) else {}
             nested = _object_patch(
-                before=old, wanted=wanted, present=present, rule=rule, path=place
+                original=old, modified=modified, current=current, rule=rule, path=place
             )
             return {key: nested} if nested else {}
-    if isinstance(wanted, list) and isinstance(present, list):
+    if isinstance(modified, list) and isinstance(current, list):
         rule = list_rule(shape, key, path)
         if rule.strategy == "merge":
-            old_list = before if isinstance(before, list) else []
+            old_list = original if isinstance(original, list) else []
             return _list_patch(
-                key, rule, before=old_list, wanted=wanted, present=present, path=place
+                key, rule, original=old_list, modified=modified, current=current, path=place
             )
-    return {} if same else {key: wanted}
+    return {} if same else {key: modified}
 
 
 def _list_patch(
-    key: str, rule: FieldRule, *, before: JSONList, wanted: JSONList, present: JSONList, path: str
+    key: str,
+    rule: FieldRule,
+    *,
+    original: JSONList,
+    modified: JSONList,
+    current: JSONList,
+    path: str,
 ) -> JSONObject:
-    if element_kind(path, before, wanted, present) is dict:
+    if element_kind(path, original, modified, current) is dict:
         if not rule.merge_key:
             raise PatchFailed("cannot merge lists without merge key", path)
         changed, deleted = _keyed_changes(
-            rule, before=before, wanted=wanted, present=present, path=path
+            rule, original=original, modified=modified, current=current, path=path
         )
         patch: JSONObject = {key: changed + deleted} if changed or deleted else {}
     else:
-        changed, deleted = _plain_changes(before=before, wanted=wanted, present=present, path=path)
+        changed, deleted = _plain_changes(
+            original=original, modified=modified, current=current, path=path
+        )
         patch = {key: changed} if changed else {}
         if deleted:
             patch[f"{DELETE_FROM_LIST}/{key}"] = deleted
     live, new = (
-        _index_by_identity(elements, rule.merge_key, path) for elements in (present, wanted)
+        _index_by_identity(elements, rule.merge_key, path) for elements in (current, modified)
     )
     if new and (deleted or (live and (changed or list(live) != list(new)))):
         patch[f"{SET_ELEMENT_ORDER}/{key}"] = [
@@ -128,11 +142,11 @@ def _list_patch(
 
 
 def _plain_changes(
-    *, before: JSONList, wanted: JSONList, present: JSONList, path: str
+    *, original: JSONList, modified: JSONList, current: JSONList, path: str
 ) -> tuple[JSONList, JSONList]:
     """Return the values to add and the values to delete."""
     old, new, live = (
-        _index_by_identity(elements, "", path) for elements in (before, wanted, present)
+        _index_by_identity(elements, "", path) for elements in (original, modified, current)
     )
     added = [value for element_id, value in new.items() if element_id not in live]
     deleted = [value for element_id, value in old.items() if element_id not in new]
@@ -140,12 +154,12 @@ def _plain_changes(
 
 
 def _keyed_changes(
-    rule: FieldRule, *, before: JSONList, wanted: JSONList, present: JSONList, path: str
+    rule: FieldRule, *, original: JSONList, modified: JSONList, current: JSONList, path: str
 ) -> tuple[JSONList, JSONList]:
     """Return the patches of elements to add or change, and the delete directives."""
     key = rule.merge_key
     old, new, live = (
-        _index_by_identity(elements, key, path) for elements in (before, wanted, present)
+        _index_by_identity(elements, key, path) for elements in (original, modified, current)
     )
     changed: JSONList = []
     for element_id, element in new.items():
@@ -154,9 +168,9 @@ def _keyed_changes(
             changed.append(element)
             continue
         nested = _object_patch(
-            before=old_element if isinstance(old_element, dict) else {},
-            wanted=element,
-            present=live_element,
+            original=old_element if isinstance(old_element, dict) else {},
+            modified=element,
+            current=live_element,
             rule=rule,
             path=f"{path}[{describe(element[key])}]",
         )

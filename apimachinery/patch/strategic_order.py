@@ -22,18 +22,18 @@ from apimachinery.patch.strategic_schema import (
 def arrange(
     elements: Sequence[JSONValue],
     *,
-    wanted: Sequence[JSONValue],
+    preferred: Sequence[JSONValue],
     server: Sequence[JSONValue],
     merge_key: str,
     path: str,
 ) -> JSONList:
-    """Return *elements* in the order of *wanted*, and the others in the order of *server*."""
-    wanted_ranks = _ranks(wanted, merge_key, path)
+    """Return *elements* in the order of *preferred*, and the others in the order of *server*."""
+    preferred_ranks = _ranks(preferred, merge_key, path)
     server_ranks = _ranks(server, merge_key, path)
     identified = [(identity(element, merge_key, path), element) for element in elements]
-    patched = [pair for pair in identified if pair[0] in wanted_ranks]
-    patched.sort(key=lambda pair: wanted_ranks[pair[0]])
-    others = [pair for pair in identified if pair[0] not in wanted_ranks]
+    patched = [pair for pair in identified if pair[0] in preferred_ranks]
+    patched.sort(key=lambda pair: preferred_ranks[pair[0]])
+    others = [pair for pair in identified if pair[0] not in preferred_ranks]
     others.sort(key=lambda pair: server_ranks.get(pair[0], len(server)))
 
     result: JSONList = []

@@ -117,7 +117,7 @@ def has_directive(value: JSONValue) -> bool:
 
 
 def directive_target(directive: str, prefix: str, path: str) -> str:
-    """Return the field name in the directive `<prefix>/<field>`; raise MalformedPatch without."""
+    """Return the field name of the directive `<prefix>/<field>`; raise MalformedPatch."""
     name, slash, target = directive.partition("/")
     if name != prefix or not slash:
         raise MalformedPatch(BAD_ORDER if prefix == SET_ELEMENT_ORDER else BAD_DELETION, path)

@@ -47,9 +47,9 @@ class CustomStrategy(Strategy[CustomResource]):
             if value != expected:
                 yield invalid(Path(name), value, f"must be {expected}")
         document = self._document(obj)
-        errors = [*self._schema.check(document, old), *self._scale_errors(obj)]
+        errors = [*self._schema.check_keywords(document, old), *self._scale_errors(obj)]
         yield from errors
-        yield from self._schema.ask(document, old, errors)
+        yield from self._schema.check_rules(document, old, errors)
 
     def _document(self, obj: CustomResource) -> dict[str, Any]:
         """Return the document that the schema validates."""

@@ -15,9 +15,9 @@ from apimachinery.errors import APIError, BadRequest, Conflict, Invalid, Unsuppo
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
-from apimachinery.model.deprecated_fields import uses_of
+from apimachinery.model.deprecated_fields import deprecated_uses
 from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
-from apimachinery.serialization.serializer import read_yaml, yaml_complaint
+from apimachinery.serialization.serializer import read_yaml, yaml_error
 from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint, field_validation
 from apiserver.handlers.body import warn_of_deprecated
@@ -40,7 +40,7 @@ async def apply(
     if not ownership.supports_apply:
         raise UnsupportedMediaType.of(endpoint.patch_types[:-1])
     applied = decode_configuration(endpoint.kind, body, field_validation(options), context)
-    warn_of_deprecated(uses_of(applied, endpoint.cls), context)
+    warn_of_deprecated(deprecated_uses(applied, endpoint.cls), context)
 
     def change(current: Object | None) -> Object:
         try:
@@ -71,7 +71,7 @@ def decode_configuration(
         read = read_yaml(body, True)
     except DecodeError as error:
         raise BadRequest(f"error decoding YAML: {error}") from None
-    _judge(read.complaints, validation, context)
+    _judge(read.yaml_messages, validation, context)
     document = orjson.loads(read.json)
     if not isinstance(document, dict):
         raise BadRequest("error decoding YAML: expected an object")
@@ -91,7 +91,7 @@ def api_error_of(error: ApplyError) -> APIError:
 
 def _judge(problems: tuple[str, ...], validation: FieldValidation, context: RequestContext) -> None:
     if validation is FieldValidation.STRICT and problems:
-        raise BadRequest(f"error strict decoding YAML: {yaml_complaint(problems)}")
+        raise BadRequest(f"error strict decoding YAML: {yaml_error(problems)}")
     if validation is FieldValidation.WARN:
         for text in problems:
             context.warn(text)

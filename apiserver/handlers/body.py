@@ -18,7 +18,7 @@ from apimachinery.meta.metadata_validation import validate_object_meta
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta, TypeMeta
 from apimachinery.model.decoding import DecodeError, decode_json
-from apimachinery.model.deprecated_fields import Uses, has_deprecated, uses_of
+from apimachinery.model.deprecated_fields import DeprecatedUses, deprecated_uses, has_deprecated
 from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.scheme import NotRegistered
@@ -99,7 +99,9 @@ def _metadata_errors(
     )
 
 
-def warn_of_deprecated(uses: Uses, context: RequestContext, before: Uses | None = None) -> None:
+def warn_of_deprecated(
+    uses: DeprecatedUses, context: RequestContext, before: DeprecatedUses | None = None
+) -> None:
     """Warn of deprecated fields, except of unchanged ones and of those the write ignores."""
     for path, (value, text) in uses.items():
         if context.subresource == "status" and not path.startswith("status."):
@@ -116,7 +118,7 @@ def _warn_of_deprecated(
         document = dump_json(versioned.object)
     else:
         document = SERIALIZERS[media_type].read(data, False).json
-    warn_of_deprecated(uses_of(orjson.loads(document), endpoint.cls), context)
+    warn_of_deprecated(deprecated_uses(orjson.loads(document), endpoint.cls), context)
 
 
 def mark_reset(obj: Object) -> Object:

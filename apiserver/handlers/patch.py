@@ -17,7 +17,7 @@ from apimachinery.meta.options_validation import check, validate_patch_options
 from apimachinery.meta.query_parameters import load
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
-from apimachinery.model.deprecated_fields import has_deprecated, uses_of
+from apimachinery.model.deprecated_fields import deprecated_uses, has_deprecated
 from apimachinery.scheme import NotRegistered
 from apimachinery.serialization.media_types import APPLY_PATCH, parse_media_type
 from apiserver.context import RequestContext
@@ -98,7 +98,9 @@ class PatchedObject:
         except TypeError as error:
             raise self.body.misfit(b"", str(error)) from None
         if has_deprecated(endpoint.cls):
-            after, earlier = (uses_of(version, endpoint.cls) for version in (document, before))
+            after, earlier = (
+                deprecated_uses(version, endpoint.cls) for version in (document, before)
+            )
             warn_of_deprecated(after, self.context, earlier)
         return patched
 

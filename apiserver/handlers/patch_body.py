@@ -15,7 +15,7 @@ from apimachinery.errors import APIError, BadRequest, Invalid, RequestEntityTooL
 from apimachinery.fieldpath import Path, invalid
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.model import Model, field
-from apimachinery.model.strict_decoding import problems_of
+from apimachinery.model.strict_decoding import strict_decoding_problems
 from apimachinery.model.type_shape import StructShape
 from apimachinery.patch import json_patch, merge_patch, strategic
 from apimachinery.patch.json_values import json_type
@@ -125,12 +125,14 @@ def _operation_problems(document: Document, body: bytes) -> tuple[str, ...]:
         suspect = suspect or not operation.keys() <= frozenset(json_patch.MEMBERS)
     if not suspect and not _duplicates(body):
         return ()
-    return tuple(f"json patch {problem}" for problem in problems_of(body, list[_Operation]))
+    return tuple(
+        f"json patch {problem}" for problem in strict_decoding_problems(body, list[_Operation])
+    )
 
 
 def _duplicates(body: bytes) -> tuple[str, ...]:
     try:
-        return problems_of(body) if read_json(body, True).duplicates else ()
+        return strict_decoding_problems(body) if read_json(body, True).duplicates else ()
     except DecodeError:
         raise BadRequest("invalid JSON patch") from None
 

@@ -33,9 +33,9 @@ from apimachinery.codec import Codec, dump_json
 from apimachinery.meta.types import ManagedFieldsEntry, Object
 from apimachinery.model.class_fields import shape_of
 from apimachinery.model.decoding import DecodeError, decode_json
-from apimachinery.model.document_diff import changed_parts, has_only_fields, whole_document
+from apimachinery.model.document_diff import changed_parts, has_only_declared_fields, whole_document
 from apimachinery.model.model import new_model
-from apimachinery.model.partial_documents import completed
+from apimachinery.model.partial_documents import fill_required_fields
 from apimachinery.model.type_shape import Shape
 from apimachinery.scalars.time import format_time, now, parse_time
 from apimachinery.schema import GroupVersion, GroupVersionKind
@@ -72,12 +72,12 @@ class FieldTracking:
         """Track writes in the versions of *group*."""
         for version in group.versions:
             kind = GroupVersion(group.name, version).with_kind(resource.kind)
-            if self._codec.scheme.recognises(kind):
+            if self._codec.scheme.recognizes(kind):
                 cls = self._codec.scheme.class_of(kind)
                 self._kinds[kind.api_version] = kind
                 self._classes[kind.api_version] = cls
                 self._shapes[kind.api_version] = shape_of(cls)
-                self._by_object = self._by_object and has_only_fields(cls)
+                self._by_object = self._by_object and has_only_declared_fields(cls)
         self._managers.clear()
         self._owners.clear()
 
@@ -178,7 +178,7 @@ class FieldTracking:
         if source is None or target is None:
             raise MissingVersion(f"no conversion to version {version}")
         cls = self._codec.scheme.class_of(source)
-        data = orjson.dumps(completed(document, cls))
+        data = orjson.dumps(fill_required_fields(document, cls))
         try:
             obj = decode_json(cls, data, find_unknown=False).object
         except DecodeError as error:

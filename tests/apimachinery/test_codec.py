@@ -35,7 +35,7 @@ DOCUMENT = b'{"apiVersion":"gadgets.example.io/v1","kind":"Gadget","spec":{"mode
 def scheme() -> Scheme:
     made = Scheme("test")
     add_to_scheme(made)
-    made.add_unversioned(GroupVersion("", "v1"), Status)
+    made.add(GroupVersion("", "v1"), Status, internal=True)
     return made
 
 

@@ -13,7 +13,7 @@ from apimachinery.fieldpath import (
     required,
 )
 from apimachinery.model.model import deep_copy
-from apimachinery.structural.node import META_FIELDS
+from apimachinery.structural.schema_node import META_FIELDS
 from apimachinery.structural.structural_rules import validate_structural
 from apimachinery.structural.structural_schema import Schema
 from apis.apiextensions.v1 import JSONSchemaProps

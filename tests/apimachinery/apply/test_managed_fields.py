@@ -1,4 +1,4 @@
-"""Managers as entries of `metadata.managedFields`."""
+"""Encoding and decoding of `metadata.managedFields`."""
 
 from typing import Any
 
@@ -159,7 +159,7 @@ def test_a_bucket_is_filled_further() -> None:
 
 
 def test_a_bucket_that_is_not_the_oldest_is_kept() -> None:
-    """It can have the same time as an older manager whose name comes first."""
+    """A bucket can have the same time as an older manager whose name sorts first."""
     managers = updaters(*["v1"] * 10)
     bucket = ManagerIdentifier("ancient-changes", "Update", "v1")
     time = managers[ManagerIdentifier("m00", "Update", "v1")].time

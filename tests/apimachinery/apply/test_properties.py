@@ -1,4 +1,4 @@
-"""Laws that comparison, merge and apply keep for all values of a shape."""
+"""Properties of comparison, merge and apply that hold for all values of a shape."""
 
 from copy import deepcopy
 from typing import Any
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from apimachinery.apply import (
     ApplyConflict,
     ApplyError,
+    Comparison,
     FieldManager,
     compare,
     compare_to_empty,
@@ -95,14 +96,14 @@ def manager() -> FieldManager:
 
 
 def everything_in(value: Any) -> FieldSet:
-    """All fields of a value, and all containers they are in."""
+    """Return all fields of a value, and all containers they are in."""
     return compare({}, value or {}, SHAPE).added
 
 
 @quick
 @given(objects)
 def test_a_value_does_not_differ_from_itself(value: Any) -> None:
-    assert compare(value, deepcopy(value), SHAPE).is_same
+    assert compare(value, deepcopy(value), SHAPE) == Comparison()
 
 
 @quick
@@ -190,7 +191,7 @@ def test_applying_again_changes_nothing(first: Any, applied: Any) -> None:
     fields = manager()
     live = None if first is None else fields.update(None, first, manager="u", time=T1)
     once = fields.apply(live, applied, manager="m", time=T2, force=True)
-    # An empty list has no fields to own: an object of nothing else looks as if never applied to.
+    # An empty list has no fields to own: an object with nothing else looks untracked.
     assume(once.get("metadata", {}).get("managedFields"))
 
     assert fields.apply(once, applied, manager="m", time=T3) == once
@@ -199,7 +200,7 @@ def test_applying_again_changes_nothing(first: Any, applied: Any) -> None:
 @quick
 @given(objects, st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), objects), max_size=5))
 def test_owners_own_only_what_is_there(first: Any, operations: list[tuple[str, bool, Any]]) -> None:
-    """After any history."""
+    """The property holds after any history of writes."""
     fields = manager()
     live = fields.update(None, first, manager="first", time=T1)
     for name, is_apply, value in operations:

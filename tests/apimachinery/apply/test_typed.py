@@ -1,4 +1,4 @@
-"""Which fields a value has by its shape, and what makes it not have the shape."""
+"""Field sets of values, and validation of values against their shape."""
 
 from typing import Any
 

@@ -466,8 +466,8 @@ AGGREGATED_DISCOVERY = Table(
 
 MAPPER = mapper_for(
     [
-        ServedResource.guessed(GroupVersion("a.io", "v1").with_kind("Lamp")),
-        ServedResource.guessed(GroupVersion("b.io", "v1").with_kind("Lamp")),
+        ServedResource(GroupVersion("a.io", "v1").with_kind("Lamp"), "lamps", "lamp"),
+        ServedResource(GroupVersion("b.io", "v1").with_kind("Lamp"), "lamps", "lamp"),
     ]
 )
 

@@ -414,7 +414,7 @@ def test_every_reference_has_a_definition(dialect: Dialect) -> None:
 
 
 def test_open_model_keeps_its_fields_in_v3_and_is_a_plain_object_in_v2() -> None:
-    """Old clients refuse undeclared fields of an object that declares any."""
+    """Old clients reject undeclared fields of an object that declares any."""
 
     class Open(Object):
         model_config = ConfigDict(extra="allow")
@@ -481,7 +481,7 @@ def test_class_of_another_version_is_named_after_that() -> None:
     found = Definitions(V3, [kind], index=index).schemas()
 
     assert {"io.k8s.api.apps.v1.Deployment", "io.k8s.api.core.v1.Template"} <= set(found)
-    # What no module tells belongs to the type that refers to it.
+    # A class that no module assigns to a version belongs to the type that refers to it.
     assert "io.k8s.api.core.v1.Part" in found
 
 

@@ -232,7 +232,7 @@ def test_actions_are_those_of_kubernetes(version: GroupVersion) -> None:
 
 
 def test_kubectl_finds_the_parameters_it_looks_for_in_patch() -> None:
-    """It looks among the parameters of the operation and not of the path."""
+    """kubectl reads the parameters of the operation, not those of the path."""
     path = v3(CORE)["paths"]["/api/v1/namespaces/{namespace}/configmaps/{name}"]
 
     patch = path["patch"]

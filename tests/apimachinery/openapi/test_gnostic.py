@@ -1,4 +1,4 @@
-"""OpenAPI v2 as protobuf, in the messages and numbers of gnostic."""
+"""OpenAPI v2 as protobuf, with gnostic's messages and field numbers."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def varint(number: int) -> bytes:
 
 
 def wire(number: int, content: bytes | str | bool) -> bytes:
-    """A field of a message as protobuf writes it."""
+    """Return a field of a message as protobuf encodes it."""
     if isinstance(content, bool):
         return varint(number << 3) + varint(int(content))
     data = content.encode() if isinstance(content, str) else content
@@ -38,7 +38,7 @@ def wire(number: int, content: bytes | str | bool) -> bytes:
 
 
 def schema(document: dict[str, Any]) -> bytes:
-    """The encoded document around one definition A."""
+    """Return the encoded document with one definition A."""
     return ENCODER.encode({"definitions": {"A": document}})
 
 

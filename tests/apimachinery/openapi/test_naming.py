@@ -1,4 +1,4 @@
-"""The names of published definitions."""
+"""Names of OpenAPI definitions."""
 
 import pytest
 

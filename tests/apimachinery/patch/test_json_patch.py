@@ -1,4 +1,4 @@
-"""JSON patch: the cases of RFC 6902, the corners implementations differ in, and round trips."""
+"""JSON patch: the cases of RFC 6902, corner cases in which implementations differ, round trips."""
 
 import copy
 import time

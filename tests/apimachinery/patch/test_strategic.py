@@ -1,4 +1,4 @@
-"""Applying strategic merge patches: by type, by directive, and what is refused."""
+"""Applying strategic merge patches: by type, by directive, and invalid patches."""
 
 import copy
 import sys
@@ -479,7 +479,7 @@ def test_errors_hold_path_and_message_apart() -> None:
 
 
 def nested_pods(depth: int) -> Any:
-    """A pod inside of a pod inside of a pod."""
+    """Return a pod nested inside a pod, and so on."""
     document: Any = {"metadata": {"name": "x", "finalizers": ["a"]}}
     for _ in range(depth):
         document = {"spec": {"pod": document, "containers": [{"name": "a", "env": names("x")}]}}
@@ -487,7 +487,7 @@ def nested_pods(depth: int) -> Any:
 
 
 def nested_containers(depth: int) -> Any:
-    """Elements inside of elements, the deepest way down for each level."""
+    """Return elements nested inside elements, which uses the most stack per level."""
     value: Any = {"name": "x"}
     for _ in range(depth // 2):
         value = {"name": "x", "l": [value]}
@@ -499,7 +499,7 @@ def from_a_deep_stack(frames: int, call: Any) -> Any:
 
 
 def test_nesting_up_to_the_limit_works_from_a_deep_stack() -> None:
-    """The caller's own stack (a web framework, a test runner) must leave room enough."""
+    """The stack of the caller (a web framework, a test runner) must leave enough room."""
     deep = nested_pods(MAX_DEPTH // 2 - 2)
     free = sys.getrecursionlimit() - 2 * MAX_DEPTH - 300
 

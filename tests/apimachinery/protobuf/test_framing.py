@@ -1,4 +1,4 @@
-"""Frames of a watch stream, however the stream is cut."""
+"""Frames of a watch stream, fed in chunks of any size."""
 
 import pytest
 from hypothesis import given

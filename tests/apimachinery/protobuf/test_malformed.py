@@ -1,4 +1,4 @@
-"""Bytes that are not what they should be: refused with a place and a rule, and nothing else."""
+"""Malformed protobuf: rejected by an InvalidProtobuf that names the place and the rule."""
 
 import pytest
 from hypothesis import example, given
