@@ -28,7 +28,7 @@ from apiserver.admission.chain import Chain
 from apiserver.admission.namespace_lifecycle import NamespaceLifecycle, NamespacePhase
 from apiserver.app import App
 from apiserver.auth.authentication import Authentication, Authenticator
-from apiserver.auth.service_account_tokens import Reference, ServiceAccountTokens
+from apiserver.auth.service_account_tokens import ServiceAccountTokens
 from apiserver.auth.static_tokens import TokenAuthenticator, TokenFileAuthenticator
 from apiserver.auth.token_keys import TokenKeys
 from apiserver.auth.token_review import TokenReviewer
@@ -36,7 +36,6 @@ from apiserver.auth.user import MASTERS, User
 from apiserver.auth.user_tokens import SignedTokenAuthenticator, signing_key
 from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.config import ServerConfig
-from apiserver.controlplane.access_reviews import AccessReviewer
 from apiserver.controlplane.controllers import running_controllers
 from apiserver.controlplane.leader import election_for
 from apiserver.controlplane.local_client import local_client
@@ -143,9 +142,9 @@ def standard_groups(
     """Return the groups that every server has, unless a group of the same name replaces one."""
     access = access or Access()
     return (
-        core_group(TokenRequests(accounts, refer=Reference)) if accounts else CORE,
+        core_group(TokenRequests(accounts)) if accounts else CORE,
         authentication_group(reviewer),
-        authorization_group(AccessReviewer(access.authorizer)),
+        authorization_group(access.authorizer),
         COORDINATION,
         EVENTS,
         access.group,

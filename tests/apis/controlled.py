@@ -10,7 +10,6 @@ from apimachinery.schema import GroupResource
 from apis.apiextensions.install import APIEXTENSIONS
 from apis.coordination.install import COORDINATION
 from apis.core.install import CORE
-from apis.rbac.install import rbac_group
 from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.static_tokens import TokenAuthenticator
@@ -45,7 +44,7 @@ def client_of(app: App, token: str = TOKEN) -> AsyncClient:
 def bare_app(*groups: Group) -> App:
     """An application with these groups, and neither controllers nor bootstrap objects."""
     return App(
-        groups or (CORE, COORDINATION, APIEXTENSIONS, rbac_group(Access())),
+        groups or (CORE, COORDINATION, APIEXTENSIONS, Access().group),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication(
             [TokenAuthenticator({TOKEN: User("root", groups=(MASTERS,))})]
