@@ -1,8 +1,9 @@
-"""Codec: bytes -> decode -> default -> convert, and back, for every kind of a scheme.
+"""Codec: decode, default and convert the documents of a scheme, and encode objects.
 
-Versions exist at two doors. At the wire (`Codec`) a document names its kind and version, gets that
-version's defaults and becomes the internal object. At the store (`StorageCodec`) the internal
-object is written as it is, under the version `__internal`, or in a version the group has chosen.
+Objects change version in two places. On the wire (`Codec`) a document names its kind and version;
+it is decoded, gets that version's defaults and is converted to the internal class. In storage
+(`StorageCodec`) the internal object is encoded as it is, under the version `__internal`, or
+converted to the storage version of its group.
 """
 
 from dataclasses import dataclass
@@ -14,18 +15,13 @@ from pydantic import ValidationError
 
 from apimachinery.meta.types import Object, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
-from apimachinery.model.decoding import DecodedModel, DecodeError, complaint, decode_json
+from apimachinery.model.decoding import DecodedModel, DecodeError, decode_json, to_decode_error
 from apimachinery.model.model import Model, new_model
-from apimachinery.model.strict_decoding import problems_of
+from apimachinery.model.strict_decoding import strict_decoding_problems
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import Scheme
-from apimachinery.serialization.serializer import (
-    JSON,
-    MAX_BYTES,
-    PROTOBUF,
-    SERIALIZERS,
-    yaml_complaint,
-)
+from apimachinery.serialization.media_types import JSON, PROTOBUF
+from apimachinery.serialization.serializer import MAX_BYTES, SERIALIZERS, yaml_error
 
 if TYPE_CHECKING:
     from apimachinery.protobuf import ProtobufCodec
@@ -34,7 +30,7 @@ ObjectT = TypeVar("ObjectT", bound=TypeMeta)
 
 
 class FieldValidation(StrEnum):
-    """What to do about fields that a document has and its kind has not, or has twice."""
+    """How the server treats unknown and duplicate fields of a document."""
 
     STRICT = "Strict"
     WARN = "Warn"
@@ -42,7 +38,7 @@ class FieldValidation(StrEnum):
 
 
 class StrictDecodeError(DecodeError):
-    """Every unknown and repeated field of a document, when that is an error."""
+    """A document with unknown or duplicate fields, in strict validation."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("strict decoding error: " + ", ".join(problems))
@@ -50,11 +46,11 @@ class StrictDecodeError(DecodeError):
 
 
 class MissingKind(DecodeError):
-    """A document that does not say which kind, or which version, it is."""
+    """A document without a kind or an apiVersion."""
 
 
 class TooLarge(DecodeError):
-    """A document of more bytes than are read."""
+    """A document that exceeds the size limit of the codec."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"Request entity too large: limit is {limit}")
@@ -62,25 +58,25 @@ class TooLarge(DecodeError):
 
 
 class CorruptObject(DecodeError):
-    """Stored bytes that are not an object any more."""
+    """Stored bytes that cannot be decoded as an object."""
 
 
 class UnknownMediaType(DecodeError):
-    """A media type for which there is no serializer, or none for this kind."""
+    """A media type without a serializer, or one that this kind does not support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A document as an object of the class of its kind and version."""
+    """A decoded document: an object of the class of its kind and version."""
 
     object: TypeMeta
     kind: GroupVersionKind
     warnings: tuple[str, ...] = ()
-    """Unknown and repeated fields, when they are to be warned of."""
+    """Unknown and duplicate fields, if the validation is `Warn`."""
 
 
 class Codec:
-    """Reads and writes the documents of a scheme."""
+    """Decodes and encodes the documents of a scheme."""
 
     def __init__(self, scheme: Scheme, *, max_bytes: int = MAX_BYTES) -> None:
         self.scheme = scheme
@@ -88,7 +84,7 @@ class Codec:
 
     @cached_property
     def protobuf(self) -> "ProtobufCodec":
-        # Imported on first use: clients read and write JSON and need not load protobuf.
+        # Imported on first use: clients use JSON and need not load the protobuf library.
         from apimachinery.protobuf import ProtobufCodec
 
         return ProtobufCodec()
@@ -101,10 +97,10 @@ class Codec:
         media_type: str = JSON,
         validation: FieldValidation = FieldValidation.IGNORE,
     ) -> Decoded:
-        """Read a document and apply its version's defaults.
+        """Decode a document and apply the defaults of its version.
 
-        A kind or version that the document leaves out is taken from *expected*; that it may name
-        others is for the caller to judge by `Decoded.kind`. Raises DecodeError, NotRegistered.
+        *expected* supplies a kind or version that the document omits. The document may name
+        another kind: the caller checks `Decoded.kind`. Raises DecodeError, NotRegistered.
         """
         if len(data) > self.max_bytes:
             raise TooLarge(self.max_bytes)
@@ -124,9 +120,12 @@ class Codec:
         media_type: str = JSON,
         validation: FieldValidation = FieldValidation.IGNORE,
     ) -> Decoded:
-        """Read a document and convert it to its internal form; the kind stays the document's."""
-        found = self.decode(data, expected=expected, media_type=media_type, validation=validation)
-        return Decoded(self.scheme.to_internal(found.object), found.kind, found.warnings)
+        """Decode a document and convert it to its internal class.
+
+        `Decoded.kind` is still the kind of the document. Raises DecodeError, NotRegistered.
+        """
+        decoded = self.decode(data, expected=expected, media_type=media_type, validation=validation)
+        return Decoded(self.scheme.to_internal(decoded.object), decoded.kind, decoded.warnings)
 
     def encode(
         self,
@@ -136,18 +135,23 @@ class Codec:
         media_type: str = JSON,
         pretty: bool = False,
     ) -> bytes:
-        """Write *obj* in *version* (its own when None), with kind and apiVersion."""
-        written = self.in_version(obj, version)
+        """Encode *obj* in *version* (None: the version of its class), with kind and apiVersion.
+
+        Raises UnknownMediaType.
+        """
+        versioned = self.in_version(obj, version)
         if media_type == PROTOBUF:
-            return self.protobuf.encode(written, api_version=written.api_version, kind=written.kind)
+            return self.protobuf.encode(
+                versioned, api_version=versioned.api_version, kind=versioned.kind
+            )
         serializer = SERIALIZERS.get(media_type)
         if serializer is None:
-            raise UnknownMediaType(f"{media_type!r}: {_accepted()}")
-        data = dump_json(written)
+            raise UnknownMediaType(f"{media_type!r}: {_accepted_media_types()}")
+        data = dump_json(versioned)
         return serializer.write_pretty(data) if pretty else serializer.write(data)
 
     def in_version(self, obj: TypeMeta, version: GroupVersion | None) -> TypeMeta:
-        """*obj* in *version*, with kind and apiVersion set; the object itself is not changed."""
+        """Return *obj* in *version*, with kind and apiVersion set; *obj* is not changed."""
         if isinstance(obj, Unstructured | UnstructuredList):
             return obj
         if version is not None:
@@ -155,7 +159,7 @@ class Codec:
         kind = self.scheme.kind_of(obj)
         if obj.kind == kind.kind and obj.api_version == kind.api_version:
             return obj
-        return _typed(obj, kind.kind, kind.api_version)
+        return _with_type_meta(obj, kind.kind, kind.api_version)
 
     def _decode_text(
         self,
@@ -166,28 +170,30 @@ class Codec:
     ) -> Decoded:
         serializer = SERIALIZERS.get(media_type)
         if serializer is None:
-            raise UnknownMediaType(f"{media_type!r}: {_accepted()}")
-        strict = validation is not FieldValidation.IGNORE
-        document = serializer.read(data, strict)
-        kind, decoded = self._decode_as_said(document.json, expected, find_unknown=strict)
+            raise UnknownMediaType(f"{media_type!r}: {_accepted_media_types()}")
+        find_problems = validation is not FieldValidation.IGNORE
+        document = serializer.read(data, find_problems)
+        kind, decoded = self._decode_kind(document.json, expected, find_unknown=find_problems)
         if not decoded.unknown and not document.duplicates:
             return Decoded(decoded.object, kind)
-        problems = problems_of(document.json, type(decoded.object))
-        said = document.complaints
+        problems = strict_decoding_problems(document.json, type(decoded.object))
+        yaml_messages = document.yaml_messages
         if validation is FieldValidation.STRICT:
-            raise StrictDecodeError((yaml_complaint(said), *problems) if said else problems)
-        return Decoded(decoded.object, kind, (*said, *problems))
+            raise StrictDecodeError(
+                (yaml_error(yaml_messages), *problems) if yaml_messages else problems
+            )
+        return Decoded(decoded.object, kind, (*yaml_messages, *problems))
 
-    def _decode_as_said(
+    def _decode_kind(
         self, data: bytes, expected: GroupVersionKind | None, *, find_unknown: bool
     ) -> tuple[GroupVersionKind, DecodedModel[TypeMeta]]:
-        """Decode as *expected*, and again in the rare case that the document is something else."""
+        """Decode as *expected*, and again in the rare case that the document names another kind."""
         if expected is not None:
             try:
                 decoded = decode_json(
                     self.scheme.class_of(expected), data, find_unknown=find_unknown
                 )
-                if _said(decoded.object, expected) == expected:
+                if _declared_kind(decoded.object, expected) == expected:
                     return expected, decoded
             except DecodeError:
                 if _kind_of(data, expected) == expected:
@@ -202,7 +208,7 @@ class Codec:
             envelope = self.protobuf.read_envelope(data)
         except InvalidProtobuf as error:
             raise DecodeError(str(error)) from None
-        kind = _filled(envelope.api_version, envelope.kind, expected, data)
+        kind = _complete_kind(envelope.api_version, envelope.kind, expected, data)
         cls = self.scheme.class_of(kind)
         if not self.protobuf.supports(cls):
             raise UnknownMediaType(f"{kind} has no protobuf form: send {JSON}")
@@ -211,11 +217,14 @@ class Codec:
         except InvalidProtobuf as error:
             raise DecodeError(str(error)) from None
         except ValidationError as error:
-            raise complaint(cls, error.errors(include_url=False)) from None
+            raise to_decode_error(cls, error.errors(include_url=False)) from None
 
 
 class StorageCodec:
-    """Writes internal objects for the store and reads them back, whatever version they are in."""
+    """Encodes internal objects for storage, and decodes them from any version they are stored in.
+
+    With *version*, the storage version, objects are converted before they are encoded.
+    """
 
     def __init__(self, scheme: Scheme, version: GroupVersion | None = None) -> None:
         self.scheme = scheme
@@ -223,12 +232,12 @@ class StorageCodec:
         self._classes: dict[bytes, tuple[type[TypeMeta], bool]] = {}
 
     def encode(self, obj: Object) -> bytes:
-        """The bytes to store: without resourceVersion, which is the store's own to give."""
+        """Encode *obj* without its resourceVersion, which the storage backend assigns."""
         kind = next(k for k in self.scheme.kinds_of(obj) if k.version == INTERNAL)
         if self._version is not None:
             stored = cast(Object, self.scheme.convert_to_version(obj, self._version))
         else:
-            stored = _typed(obj, kind.kind, kind.api_version)
+            stored = _with_type_meta(obj, kind.kind, kind.api_version)
         metadata = stored.metadata
         if metadata.resource_version or metadata.self_link:
             values = {**metadata.__dict__, "resource_version": "", "self_link": ""}
@@ -236,36 +245,39 @@ class StorageCodec:
         return dump_json(stored)
 
     def decode(self, data: bytes) -> Object:
-        """The internal object of stored bytes; defaults of the version it was stored in apply."""
+        """Decode stored bytes to the internal object, with the defaults of the stored version.
+
+        Raises CorruptObject.
+        """
         try:
-            cls, internal = self._class(data)
+            cls, is_internal = self._class(data)
             obj = cls.model_validate_json(data, by_alias=True, by_name=False)
         except (DecodeError, ValidationError) as error:
             raise CorruptObject(f"stored object is not readable: {error}") from None
-        if internal:
+        if is_internal:
             obj.__dict__["kind"] = obj.__dict__["api_version"] = ""
             return cast(Object, obj)
         self.scheme.default(obj)
         return cast(Object, self.scheme.to_internal(obj))
 
     def _class(self, data: bytes) -> tuple[type[TypeMeta], bool]:
-        """The class of stored bytes, and whether it is the internal one.
+        """Return the class of stored bytes, and whether it is the internal one.
 
-        What this codec wrote begins with the kind and version, so equal beginnings are equal
-        kinds and nothing has to be parsed to know them.
+        Bytes from this codec start with the kind and the apiVersion, so an equal prefix means the
+        same class: it is the cache key, and the bytes need not be parsed twice.
         """
-        start = data[: data.find(b'"', data.find(b'"apiVersion":"') + 14)]
-        found = self._classes.get(start)
-        if found is None:
+        prefix = data[: data.find(b'"', data.find(b'"apiVersion":"') + 14)]
+        cached = self._classes.get(prefix)
+        if cached is None:
             kind = _kind_of(data, None)
-            found = (self.scheme.class_of(kind), kind.version == INTERNAL)
-            if start.startswith(b'{"kind":"') and start.count(b'"') == 7:
-                self._classes[start] = found
-        return found
+            cached = (self.scheme.class_of(kind), kind.version == INTERNAL)
+            if prefix.startswith(b'{"kind":"') and prefix.count(b'"') == 7:
+                self._classes[prefix] = cached
+        return cached
 
 
 def dump_json(obj: Model) -> bytes:
-    """The canonical compact JSON of a Model."""
+    """Return the canonical compact JSON of a Model."""
     if isinstance(obj, Unstructured):
         return obj.to_json()
     data: bytes = obj.__pydantic_serializer__.to_json(obj, by_alias=True)
@@ -273,43 +285,43 @@ def dump_json(obj: Model) -> bytes:
 
 
 def _kind_of(data: bytes, expected: GroupVersionKind | None) -> GroupVersionKind:
-    named = decode_json(TypeMeta, data, find_unknown=False).object
-    return _filled(named.api_version, named.kind, expected, data)
+    type_meta = decode_json(TypeMeta, data, find_unknown=False).object
+    return _complete_kind(type_meta.api_version, type_meta.kind, expected, data)
 
 
-def _said(obj: TypeMeta, expected: GroupVersionKind) -> GroupVersionKind:
-    """The kind a decoded document says it is; what it does not say is as expected."""
+def _declared_kind(obj: TypeMeta, expected: GroupVersionKind) -> GroupVersionKind:
+    """Return the kind that a decoded document declares; *expected* fills in what it omits."""
     if not obj.kind and not obj.api_version:
         return expected
-    return _filled(obj.api_version, obj.kind, expected, b"")
+    return _complete_kind(obj.api_version, obj.kind, expected, b"")
 
 
-def _filled(
+def _complete_kind(
     api_version: str, kind: str, expected: GroupVersionKind | None, data: bytes
 ) -> GroupVersionKind:
     if expected is None:
-        shown = data[:200].decode(errors="replace")
+        excerpt = data[:200].decode(errors="replace")
         if not kind:
-            raise MissingKind(f"Object 'Kind' is missing in '{shown}'")
+            raise MissingKind(f"Object 'Kind' is missing in '{excerpt}'")
         if not api_version:
-            raise MissingKind(f"Object 'apiVersion' is missing in '{shown}'")
-        version = _parsed(api_version)
+            raise MissingKind(f"Object 'apiVersion' is missing in '{excerpt}'")
+        version = _parse_version(api_version)
     else:
-        version = _parsed(api_version) if api_version else expected.group_version
+        version = _parse_version(api_version) if api_version else expected.group_version
     return version.with_kind(kind or cast(GroupVersionKind, expected).kind)
 
 
-def _parsed(api_version: str) -> GroupVersion:
+def _parse_version(api_version: str) -> GroupVersion:
     try:
         return GroupVersion.parse(api_version)
     except InvalidGroupVersion as error:
         raise DecodeError(str(error)) from None
 
 
-def _typed(obj: ObjectT, kind: str, api_version: str) -> ObjectT:
+def _with_type_meta(obj: ObjectT, kind: str, api_version: str) -> ObjectT:
     values = {**obj.__dict__, "kind": kind, "api_version": api_version}
     return new_model(type(obj), values)
 
 
-def _accepted() -> str:
+def _accepted_media_types() -> str:
     return "accepted media types include: " + ", ".join((*SERIALIZERS, PROTOBUF))

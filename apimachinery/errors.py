@@ -1,7 +1,7 @@
-"""APIError: what went wrong with a request, one class per Status reason.
+"""APIError: the errors of API requests, one class per Status reason.
 
-A server raises them and answers with their Status; a client makes them from the Status it is
-answered with, so both sides catch the same names:
+The server raises an error and responds with its Status; the client rebuilds the error from that
+Status, so both sides catch the same classes:
 
     APIError
       BadRequest 400            Unauthorized 401           Forbidden 403
@@ -11,8 +11,8 @@ answered with, so both sides catch the same names:
       TooManyRequests 429       InternalError 500          ServerTimeout 500
       StorageReadError 500      ServiceUnavailable 503     Timeout 504
 
-A Status whose reason nobody knows becomes the class of its code, or a plain APIError when the code
-says no more; the reason is kept.
+A Status with an unknown reason becomes the class of its code, or a plain APIError if the code is
+unknown too; the reason is kept either way.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ from apimachinery.schema import GroupKind, GroupResource
 
 
 class APIError(Exception):
-    """An error as a client sees it; *str* is the message."""
+    """An error as the client sees it; `str(error)` is the message."""
 
     reason: str = ""
     code: int = 500
@@ -45,11 +45,11 @@ class APIError(Exception):
         if code is not None:
             self.code = code
         self.continue_token = ""
-        """For an expired list: a token that goes on at the newest revision."""
+        """For an expired list: a token that continues at the latest revision."""
 
     @property
     def retry_after(self) -> int:
-        """Seconds after which to try again; 0 when the server did not say."""
+        """Seconds to wait before a retry; 0 if the server suggested none."""
         return self.details.retry_after_seconds if self.details else 0
 
     @property
@@ -61,8 +61,8 @@ class APIError(Exception):
 
     @property
     def status(self) -> Status:
-        """What a server answers."""
-        made = Status(
+        """The Status that the server responds with."""
+        status = Status(
             kind="Status",
             api_version="v1",
             status="Failure",
@@ -71,8 +71,8 @@ class APIError(Exception):
             details=self.details,
             code=self.code,
         )
-        made.metadata.continue_ = self.continue_token
-        return made
+        status.metadata.continue_ = self.continue_token
+        return status
 
     @classmethod
     def _about(
@@ -84,8 +84,11 @@ class APIError(Exception):
         causes: Iterable[StatusCause] = (),
         retry_after: int = 0,
     ) -> Self:
-        """An error about one object of a resource, or of a kind where the wire says kind."""
-        made = cls.__new__(cls)
+        """Return an error whose details name one object.
+
+        The `kind` of the details is the resource, or the kind where Kubernetes sends the kind.
+        """
+        error = cls.__new__(cls)
         kind = resource.resource if isinstance(resource, GroupResource) else resource.kind
         details = StatusDetails(
             name=name,
@@ -94,18 +97,18 @@ class APIError(Exception):
             causes=list(causes),
             retry_after_seconds=retry_after,
         )
-        APIError.__init__(made, message, details=details)
-        return made
+        APIError.__init__(error, message, details=details)
+        return error
 
 
 class BadRequest(APIError):
-    """The request cannot be understood: a body, a name, a parameter."""
+    """The request is malformed: its body, a name or a parameter."""
 
     reason, code = "BadRequest", 400
 
 
 class Unauthorized(APIError):
-    """Nobody knows who is asking."""
+    """The request is not authenticated."""
 
     reason, code = "Unauthorized", 401
 
@@ -114,26 +117,26 @@ class Unauthorized(APIError):
 
 
 class Forbidden(APIError):
-    """Who is asking may not."""
+    """The user is not allowed to make this request."""
 
     reason, code = "Forbidden", 403
 
     @classmethod
     def of(
-        cls, resource: GroupResource, name: str, why: str, *, causes: Iterable[StatusCause] = ()
+        cls, resource: GroupResource, name: str, reason: str, *, causes: Iterable[StatusCause] = ()
     ) -> Self:
-        """`pods "a" is forbidden: why`; without a resource, `forbidden: why`."""
+        """Return `pods "a" is forbidden: reason`, or `forbidden: reason` without a resource."""
         if not resource.resource:
-            message = f"forbidden: {why}"
+            message = f"forbidden: {reason}"
         elif name:
-            message = f'{resource} "{name}" is forbidden: {why}'
+            message = f'{resource} "{name}" is forbidden: {reason}'
         else:
-            message = f"{resource} is forbidden: {why}"
+            message = f"{resource} is forbidden: {reason}"
         return cls._about(message, resource, name, causes=causes)
 
 
 class NotFound(APIError):
-    """There is no such object."""
+    """The object does not exist."""
 
     reason, code = "NotFound", 404
 
@@ -143,13 +146,13 @@ class NotFound(APIError):
 
     @classmethod
     def resource(cls) -> Self:
-        """A path inside a known group that leads to no resource."""
+        """Return the error for a path in a served group that names no resource."""
         message = "the server could not find the requested resource"
         return cls(message, details=StatusDetails())
 
 
 class MethodNotAllowed(APIError):
-    """The resource does not have this verb."""
+    """The resource does not support this verb."""
 
     reason, code = "MethodNotAllowed", 405
 
@@ -164,7 +167,7 @@ class MethodNotAllowed(APIError):
 
 
 class NotAcceptable(APIError):
-    """The answer exists in none of the forms the client accepts."""
+    """The server cannot respond in any media type that the client accepts."""
 
     reason, code = "NotAcceptable", 406
 
@@ -174,7 +177,7 @@ class NotAcceptable(APIError):
 
 
 class AlreadyExists(APIError):
-    """There is an object of this name already."""
+    """An object of this name exists already."""
 
     reason, code = "AlreadyExists", 409
 
@@ -184,7 +187,7 @@ class AlreadyExists(APIError):
 
     @classmethod
     def generated_name(cls, resource: GroupResource, name: str) -> Self:
-        """Every name the server made was taken; the next try may be luckier."""
+        """Return the error for a create whose generated names were all taken; a retry may work."""
         message = (
             f'{resource} "{name}" already exists, the server was not able to generate a unique'
             " name for the object"
@@ -193,23 +196,26 @@ class AlreadyExists(APIError):
 
 
 class Conflict(APIError):
-    """The object is not what the client believes it to be."""
+    """The request conflicts with the current state of the object."""
 
     reason, code = "Conflict", 409
 
     @classmethod
-    def of(cls, resource: GroupResource | GroupKind, name: str, why: str) -> Self:
-        message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
+    def of(cls, resource: GroupResource | GroupKind, name: str, reason: str) -> Self:
+        message = f'Operation cannot be fulfilled on {resource} "{name}": {reason}'
         return cls._about(message, resource, name)
 
     @classmethod
     def modified(cls, resource: GroupResource, name: str) -> Self:
-        """Somebody changed the object since the client read it."""
+        """Return the error for an update whose resourceVersion is no longer current."""
         return cls.of(resource, name, MODIFIED)
 
     @classmethod
     def apply(cls, message: str, conflicts: Iterable[tuple[str, str]]) -> Self:
-        """Fields that other managers own: (`conflict with "m"`, `.data.a`) each."""
+        """Return the error for a server-side apply of fields that other managers own.
+
+        Each conflict is a message and a field path: (`conflict with "m"`, `.data.a`).
+        """
         causes = [
             StatusCause(reason="FieldManagerConflict", message=text, field=path)
             for text, path in conflicts
@@ -223,18 +229,20 @@ MODIFIED = (
 
 
 class Gone(APIError):
-    """What was asked for existed and does not any more."""
+    """The resource existed and is no longer available."""
 
     reason, code = "Gone", 410
 
 
 class Expired(APIError):
-    """The revision asked for is forgotten: list again."""
+    """The requested resourceVersion has been compacted: the client must list again."""
 
     reason, code = "Expired", 410
 
 
 class RequestEntityTooLarge(APIError):
+    """The body of the request exceeds the server's limit."""
+
     reason, code = "RequestEntityTooLarge", 413
 
     @classmethod
@@ -243,7 +251,7 @@ class RequestEntityTooLarge(APIError):
 
 
 class UnsupportedMediaType(APIError):
-    """The body is in a form that the server does not read."""
+    """The server cannot decode the media type of the body."""
 
     reason, code = "UnsupportedMediaType", 415
 
@@ -256,30 +264,30 @@ class UnsupportedMediaType(APIError):
 
 
 class Invalid(APIError):
-    """The object is understood and breaks rules; every broken rule is a cause."""
+    """The object is well-formed but fails validation; each field error is a cause."""
 
     reason, code = "Invalid", 422
 
     @classmethod
     def of(cls, kind: GroupKind, name: str, errors: Iterable[FieldError]) -> Self:
-        """`ConfigMap "x" is invalid: …`, one cause for each error."""
-        found = list(errors)
+        """Return `ConfigMap "x" is invalid: …` with one cause for each field error."""
+        field_errors = list(errors)
         causes = [
             StatusCause(reason=error.reason, message=error.body, field=error.field)
-            for error in found
+            for error in field_errors
         ]
-        message = f'{kind} "{name}" is invalid: {to_aggregate_message(found)}'
+        message = f'{kind} "{name}" is invalid: {to_aggregate_message(field_errors)}'
         return cls._about(message, kind, name, causes=causes)
 
     @classmethod
     def request(cls) -> Self:
-        """A patch that could not be carried out; the wire says no more."""
+        """Return the error for a patch that cannot be applied, which has no further details."""
         message = "the server rejected our request due to an error in our request"
         return cls(message, details=StatusDetails())
 
 
 class TooManyRequests(APIError):
-    """The server is busy, or a limit is reached: try again later."""
+    """The server is overloaded, or a limit is reached: the client must retry later."""
 
     reason, code = "TooManyRequests", 429
 
@@ -289,18 +297,18 @@ class TooManyRequests(APIError):
 
 
 class InternalError(APIError):
-    """A bug, or something the client can do nothing about."""
+    """A bug in the server, or a failure that the client cannot fix."""
 
     reason, code = "InternalError", 500
 
     @classmethod
-    def of(cls, why: str) -> Self:
-        details = StatusDetails(causes=[StatusCause(message=why)])
-        return cls(f"Internal error occurred: {why}", details=details)
+    def of(cls, reason: str) -> Self:
+        details = StatusDetails(causes=[StatusCause(message=reason)])
+        return cls(f"Internal error occurred: {reason}", details=details)
 
 
 class ServerTimeout(APIError):
-    """The server could not finish in time; the operation can be tried again."""
+    """The server could not finish the operation in time; the client may retry it."""
 
     reason, code = "ServerTimeout", 500
 
@@ -314,12 +322,14 @@ class ServerTimeout(APIError):
 
 
 class StorageReadError(APIError):
-    """What is stored cannot be read."""
+    """The stored object cannot be decoded."""
 
     reason, code = "StorageReadError", 500
 
 
 class ServiceUnavailable(APIError):
+    """The server, or a service it depends on, is not available."""
+
     reason, code = "ServiceUnavailable", 503
 
     @classmethod
@@ -329,21 +339,22 @@ class ServiceUnavailable(APIError):
 
 
 class Timeout(APIError):
-    """The request's time is up."""
+    """The request exceeded its timeout."""
 
     reason, code = "Timeout", 504
 
     @classmethod
-    def of(cls, why: str, *, retry_after: int = 0) -> Self:
-        return cls(f"Timeout: {why}", details=StatusDetails(retry_after_seconds=retry_after))
+    def of(cls, reason: str, *, retry_after: int = 0) -> Self:
+        return cls(f"Timeout: {reason}", details=StatusDetails(retry_after_seconds=retry_after))
 
     @classmethod
-    def future_revision(cls, asked: int, current: int) -> Self:
-        """A resourceVersion that the server has not reached."""
+    def future_revision(cls, requested: int, current: int) -> Self:
+        """Return the error for a resourceVersion that the server has not reached."""
         cause = StatusCause(reason="ResourceVersionTooLarge", message="Too large resource version")
         details = StatusDetails(causes=[cause], retry_after_seconds=1)
         return cls(
-            f"Timeout: Too large resource version: {asked}, current: {current}", details=details
+            f"Timeout: Too large resource version: {requested}, current: {current}",
+            details=details,
         )
 
 
@@ -354,25 +365,26 @@ _CLASSES: Final = (
     *(ServiceUnavailable, Timeout),
 )
 _BY_REASON: Final[Mapping[str, type[APIError]]] = {cls.reason: cls for cls in _CLASSES}
-# Of two classes with one code the first is meant: a 409 that says no more is a conflict.
+# Where two classes share a code, the first one wins: a 409 without a reason is a Conflict.
 _BY_CODE: Final[Mapping[int, type[APIError]]] = {cls.code: cls for cls in reversed(_CLASSES)}
 
 
-def class_of(reason: str, code: int) -> type[APIError]:
-    """The class of a reason, or of the code where the reason is not known."""
+def error_class(reason: str, code: int) -> type[APIError]:
+    """Return the class for a reason, or for the code if the reason is unknown."""
     return _BY_REASON.get(reason) or _BY_CODE.get(code, APIError)
 
 
 def from_status(status: Status) -> APIError:
-    """The error that a Status tells of."""
-    cls = class_of(status.reason, status.code)
-    made = cls.__new__(cls)
+    """Return the error that a Status describes."""
+    cls = error_class(status.reason, status.code)
+    # Subclasses have other constructor signatures.
+    error = cls.__new__(cls)
     APIError.__init__(
-        made,
+        error,
         status.message or status.reason or f"status code {status.code}",
         details=status.details,
         reason=status.reason,
         code=status.code or cls.code,
     )
-    made.continue_token = status.metadata.continue_
-    return made
+    error.continue_token = status.metadata.continue_
+    return error

@@ -1,9 +1,8 @@
-"""Where in an object something is wrong, and what: field paths and field errors.
+"""Field paths and field errors: what is wrong with an object, and in which field.
 
-Validation must report every mistake at once and name the place of each, so a validator is
-a generator of `FieldError` values; nothing here raises. The printed form of an error and
-its reason are part of the wire contract: they become the message and the causes of the
-`Invalid` status.
+Validation reports all errors at once, each with its field, so a validator is a generator of
+`FieldError` values and never raises. The printed form of an error and its reason are part of the
+wire contract: they become the message and the causes of the `Invalid` status.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from enum import Enum, StrEnum
@@ -25,7 +24,7 @@ IMMUTABLE: Final = "field is immutable"
 
 
 class Path:
-    """The way from the root of an object to one of its fields; immutable.
+    """The path from the root of an object to one of its fields; immutable.
 
     `Path("spec", "containers").index(0).child("name")` prints `spec.containers[0].name`.
     """
@@ -58,7 +57,7 @@ class Path:
         return self._text is None
 
     def _joined(self, name: str) -> str:
-        # Kubernetes tells a name from a subscript by emptiness, so an empty name prints as one.
+        # As in Kubernetes, an element with an empty name is a subscript.
         if not name:
             return f"{self._text or ''}[]"
         return name if self._text is None else f"{self._text}.{name}"
@@ -83,7 +82,7 @@ def _path(text: str) -> Path:
 
 
 class ErrorType(StrEnum):
-    """Why a field is wrong; the value is the `reason` of a cause in a Status."""
+    """The type of a field error; the value is the `reason` of a cause in a Status."""
 
     NOT_FOUND = "FieldValueNotFound"
     REQUIRED = "FieldValueRequired"
@@ -100,7 +99,7 @@ class ErrorType(StrEnum):
 
     @property
     def words(self) -> str:
-        """How a message names this type."""
+        """The type as error messages spell it."""
         return _WORDS[self]
 
 
@@ -131,7 +130,7 @@ _WITHOUT_VALUE: Final = frozenset(
 
 
 class Omitted(Enum):
-    """Stands for a bad value that the message must not show."""
+    """Takes the place of a bad value that the message must not show."""
 
     OMITTED = "omitted"
 
@@ -141,13 +140,12 @@ OMITTED: Final = Omitted.OMITTED
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One mistake in one field; prints as Kubernetes prints it."""
+    """One error in one field; `str(error)` is the message that Kubernetes prints."""
 
     type: ErrorType
     field: str
     bad_value: Any = ""
     detail: str = ""
-    origin: str = ""
 
     @property
     def reason(self) -> str:
@@ -156,26 +154,22 @@ class FieldError:
 
     @property
     def body(self) -> str:
-        """The message without the field, as a cause in a Status has it."""
+        """The message without the field: the `message` of the cause in a Status."""
         text = self.type.words
         if self.type not in _WITHOUT_VALUE and self.bad_value is not OMITTED:
-            text = f"{text}: {_shown(self.bad_value)}"
+            text = f"{text}: {_format_value(self.bad_value)}"
         return f"{text}: {self.detail}" if self.detail else text
-
-    def with_origin(self, origin: str) -> FieldError:
-        """Return the same error, marked with the rule that found it."""
-        return replace(self, origin=origin)
 
     def __str__(self) -> str:
         return f"{self.field}: {self.body}"
 
 
 FieldErrors: TypeAlias = Iterator[FieldError]
-"""What a validator returns: it yields its errors and is read to the end."""
+"""The return type of a validator, a generator that yields every error."""
 
 
 def required(path: Path, detail: str = "") -> FieldError:
-    """Report a value that is missing: empty, null or absent."""
+    """Report a missing value: empty, null or absent."""
     return FieldError(ErrorType.REQUIRED, str(path), "", detail)
 
 
@@ -185,49 +179,49 @@ def invalid(path: Path, value: Any, detail: str) -> FieldError:
 
 
 def immutable(path: Path, value: Any) -> FieldError:
-    """Report a value that differs from the stored one and must not."""
+    """Report a change of a field that cannot be changed."""
     return invalid(path, value, IMMUTABLE)
 
 
 def type_invalid(path: Path, value: Any, detail: str) -> FieldError:
-    """Report a value of another type than the schema's."""
+    """Report a value whose type is not the one in the schema."""
     return FieldError(ErrorType.TYPE_INVALID, str(path), value, detail)
 
 
 def not_supported(path: Path, value: Any, supported: Iterable[str] = ()) -> FieldError:
-    """Report a value outside an enumeration, listing *supported* in the order given."""
+    """Report a value outside an enumeration; *supported* is listed in the order given."""
     choices = ", ".join(quote(str(choice)) for choice in supported)
     detail = f"supported values: {choices}" if choices else ""
     return FieldError(ErrorType.NOT_SUPPORTED, str(path), value, detail)
 
 
 def not_found(path: Path, value: Any) -> FieldError:
-    """Report a reference to something that does not exist."""
+    """Report a reference to an object that does not exist."""
     return FieldError(ErrorType.NOT_FOUND, str(path), value)
 
 
 def duplicate(path: Path, value: Any) -> FieldError:
-    """Report a value that must be unique and is not."""
+    """Report a repeated value in a list of unique values."""
     return FieldError(ErrorType.DUPLICATE, str(path), value)
 
 
 def forbidden(path: Path, detail: str) -> FieldError:
-    """Report a well-formed value that is not allowed here and now."""
+    """Report a well-formed value that other fields, or the state of the object, do not allow."""
     return FieldError(ErrorType.FORBIDDEN, str(path), "", detail)
 
 
 def too_long(path: Path, max_bytes: int) -> FieldError:
-    """Report a text of too many bytes, without showing it; a negative limit stays unsaid."""
+    """Report a string of too many bytes without quoting it; a negative limit is not mentioned."""
     return _too_long(path, max_bytes, "byte")
 
 
 def too_long_characters(path: Path, max_characters: int) -> FieldError:
-    """Report a text of too many characters, without showing it."""
+    """Report a string of too many characters without quoting it."""
     return _too_long(path, max_characters, "character")
 
 
 def too_short(path: Path, min_characters: int) -> FieldError:
-    """Report a text of too few characters, without showing it."""
+    """Report a string of too few characters without quoting it."""
     detail = "value is too short"
     if min_characters >= 0:
         detail = f"must be at least {_count(min_characters, 'character')}"
@@ -235,7 +229,7 @@ def too_short(path: Path, min_characters: int) -> FieldError:
 
 
 def too_many(path: Path, actual: int, maximum: int) -> FieldError:
-    """Report a list of too many items; a negative number stays unsaid."""
+    """Report a list of too many items; a negative number is not mentioned."""
     detail = "has too many items"
     if maximum >= 0:
         detail = f"must have at most {_count(maximum, 'item')}"
@@ -243,7 +237,7 @@ def too_many(path: Path, actual: int, maximum: int) -> FieldError:
 
 
 def too_few(path: Path, actual: int, minimum: int) -> FieldError:
-    """Report a list of too few items; a negative number stays unsaid."""
+    """Report a list of too few items; a negative number is not mentioned."""
     detail = "has too few items"
     if minimum >= 0:
         detail = f"must have at least {_count(minimum, 'item')}"
@@ -251,12 +245,12 @@ def too_few(path: Path, actual: int, minimum: int) -> FieldError:
 
 
 def internal_error(path: Path, error: Exception) -> FieldError:
-    """Report that checking a field failed for a reason that is not the client's."""
+    """Report that the validation of a field failed because of the server, not of the client."""
     return FieldError(ErrorType.INTERNAL, str(path), OMITTED, str(error))
 
 
 def to_aggregate_message(errors: Iterable[FieldError]) -> str:
-    """Join errors into one message, each different one once."""
+    """Join errors into one message without duplicates."""
     messages = list(dict.fromkeys(map(str, errors)))
     if len(messages) == 1:
         return messages[0]
@@ -264,12 +258,12 @@ def to_aggregate_message(errors: Iterable[FieldError]) -> str:
 
 
 def quote(text: str) -> str:
-    """Quote *text* as Go's `%q` does; messages of Kubernetes quote values so."""
+    """Quote *text* like Go's `%q`, which Kubernetes' messages use."""
     return f'"{"".join(map(_quoted_character, text))}"'
 
 
 def printable(text: str) -> str:
-    """*text* with lone surrogates escaped, so that it can be written into any answer."""
+    """Escape lone surrogates in *text*, so that it can be encoded as UTF-8 in a response."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -284,22 +278,23 @@ def _count(number: int, unit: str) -> str:
     return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     match value:
         case None:
-            # Not a slip: Kubernetes prints the word as if it were a string.
+            # Kubernetes prints the word in quotes, as if it were a string.
             return '"null"'
         case bool():
             return "true" if value else "false"
         case float():
-            return _float(value)
+            return _format_float(value)
         case str():
             return quote(value)
         case _:
-            return _json(value)
+            return _format_json(value)
 
 
-def _float(value: float) -> str:
+def _format_float(value: float) -> str:
+    """Format like Go's `%v`: the shortest digits, with an exponent from 1e6 and below 1e-4."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else f"{value:+}".replace("inf", "Inf")
     shortest = Decimal(repr(value)).normalize()
@@ -339,21 +334,27 @@ _HTML_ESCAPES: Final = str.maketrans(
 )
 
 
-def _json(value: Any) -> str:
+def _format_json(value: Any) -> str:
     try:
-        plain = to_jsonable_python(_ordered(value), by_alias=True, exclude_none=True, fallback=str)
+        plain = to_jsonable_python(
+            _go_ordered(value), by_alias=True, exclude_none=True, fallback=str
+        )
         text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
     except (PydanticSerializationError, ValueError, TypeError, RecursionError):
+        # An error message must not fail because of the value it reports.
         return f"<{type(value).__name__}>"
     return text.translate(_HTML_ESCAPES)
 
 
-def _ordered(value: Any) -> Any:
-    """Order maps, write floats and durations as Go's encoder does; models keep their order."""
+def _go_ordered(value: Any) -> Any:
+    """Sort maps, and convert floats and durations, like Go's JSON encoder.
+
+    The fields of a Model keep their order.
+    """
     if isinstance(value, Mapping):
-        return {str(key): _ordered(value[key]) for key in sorted(value, key=str)}
+        return {str(key): _go_ordered(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, list | tuple):
-        return [_ordered(item) for item in value]
+        return [_go_ordered(item) for item in value]
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
         return int(value)
     if isinstance(value, timedelta):

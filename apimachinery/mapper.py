@@ -1,9 +1,9 @@
-"""From what a person or a document names to what is served: resource to kind and back.
+"""REST mapping: resolve resource names to kinds, and kinds to resources.
 
-A name may be given in part (`deploy`, `ingresses.networking`, no version), and several
-groups may answer to it; the mappers here say which one is meant, or list the candidates.
-They are small and wrap each other: a registry, a choice by priority, a union of several,
-and one that knows short names. `mapper_for` puts them together the usual way.
+A name may be partial (`deploy`, `ingresses.networking`, no version) and match resources of several
+groups; a mapper resolves it to one of them, or raises an error that lists the candidates.
+`DefaultMapper` is the registry, `PriorityMapper` chooses between several matches, and
+`ShortNameMapper` expands short names; `mapper_for` combines the three.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from apimachinery.schema import (
 from apimachinery.version import preference_key
 
 ANY: Final = "*"
-"""Stands for every group or every version in a pattern of a `PriorityMapper`."""
+"""Matches any group or any version in a pattern of a `PriorityMapper`."""
 
 T = TypeVar("T")
 
 
 class MappingError(LookupError):
-    """No answer, or more than one; the subclasses say which."""
+    """A name that has no match, or more than one."""
 
 
 class NoMatch(MappingError):
-    """Nothing of that name is served."""
+    """A name that matches nothing the server has."""
 
 
 class NoResourceMatch(NoMatch):
-    """No resource has that name."""
+    """A name that matches no resource."""
 
     def __init__(self, partial: GroupVersionResource) -> None:
         super().__init__(f"no matches for {partial}")
@@ -48,7 +48,7 @@ class NoResourceMatch(NoMatch):
 
 
 class NoKindMatch(NoMatch):
-    """No kind has that name in the versions searched."""
+    """A kind that none of the requested versions has."""
 
     def __init__(self, kind: GroupKind, versions: Sequence[str] = ()) -> None:
         super().__init__(f"no matches for kind {quote(kind.kind)} in {_searched(kind, versions)}")
@@ -57,20 +57,20 @@ class NoKindMatch(NoMatch):
 
 
 class ResourceMissing(MappingError):
-    """The question does not name a resource."""
+    """A query without a resource."""
 
     def __init__(self, partial: GroupVersionResource) -> None:
         super().__init__(f"a resource must be present, got: {partial}")
 
 
 class Ambiguous(MappingError):
-    """More than one thing has that name; `candidates` are in order of preference."""
+    """A name with several matches; `candidates` are in order of preference."""
 
     candidates: tuple[GroupVersionResource | GroupVersionKind, ...]
 
 
 class AmbiguousResource(Ambiguous):
-    """Several resources, or resources of several kinds, have that name."""
+    """A name that matches several resources, or resources of several kinds."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class AmbiguousResource(Ambiguous):
 
 
 class AmbiguousKind(Ambiguous):
-    """Several versions serve a kind and nothing says which is meant."""
+    """A kind that several versions serve, without a preference between them."""
 
     def __init__(self, kind: GroupKind, candidates: Sequence[GroupVersionKind]) -> None:
         super().__init__(f"{kind.with_version('')} matches multiple kinds {_listed(candidates)}")
@@ -93,7 +93,7 @@ class AmbiguousKind(Ambiguous):
 
 
 class AmbiguousSingular(Ambiguous):
-    """Resources of one name do not agree on what one of their objects is called."""
+    """A resource name whose matches have different singular names."""
 
     def __init__(self, name: str, candidates: Sequence[GroupVersionResource]) -> None:
         super().__init__(
@@ -104,7 +104,7 @@ class AmbiguousSingular(Ambiguous):
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Where and how the objects of a kind are served."""
+    """The resource that serves a kind, and its scope."""
 
     resource: GroupVersionResource
     kind: GroupVersionKind
@@ -112,45 +112,48 @@ class Mapping:
 
 
 class Mapper(ABC):
-    """Answers what a name means; a question has an empty string where it does not care."""
+    """Resolves partial names; an empty group or version in a query matches any."""
 
     @abstractmethod
     def resources_for(self, partial: GroupVersionResource) -> list[GroupVersionResource]:
-        """Return the resources *partial* can mean, the preferred one first."""
+        """Return the resources that *partial* matches, in order of preference."""
 
     @abstractmethod
     def kinds_for(self, partial: GroupVersionResource) -> list[GroupVersionKind]:
-        """Return the kinds of the resources *partial* can mean, the preferred one first."""
+        """Return the kinds of the resources that *partial* matches, in order of preference."""
 
     @abstractmethod
     def mappings(self, kind: GroupKind, *versions: str) -> list[Mapping]:
-        """Return where a kind is served, in the first of *versions* that has it or in all."""
+        """Return the mapping of a kind in the first of *versions* that has it.
+
+        Without *versions*, return its mappings in all versions, in order of preference.
+        """
 
     @abstractmethod
     def resource_singularizer(self, resource: str) -> str:
-        """Return what one object of a resource is called."""
+        """Return the singular name of a resource."""
 
     def resource_for(self, partial: GroupVersionResource) -> GroupVersionResource:
-        """Return the one resource *partial* means."""
-        found = self.resources_for(partial)
-        if len(found) > 1:
-            raise AmbiguousResource(partial, found)
-        return found[0]
+        """Return the only resource that *partial* matches; raises AmbiguousResource, NoMatch."""
+        resources = self.resources_for(partial)
+        if len(resources) > 1:
+            raise AmbiguousResource(partial, resources)
+        return resources[0]
 
     def kind_for(self, partial: GroupVersionResource) -> GroupVersionKind:
-        """Return the kind of the one resource *partial* means."""
-        found = self.kinds_for(partial)
-        if len(found) > 1:
-            raise AmbiguousResource(partial, found)
-        return found[0]
+        """Return the kind of the only matching resource; raises AmbiguousResource, NoMatch."""
+        kinds = self.kinds_for(partial)
+        if len(kinds) > 1:
+            raise AmbiguousResource(partial, kinds)
+        return kinds[0]
 
     def mapping(self, kind: GroupKind, *versions: str) -> Mapping:
-        """Return where a kind is served, in the first of *versions* or in the preferred one."""
+        """Return the mapping of a kind in the first of *versions*, or in the preferred version."""
         return self.mappings(kind, *versions)[0]
 
 
 class DefaultMapper(Mapper):
-    """A registry of resources, which prefers *default_versions* in the order given."""
+    """A registry of resources that prefers *default_versions*, in the order given."""
 
     def __init__(
         self,
@@ -161,11 +164,11 @@ class DefaultMapper(Mapper):
         self._resources: dict[GroupVersionResource, ServedResource] = {}
         self._names: dict[str, dict[GroupVersionResource, None]] = {}
         self._kinds: dict[GroupKind, dict[str, ServedResource]] = {}
-        for each in resources:
-            self.add(each)
+        for resource in resources:
+            self.add(resource)
 
     def add(self, served: ServedResource) -> None:
-        """Register a resource; the last one of a name or of a kind wins."""
+        """Register a resource; it replaces an earlier one of the same name or kind."""
         self._resources[served.resource] = served
         for name in (served.plural, served.singular):
             self._names.setdefault(name, {})[served.resource] = None
@@ -178,21 +181,21 @@ class DefaultMapper(Mapper):
         return _unique(served.kind for served in self._matching(partial))
 
     def mappings(self, kind: GroupKind, *versions: str) -> list[Mapping]:
-        served = self._kinds.get(kind, {})
-        wanted = [version for version in versions if version not in ("", INTERNAL)]
-        if wanted:
-            found = [served[version] for version in wanted if version in served][:1]
+        by_version = self._kinds.get(kind, {})
+        requested = [version for version in versions if version not in ("", INTERNAL)]
+        if requested:
+            matching = [by_version[version] for version in requested if version in by_version][:1]
         else:
-            found = sorted(served.values(), key=self._preference)
-        if not found:
+            matching = sorted(by_version.values(), key=self._preference)
+        if not matching:
             raise NoKindMatch(kind, versions)
-        return [Mapping(each.resource, each.kind, each.scope) for each in found]
+        return [Mapping(served.resource, served.kind, served.scope) for served in matching]
 
     def resource_singularizer(self, resource: str) -> str:
-        found = self._matching(GroupVersionResource("", "", resource))
-        if len({served.singular for served in found}) > 1:
-            raise AmbiguousSingular(resource, [served.resource for served in found])
-        return found[0].singular
+        matching = self._matching(GroupVersionResource("", "", resource))
+        if len({served.singular for served in matching}) > 1:
+            raise AmbiguousSingular(resource, [served.resource for served in matching])
+        return matching[0].singular
 
     def _matching(self, partial: GroupVersionResource) -> list[ServedResource]:
         name = partial.resource.lower()
@@ -200,16 +203,16 @@ class DefaultMapper(Mapper):
             raise ResourceMissing(partial)
         version = "" if partial.version == INTERNAL else partial.version
         named = (self._resources[resource] for resource in self._names.get(name, ()))
-        found = [
+        matching = [
             served
             for served in named
-            if served.is_called(name) and version in ("", served.kind.version)
+            if served.has_name(name) and version in ("", served.kind.version)
         ]
         if partial.group:
-            found = _in_group(found, partial.group, prefix=not version)
-        if not found:
+            matching = _in_group(matching, partial.group, prefix=not version)
+        if not matching:
             raise NoResourceMatch(partial)
-        return sorted(found, key=self._preference)
+        return sorted(matching, key=self._preference)
 
     def _preference(self, served: ServedResource) -> tuple[object, ...]:
         kind = served.kind
@@ -218,7 +221,7 @@ class DefaultMapper(Mapper):
 
 
 class _Wrapper(Mapper):
-    """Asks another mapper; *expand* may put the question in other words first."""
+    """Delegates to another mapper, after `expand` has rewritten the query."""
 
     def __init__(self, delegate: Mapper) -> None:
         self._delegate = delegate
@@ -241,9 +244,9 @@ class _Wrapper(Mapper):
 
 
 class PriorityMapper(_Wrapper):
-    """Chooses among the answers of another mapper by patterns of group and version.
+    """Chooses between the matches of another mapper by patterns of group and version.
 
-    Each pattern in turn narrows the candidates to those it fits, unless it fits none.
+    Each pattern in turn narrows the candidates to the matching ones, unless it matches none.
     """
 
     def __init__(self, delegate: Mapper, patterns: Iterable[GroupVersion]) -> None:
@@ -251,117 +254,32 @@ class PriorityMapper(_Wrapper):
         self._patterns = tuple(patterns)
 
     def resource_for(self, partial: GroupVersionResource) -> GroupVersionResource:
-        found = self.resources_for(partial)
-        left = _narrowed(found, self._patterns, lambda each: each.group_version)
-        if len(left) > 1:
-            raise AmbiguousResource(partial, found)
-        return left[0]
+        candidates = self.resources_for(partial)
+        preferred = _narrow(candidates, self._patterns, lambda resource: resource.group_version)
+        if len(preferred) > 1:
+            raise AmbiguousResource(partial, candidates)
+        return preferred[0]
 
     def kind_for(self, partial: GroupVersionResource) -> GroupVersionKind:
-        found = self.kinds_for(partial)
-        left = _narrowed(found, self._patterns, lambda each: each.group_version)
-        if len(left) > 1:
-            raise AmbiguousResource(partial, found)
-        return left[0]
+        candidates = self.kinds_for(partial)
+        preferred = _narrow(candidates, self._patterns, lambda kind: kind.group_version)
+        if len(preferred) > 1:
+            raise AmbiguousResource(partial, candidates)
+        return preferred[0]
 
     def mapping(self, kind: GroupKind, *versions: str) -> Mapping:
-        found = self.mappings(kind, *versions)
+        candidates = self.mappings(kind, *versions)
         patterns = [*(GroupVersion(kind.group, version) for version in versions), *self._patterns]
-        left = _narrowed(found, patterns, lambda each: each.kind.group_version)
-        if len(left) > 1:
-            raise AmbiguousKind(kind, [each.kind for each in found])
-        return left[0]
-
-
-class MultiMapper(Mapper):
-    """Several mappers behind one; their answers are joined."""
-
-    def __init__(self, *mappers: Mapper) -> None:
-        self._mappers = mappers
-
-    def resources_for(self, partial: GroupVersionResource) -> list[GroupVersionResource]:
-        found = self._joined(lambda mapper: mapper.resources_for(partial))
-        if not found:
-            raise NoResourceMatch(partial)
-        return found
-
-    def kinds_for(self, partial: GroupVersionResource) -> list[GroupVersionKind]:
-        found = self._joined(lambda mapper: mapper.kinds_for(partial))
-        if not found:
-            raise NoResourceMatch(partial)
-        return found
-
-    def mappings(self, kind: GroupKind, *versions: str) -> list[Mapping]:
-        found = self._joined(lambda mapper: mapper.mappings(kind, *versions))
-        if not found:
-            raise NoKindMatch(kind, versions)
-        return found
-
-    def mapping(self, kind: GroupKind, *versions: str) -> Mapping:
-        """Return the one mapping there is, even if other mappers could not decide."""
-        found: list[Mapping] = []
-        failure: MappingError = NoKindMatch(kind, versions)
-        for mapper in self._mappers:
-            try:
-                found.append(mapper.mapping(kind, *versions))
-            except NoMatch:
-                continue
-            except MappingError as error:
-                failure = error
-        found = _unique(found)
-        if len(found) > 1:
-            raise AmbiguousKind(kind, [each.kind for each in found])
-        if not found:
-            raise failure
-        return found[0]
-
-    def resource_singularizer(self, resource: str) -> str:
-        partial = GroupVersionResource("", "", resource)
-        return self._first(
-            lambda mapper: mapper.resource_singularizer(resource), NoResourceMatch(partial)
-        )
-
-    def _joined(self, ask: Callable[[Mapper], list[T]]) -> list[T]:
-        found: list[T] = []
-        for mapper in self._mappers:
-            try:
-                found += ask(mapper)
-            except NoMatch:
-                continue
-        return _unique(found)
-
-    def _first(self, ask: Callable[[Mapper], T], nothing: NoMatch) -> T:
-        """Return the first answer; failing that, an ambiguity tells more than a miss."""
-        failure: MappingError = nothing
-        for mapper in self._mappers:
-            try:
-                return ask(mapper)
-            except NoMatch:
-                continue
-            except MappingError as error:
-                failure = error if failure is nothing else failure
-        raise failure
-
-
-class FirstHitMapper(MultiMapper):
-    """Several mappers behind one; the first that has a single answer gives it."""
-
-    def resource_for(self, partial: GroupVersionResource) -> GroupVersionResource:
-        return self._first(lambda mapper: mapper.resource_for(partial), NoResourceMatch(partial))
-
-    def kind_for(self, partial: GroupVersionResource) -> GroupVersionKind:
-        return self._first(lambda mapper: mapper.kind_for(partial), NoResourceMatch(partial))
-
-    def mapping(self, kind: GroupKind, *versions: str) -> Mapping:
-        return self._first(
-            lambda mapper: mapper.mapping(kind, *versions), NoKindMatch(kind, versions)
-        )
+        preferred = _narrow(candidates, patterns, lambda mapping: mapping.kind.group_version)
+        if len(preferred) > 1:
+            raise AmbiguousKind(kind, [mapping.kind for mapping in candidates])
+        return preferred[0]
 
 
 class ShortNameMapper(_Wrapper):
-    """Understands short names (`deploy`) too, then asks another mapper.
+    """Expands short names (`deploy`), then delegates to another mapper.
 
-    *warn* is told when a short name also belongs to resources further down the list.
+    *warn* is called if a short name also matches resources of lower priority.
     """
 
     def __init__(
@@ -385,22 +303,23 @@ class ShortNameMapper(_Wrapper):
         return self._delegate.mapping(kind, *versions)
 
     def expand(self, partial: GroupVersionResource) -> GroupVersionResource:
-        """Replace a short name by the long one; anything else stays as it is."""
+        """Replace a short name by the full name; return any other name unchanged."""
         name, group = partial.resource, partial.group
-        there = [each for each in self._resources if group in ("", each.kind.group)]
-        if any(each.is_called(name) for each in there):
+        in_group = [served for served in self._resources if group in ("", served.kind.group)]
+        if any(served.has_name(name) for served in in_group):
             return partial
-        found = _long_names(there, name)
-        for other in found[1:]:
-            self._tell(f"short name {quote(name)} could also match lower priority resource {other}")
-        if not found and group:
-            near = [each for each in self._resources if each.kind.group.startswith(group)]
-            found = _long_names(near, name)
-        if not found:
+        full_names = _full_names(in_group, name)
+        for other in full_names[1:]:
+            self._emit(f"short name {quote(name)} could also match lower priority resource {other}")
+        if not full_names and group:
+            # The group may be abbreviated too: `ing.networking`.
+            prefixed = [served for served in self._resources if served.kind.group.startswith(group)]
+            full_names = _full_names(prefixed, name)
+        if not full_names:
             return partial
-        return replace(partial, group=found[0].group, resource=found[0].resource)
+        return replace(partial, group=full_names[0].group, resource=full_names[0].resource)
 
-    def _tell(self, warning: str) -> None:
+    def _emit(self, warning: str) -> None:
         if self._warn is not None:
             self._warn(warning)
 
@@ -408,20 +327,20 @@ class ShortNameMapper(_Wrapper):
 def mapper_for(
     resources: Iterable[ServedResource], *, warn: Callable[[str], None] | None = None
 ) -> Mapper:
-    """Build the usual mapper over a list of resources in order of preference.
+    """Return a mapper over *resources*, which must be in order of preference.
 
-    The core group wins; then the group that comes first, and in it the version that does.
+    The core group has priority; then groups, and versions within a group, in the order given.
     """
-    served = tuple(resources)
-    versions = _unique(each.kind.group_version for each in served)
+    served_resources = tuple(resources)
+    versions = _unique(served.kind.group_version for served in served_resources)
     groups = _unique(version.group for version in versions)
     patterns = [
         GroupVersion("", "v1"),
         *versions,
         *(GroupVersion(group, ANY) for group in groups),
     ]
-    chosen = PriorityMapper(DefaultMapper(served, versions), patterns)
-    return ShortNameMapper(chosen, served, warn=warn)
+    prioritized = PriorityMapper(DefaultMapper(served_resources, versions), patterns)
+    return ShortNameMapper(prioritized, served_resources, warn=warn)
 
 
 def _in_group(resources: list[ServedResource], group: str, *, prefix: bool) -> list[ServedResource]:
@@ -431,23 +350,27 @@ def _in_group(resources: list[ServedResource], group: str, *, prefix: bool) -> l
     return [served for served in resources if served.kind.group.startswith(group)]
 
 
-def _narrowed(
+def _narrow(
     candidates: list[T], patterns: Iterable[GroupVersion], version_of: Callable[[T], GroupVersion]
 ) -> list[T]:
     for pattern in patterns:
         if len(candidates) == 1:
             break
-        fitting = [each for each in candidates if _fits(pattern, version_of(each))]
-        candidates = fitting or candidates
+        matching = [
+            candidate for candidate in candidates if _matches(pattern, version_of(candidate))
+        ]
+        candidates = matching or candidates
     return candidates
 
 
-def _fits(pattern: GroupVersion, version: GroupVersion) -> bool:
+def _matches(pattern: GroupVersion, version: GroupVersion) -> bool:
     return pattern.group in (ANY, version.group) and pattern.version in (ANY, version.version)
 
 
-def _long_names(resources: Iterable[ServedResource], short: str) -> list[GroupResource]:
-    return _unique(each.resource.group_resource for each in resources if short in each.short_names)
+def _full_names(resources: Iterable[ServedResource], short: str) -> list[GroupResource]:
+    return _unique(
+        served.resource.group_resource for served in resources if short in served.short_names
+    )
 
 
 def _unique(values: Iterable[T]) -> list[T]:

@@ -1,8 +1,8 @@
-"""What a name may look like, and how one is made up.
+"""Name validation (DNS labels, qualified names, IP addresses, ports) and name generation.
 
-The rules are DNS's and Kubernetes' own. Each check takes a value and returns what is wrong
-with it in Kubernetes' words, so a field error can be made of every sentence; an empty list
-means the value is fine. Nothing here knows which field a name stands in.
+Each `is_*` function checks a value by the rule of the same name in Kubernetes and returns the
+messages of the rules it breaks, in Kubernetes' words; an empty list means that the value is valid.
+The caller turns each message into a field error: docs/validation.md shows how.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ SUBDOMAIN_MAX: Final = 253
 PORT_NAME_MAX: Final = 15
 ID_MAX: Final = 2**31 - 1
 
-# So far beyond every limit that the form no longer matters; spares the expressions the work.
-_HOPELESS: Final = 8192
+# Longer values exceed every limit, so matching them would only cost time.
+_LONGEST_MATCHED: Final = 8192
 
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _LABEL_1035: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -43,9 +43,9 @@ _QUALIFIED_RULE: Final = f"must consist of alphanumeric characters, '-', '_' or 
 
 
 def is_dns1123_label(value: str) -> list[str]:
-    """Check a lower-case DNS label: most names that end up in host names."""
-    errors = _longer_than(LABEL_MAX, value)
-    if len(value) > _HOPELESS or _LABEL.fullmatch(value):
+    """Check a lower-case DNS label: the names of namespaces and of other parts of host names."""
+    errors = _check_length(LABEL_MAX, value)
+    if len(value) > _LONGEST_MATCHED or _LABEL.fullmatch(value):
         return errors
     if _SUBDOMAIN.fullmatch(value):
         return [*errors, "must not contain dots"]
@@ -57,49 +57,51 @@ def is_dns1123_label(value: str) -> list[str]:
 
 
 def is_dns1123_subdomain(value: str) -> list[str]:
-    """Check lower-case DNS labels joined by dots: the names of most objects."""
-    return _subdomain(value, "characters")
+    """Check a lower-case DNS subdomain, labels joined by dots: the names of most objects."""
+    return _check_subdomain(value, "characters")
 
 
 def is_dns1123_subdomain_caseless(value: str) -> list[str]:
-    """Check DNS labels of either case joined by dots."""
-    errors = _longer_than(SUBDOMAIN_MAX, value)
-    if len(value) > _HOPELESS or _SUBDOMAIN_CASELESS.fullmatch(value):
+    """Check a DNS subdomain in upper or lower case."""
+    errors = _check_length(SUBDOMAIN_MAX, value)
+    if len(value) > _LONGEST_MATCHED or _SUBDOMAIN_CASELESS.fullmatch(value):
         return errors
     rule = f"an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and {_ENDS}"
     return [*errors, regex_error(rule, _SUBDOMAIN, "Example.com")]
 
 
 def is_dns1123_subdomain_with_underscore(value: str) -> list[str]:
-    """Check a DNS subdomain in which labels may contain underscores."""
+    """Check a DNS subdomain whose labels may contain underscores."""
     rule = (
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
         f"'_', '-' or '.', and {_ENDS}"
     )
-    return _limited(SUBDOMAIN_MAX, _SUBDOMAIN_UNDERSCORE, value, rule, "example.com")
+    return _check_length_and_pattern(
+        SUBDOMAIN_MAX, _SUBDOMAIN_UNDERSCORE, value, rule, "example.com"
+    )
 
 
 def is_dns1035_label(value: str) -> list[str]:
-    """Check a DNS label that must start with a letter: the names of services."""
+    """Check a DNS label that starts with a letter: the names of services."""
     rule = (
         "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
         "start with an alphabetic character, and end with an alphanumeric character"
     )
-    return _limited(LABEL_MAX, _LABEL_1035, value, rule, "my-name", "abc-123")
+    return _check_length_and_pattern(LABEL_MAX, _LABEL_1035, value, rule, "my-name", "abc-123")
 
 
 def is_wildcard_dns1123_subdomain(value: str) -> list[str]:
-    """Check a DNS subdomain behind `*.`."""
+    """Check a wildcard such as `*.example.com`."""
     rule = (
         "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, "
         "which must consist of lower case alphanumeric characters, '-' or '.' "
         "and end with an alphanumeric character"
     )
-    return _limited(SUBDOMAIN_MAX, _WILDCARD, value, rule, "*.example.com")
+    return _check_length_and_pattern(SUBDOMAIN_MAX, _WILDCARD, value, rule, "*.example.com")
 
 
 def is_fully_qualified_name(value: str) -> list[str]:
-    """Check a subdomain of at least three labels; an empty one the caller calls required."""
+    """Check a subdomain of at least three labels; the caller reports an empty one as required."""
     if errors := is_dns1123_subdomain(value):
         return [",".join(errors)]
     if value.count(".") < 2:
@@ -108,34 +110,34 @@ def is_fully_qualified_name(value: str) -> list[str]:
 
 
 def is_fully_qualified_domain_name(value: str) -> list[str]:
-    """Check a subdomain of at least two labels of DNS length, with or without a final dot."""
+    """Check a domain of at least two labels, with or without a trailing dot."""
     value = value.removesuffix(".")
     if errors := is_dns1123_subdomain(value):
         return [",".join(errors)]
     labels = value.split(".")
     if len(labels) < 2:
         return ["should be a domain with at least two segments separated by dots"]
-    wrong = (",".join(errors) for errors in map(is_dns1123_label, labels) if errors)
-    return list(wrong)[:1]
+    label_errors = (",".join(errors) for errors in map(is_dns1123_label, labels) if errors)
+    return list(label_errors)[:1]  # of the first bad label only, as in Kubernetes
 
 
 def is_domain_prefixed_path(value: str) -> list[str]:
-    """Check a subdomain, a slash and a path, such as `acme.io/foo`."""
+    """Check a path with a domain in front, such as `acme.io/foo`."""
     host, _, path = value.partition("/")
     if not host or not path:
         return ['must be a domain-prefixed path (such as "acme.io/foo")']
-    return is_dns1123_subdomain(host) + _unlike(_HTTP_PATH, path, "Invalid path")
+    return is_dns1123_subdomain(host) + _check_pattern(_HTTP_PATH, path, "Invalid path")
 
 
 def is_domain_prefixed_key(value: str) -> list[str]:
-    """Check a qualified name that has a prefix, such as `acme.io/foo`."""
+    """Check a qualified name with a domain in front, such as `acme.io/foo`."""
     if errors := is_qualified_name(value):
         return errors
     return [] if "/" in value else ['must be a domain-prefixed key (such as "acme.io/foo")']
 
 
 def is_qualified_name(value: str) -> list[str]:
-    """Check the key of a label: a name, or a DNS subdomain, a slash and a name."""
+    """Check a label key: a name, optionally with a DNS subdomain and a slash in front."""
     *prefixes, name = value.split("/")
     if len(prefixes) > 1:
         form = regex_error(_QUALIFIED_RULE, _QUALIFIED, "MyName", "my.name", "123-abc")
@@ -143,61 +145,61 @@ def is_qualified_name(value: str) -> list[str]:
             f"a valid label key {form} with an optional DNS subdomain prefix and '/' "
             "(e.g. 'example.com/MyName')"
         ]
-    errors = [f"prefix part {error}" for prefix in prefixes for error in _key_prefix(prefix)]
-    return errors + [f"name part {error}" for error in _key_name(name)]
+    errors = [f"prefix part {error}" for prefix in prefixes for error in _check_key_prefix(prefix)]
+    return errors + [f"name part {error}" for error in _check_key_name(name)]
 
 
 def is_label_value(value: str) -> list[str]:
-    """Check the value of a label, which may be empty."""
+    """Check a label value, which may be empty."""
     rule = (
         "a valid label must be an empty string or consist of alphanumeric characters, "
         f"'-', '_' or '.', and {_ENDS}"
     )
     examples = "MyValue", "my_value", "12345"
-    return _limited(LABEL_MAX, _LABEL_VALUE, value, rule, *examples, unit="bytes")
+    return _check_length_and_pattern(LABEL_MAX, _LABEL_VALUE, value, rule, *examples, unit="bytes")
 
 
 def is_path_segment_name(value: str) -> list[str]:
-    """Check that a name can be one segment of a URL."""
+    """Check that a name can be a segment of a URL path."""
     if value in (".", ".."):
         return [f"may not be '{value}'"]
     return is_path_segment_prefix(value)
 
 
 def is_path_segment_prefix(value: str) -> list[str]:
-    """Check that a text can be the start of one segment of a URL."""
+    """Check that a prefix of generated names can start a segment of a URL path."""
     return [f"may not contain '{character}'" for character in "/%" if character in value]
 
 
 def is_c_identifier(value: str) -> list[str]:
-    """Check an identifier of the language C."""
+    """Check a C identifier."""
     rule = (
         "a valid C identifier must start with alphabetic character or '_', "
         "followed by a string of alphanumeric characters or '_'"
     )
-    return _unlike(_C_IDENTIFIER, value, rule, "my_name", "MY_NAME", "MyName")
+    return _check_pattern(_C_IDENTIFIER, value, rule, "my_name", "MY_NAME", "MyName")
 
 
 def is_config_map_key(value: str) -> list[str]:
-    """Check a key of a ConfigMap or a Secret, which can become the name of a file."""
+    """Check a key of a ConfigMap or a Secret, which can become a file name in a volume."""
     rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
     examples = "key.name", "KEY_NAME", "key-name"
-    errors = _limited(SUBDOMAIN_MAX, _CONFIG_MAP_KEY, value, rule, *examples)
-    return errors + _leaving_directory(value)
+    errors = _check_length_and_pattern(SUBDOMAIN_MAX, _CONFIG_MAP_KEY, value, rule, *examples)
+    return errors + _check_parent_directory(value)
 
 
 def is_env_var_name(value: str) -> list[str]:
-    """Check the name of an environment variable by the strict rule."""
+    """Check the name of an environment variable by the strict rule of older servers."""
     rule = (
         "a valid environment variable name must consist of alphabetic characters, digits, "
         "'_', '-', or '.', and must not start with a digit"
     )
-    errors = _unlike(_ENV_VAR, value, rule, "my.env-name", "MY_ENV.NAME", "MyEnvName1")
-    return errors + _leaving_directory(value)
+    errors = _check_pattern(_ENV_VAR, value, rule, "my.env-name", "MY_ENV.NAME", "MyEnvName1")
+    return errors + _check_parent_directory(value)
 
 
 def is_relaxed_env_var_name(value: str) -> list[str]:
-    """Check the name of an environment variable by the rule of current servers."""
+    """Check the name of an environment variable by the relaxed rule of current servers."""
     if not value:
         return ["environment variable name must be non-empty"]
     if value.isascii() and value.isprintable() and "=" not in value:
@@ -211,18 +213,18 @@ def is_relaxed_env_var_name(value: str) -> list[str]:
 def is_http_header_name(value: str) -> list[str]:
     """Check the name of an HTTP header."""
     rule = "a valid HTTP header must consist of alphanumeric characters or '-'"
-    return _unlike(_HTTP_HEADER, value, rule, "X-Header-Name")
+    return _check_pattern(_HTTP_HEADER, value, rule, "X-Header-Name")
 
 
 def is_percent(value: str) -> list[str]:
     """Check a whole percentage such as `25%`."""
     rule = "a valid percent string must be a numeric string followed by an ending '%'"
-    return _unlike(_PERCENT, value, rule, "1%", "93%")
+    return _check_pattern(_PERCENT, value, rule, "1%", "93%")
 
 
 def is_port_name(value: str) -> list[str]:
     """Check the name of a service port (RFC 6335, lower case only)."""
-    errors = _longer_than(PORT_NAME_MAX, value)
+    errors = _check_length(PORT_NAME_MAX, value)
     if not _PORT_NAME.fullmatch(value):
         errors.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
     if not any("a" <= character <= "z" for character in value):
@@ -235,49 +237,49 @@ def is_port_name(value: str) -> list[str]:
 
 
 def is_in_range(value: int, low: int, high: int) -> list[str]:
-    """Check that a number lies between two others, both included."""
+    """Check that a number is between *low* and *high*, inclusive."""
     return [] if low <= value <= high else [f"must be between {low} and {high}, inclusive"]
 
 
 def is_port_number(value: int) -> list[str]:
-    """Check a port that can be connected to."""
+    """Check a TCP or UDP port number, 1 to 65535."""
     return is_in_range(value, 1, 65535)
 
 
 def is_user_id(value: int) -> list[str]:
-    """Check a numeric user of Unix."""
+    """Check a Unix user ID."""
     return is_in_range(value, 0, ID_MAX)
 
 
 def is_group_id(value: int) -> list[str]:
-    """Check a numeric group of Unix."""
+    """Check a Unix group ID."""
     return is_in_range(value, 0, ID_MAX)
 
 
 def is_ip(value: str) -> list[str]:
-    """Check an IP address of either family; zeros before decimal numbers are tolerated."""
-    if _address(value) is not None:
+    """Check an IPv4 or IPv6 address; leading zeros in decimal parts are accepted."""
+    if _parse_address(value) is not None:
         return []
     return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
 
 
 def is_ipv4(value: str) -> list[str]:
-    """Check an IPv4 address, also one mapped into IPv6."""
-    return [] if _is_version_4(_address(value)) else ["must be a valid IPv4 address"]
+    """Check an IPv4 address, plain or mapped into IPv6."""
+    return [] if _is_ipv4(_parse_address(value)) else ["must be a valid IPv4 address"]
 
 
 def is_ipv6(value: str) -> list[str]:
-    """Check an IPv6 address that is not a mapped IPv4 one."""
-    address = _address(value)
-    if address is None or _is_version_4(address):
+    """Check an IPv6 address that is not a mapped IPv4 address."""
+    address = _parse_address(value)
+    if address is None or _is_ipv4(address):
         return ["must be a valid IPv6 address"]
     return []
 
 
 def is_cidr(value: str) -> list[str]:
-    """Check a network: an address, a slash and the length of its prefix."""
+    """Check a network in CIDR notation: an address, a slash and the prefix length."""
     text, _, length = value.partition("/")
-    address = _address(text)
+    address = _parse_address(text)
     if address is not None and _DECIMAL.fullmatch(length):
         digits = length.lstrip("0") or "0"
         if len(digits) <= 3 and int(digits) <= address.max_prefixlen:
@@ -287,31 +289,36 @@ def is_cidr(value: str) -> list[str]:
 
 GENERATED_LENGTH: Final = 5
 _GENERATED_BASE_MAX: Final = LABEL_MAX - GENERATED_LENGTH
-# No vowels and nothing that looks like one, so that no word appears by chance.
+# No vowels and no characters that look like one, so that no words appear by chance.
 _GENERATED_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def generate_name(base: str, *, random: Random) -> str:
-    """Append five random characters to *base*, cut so that the result fits a DNS label.
+    """Append five random characters to *base*, truncated so that the result fits a DNS label.
 
-    Nothing is promised about uniqueness: whoever stores the object tries again.
+    The name may be taken: the caller retries with a new one when it stores the object.
     """
     suffix = "".join(random.choice(_GENERATED_ALPHABET) for _ in range(GENERATED_LENGTH))
     return base[:_GENERATED_BASE_MAX] + suffix
 
 
 def mask_trailing_dash(prefix: str) -> str:
-    """Make the prefix of a generated name checkable by the rule for whole names."""
+    """Replace the trailing dash of a generateName, so that the rule for whole names accepts it."""
     return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
 def regex_error(rule: str, pattern: re.Pattern[str], *examples: str) -> str:
-    """Say that a value breaks *rule*, with examples and the expression that decided."""
-    shown = "e.g. " + " or ".join(f"'{example}', " for example in examples) if examples else ""
-    return f"{rule} ({shown}regex used for validation is '{pattern.pattern}')"
+    """Return the message for a value that breaks *rule*, with examples and the pattern."""
+    quoted = "e.g. " + " or ".join(f"'{example}', " for example in examples) if examples else ""
+    return f"{rule} ({quoted}regex used for validation is '{pattern.pattern}')"
 
 
-def _limited(
+def byte_length(value: str) -> int:
+    """Return the length in UTF-8, which is what Kubernetes' limits count."""
+    return len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
+
+
+def _check_length_and_pattern(
     limit: int,
     pattern: re.Pattern[str],
     value: str,
@@ -319,44 +326,46 @@ def _limited(
     *examples: str,
     unit: str = "characters",
 ) -> list[str]:
-    errors = _longer_than(limit, value, unit)
-    return errors if len(value) > _HOPELESS else errors + _unlike(pattern, value, rule, *examples)
+    errors = _check_length(limit, value, unit)
+    if len(value) > _LONGEST_MATCHED:
+        return errors
+    return errors + _check_pattern(pattern, value, rule, *examples)
 
 
-def _unlike(pattern: re.Pattern[str], value: str, rule: str, *examples: str) -> list[str]:
+def _check_pattern(pattern: re.Pattern[str], value: str, rule: str, *examples: str) -> list[str]:
     return [] if pattern.fullmatch(value) else [regex_error(rule, pattern, *examples)]
 
 
-def _longer_than(limit: int, value: str, unit: str = "characters") -> list[str]:
+def _check_length(limit: int, value: str, unit: str = "characters") -> list[str]:
     # Kubernetes counts bytes even where its message says characters.
-    if len(value) <= limit and (value.isascii() or _byte_length(value) <= limit):
+    if len(value) <= limit and byte_length(value) <= limit:
         return []
     return [f"must be no more than {limit} {unit}"]
 
 
-def _byte_length(value: str) -> int:
-    return len(value.encode("utf-8", "surrogatepass"))
-
-
-def _subdomain(value: str, unit: str) -> list[str]:
+def _check_subdomain(value: str, unit: str) -> list[str]:
     rule = (
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
         f"'-' or '.', and {_ENDS}"
     )
-    return _limited(SUBDOMAIN_MAX, _SUBDOMAIN, value, rule, "example.com", unit=unit)
+    return _check_length_and_pattern(
+        SUBDOMAIN_MAX, _SUBDOMAIN, value, rule, "example.com", unit=unit
+    )
 
 
-def _key_prefix(prefix: str) -> list[str]:
-    return _subdomain(prefix, "bytes") if prefix else ["must be non-empty"]
+def _check_key_prefix(prefix: str) -> list[str]:
+    return _check_subdomain(prefix, "bytes") if prefix else ["must be non-empty"]
 
 
-def _key_name(name: str) -> list[str]:
+def _check_key_name(name: str) -> list[str]:
     empty = [] if name else ["must be non-empty"]
     examples = "MyName", "my.name", "123-abc"
-    return empty + _limited(LABEL_MAX, _QUALIFIED, name, _QUALIFIED_RULE, *examples, unit="bytes")
+    return empty + _check_length_and_pattern(
+        LABEL_MAX, _QUALIFIED, name, _QUALIFIED_RULE, *examples, unit="bytes"
+    )
 
 
-def _leaving_directory(value: str) -> list[str]:
+def _check_parent_directory(value: str) -> list[str]:
     if value in (".", ".."):
         return [f"must not be '{value}'"]
     return ["must not start with '..'"] if value.startswith("..") else []
@@ -365,24 +374,24 @@ def _leaving_directory(value: str) -> list[str]:
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-def _address(value: str) -> _Address | None:
-    if "%" in value:
+def _parse_address(value: str) -> _Address | None:
+    if "%" in value:  # an IPv6 zone, which Python accepts and Kubernetes does not
         return None
     head, colon, tail = value.rpartition(":")
     if "." in tail:
-        tail = ".".join(_without_zeros(number) for number in tail.split("."))
+        tail = ".".join(_strip_leading_zeros(number) for number in tail.split("."))
     try:
         return ipaddress.ip_address(f"{head}{colon}{tail}")
     except ValueError:
         return None
 
 
-def _without_zeros(number: str) -> str:
-    # Python refuses 010.0.0.1; Kubernetes has stored such addresses for years and reads them.
+def _strip_leading_zeros(number: str) -> str:
+    # Python rejects 010.0.0.1; Kubernetes accepts it, because stored objects have such addresses.
     return number.lstrip("0") or "0" if _DECIMAL.fullmatch(number) else number
 
 
-def _is_version_4(address: _Address | None) -> bool:
+def _is_ipv4(address: _Address | None) -> bool:
     return isinstance(address, ipaddress.IPv4Address) or (
         isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None
     )

@@ -1,8 +1,7 @@
-"""Which resources a server has: one value for each, and how to read them from discovery.
+"""ServedResource: the resources of a server, and how to read them from discovery documents.
 
-A mapper, a short name and a category are all questions to the same list. The list can be
-written down by hand, made from a scheme or read from either form of discovery; it is in order
-of preference, which is the only thing about groups and versions that a mapper must know.
+A list of ServedResources is in order of preference, which is all that a mapper needs to choose
+between groups and versions. It can be written by hand or decoded from either discovery format.
 """
 
 from __future__ import annotations
@@ -13,29 +12,25 @@ from enum import StrEnum
 from typing import Any, Final
 
 from apimachinery.fieldpath import Path
-from apimachinery.meta.types import Object
 from apimachinery.schema import (
-    GroupKind,
-    GroupResource,
     GroupVersion,
     GroupVersionKind,
     GroupVersionResource,
     InvalidGroupVersion,
 )
-from apimachinery.scheme import Scheme
 
 _UNPLURALIZED: Final = "endpoints"
 
 
 class MalformedDiscovery(ValueError):
-    """A discovery document that is not what its kind promises."""
+    """A discovery document with a missing or mistyped field."""
 
     def __init__(self, path: Path, rule: str) -> None:
         super().__init__(f"discovery document: {path}: {rule}")
 
 
 class Scope(StrEnum):
-    """Whether the objects of a resource live in namespaces."""
+    """Whether the objects of a resource are namespaced."""
 
     NAMESPACED = "Namespaced"
     CLUSTER = "Cluster"
@@ -43,7 +38,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServedResource:
-    """One resource in one version, under all of its names."""
+    """One resource in one version, with all of its names."""
 
     kind: GroupVersionKind
     plural: str
@@ -52,27 +47,22 @@ class ServedResource:
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
 
-    @classmethod
-    def guessed(cls, kind: GroupVersionKind, scope: Scope = Scope.NAMESPACED) -> ServedResource:
-        """Name a resource after its kind, by the convention."""
-        return cls(kind, guess_plural(kind.kind), guess_singular(kind.kind), scope)
-
     @property
     def resource(self) -> GroupVersionResource:
         return self.kind.group_version.with_resource(self.plural)
 
-    def is_called(self, name: str) -> bool:
-        """Tell whether *name* is one of its long names."""
+    def has_name(self, name: str) -> bool:
+        """Return whether *name* is the plural or the singular name."""
         return name in (self.plural, self.singular)
 
 
 def guess_singular(kind: str) -> str:
-    """Name one object of a kind as a resource: `Pod` is `pod`."""
+    """Return the singular resource name of a kind: `pod` for `Pod`."""
     return kind.lower()
 
 
 def guess_plural(kind: str) -> str:
-    """Name the resource of a kind by Kubernetes' convention, not by English grammar."""
+    """Return the resource name of a kind by Kubernetes' convention, not by English grammar."""
     singular = guess_singular(kind)
     if not singular or singular.endswith(_UNPLURALIZED):
         return singular
@@ -81,39 +71,13 @@ def guess_plural(kind: str) -> str:
     return f"{singular[:-1]}ies" if singular.endswith("y") else f"{singular}s"
 
 
-def in_category(resources: Iterable[ServedResource], category: str) -> list[GroupResource]:
-    """List the resources of a category such as `all`, each once; none if there is none."""
-    found = (each.resource.group_resource for each in resources if category in each.categories)
-    return list(dict.fromkeys(found))
-
-
-def from_scheme(
-    scheme: Scheme, *, cluster_scoped: Iterable[GroupKind] = ()
-) -> list[ServedResource]:
-    """Name every kind of object of a scheme by the convention, the preferred versions first.
-
-    A scheme knows no scopes: kinds live in namespaces unless they are among *cluster_scoped*.
-    """
-    cluster = frozenset(cluster_scoped)
-    return [
-        ServedResource.guessed(
-            kind, Scope.CLUSTER if kind.group_kind in cluster else Scope.NAMESPACED
-        )
-        for group in scheme.groups()
-        for version in scheme.prioritised_versions(group)
-        for name, cls in scheme.kinds_of_version(version).items()
-        if issubclass(cls, Object) and not scheme.is_unversioned(cls)
-        for kind in (version.with_kind(name),)
-    ]
-
-
 def from_discovery(
     groups: Mapping[str, Any], resource_lists: Iterable[Mapping[str, Any]]
 ) -> list[ServedResource]:
-    """Read an APIGroupList and the APIResourceList of each version.
+    """Read an APIGroupList and the APIResourceList of each version; raises MalformedDiscovery.
 
-    The core group has no place in an APIGroupList and comes first. A version whose list is
-    missing is left out: its server may be down, which must not hide the others.
+    The core group, which an APIGroupList does not contain, comes first. A version whose list is
+    missing is skipped: its aggregated server may be down, which must not hide the other versions.
     """
     by_version: dict[GroupVersion, list[ServedResource]] = {}
     for position, document in enumerate(resource_lists):
@@ -121,18 +85,18 @@ def from_discovery(
         by_version.setdefault(version, []).extend(resources)
     core = [version for version in by_version if not version.group]
     order = dict.fromkeys([*core, *_preferred_versions(groups)])
-    return [each for version in order for each in by_version.get(version, ())]
+    return [resource for version in order for resource in by_version.get(version, ())]
 
 
 def from_aggregated_discovery(*documents: Mapping[str, Any]) -> list[ServedResource]:
-    """Read APIGroupDiscoveryLists, `/api` before `/apis`.
+    """Read APIGroupDiscoveryLists, `/api` before `/apis`; raises MalformedDiscovery.
 
-    Versions marked as stale are left out, as their content is a memory of the server.
+    Stale versions are skipped: the server lists what it last received, which may be outdated.
     """
     return [
-        each
+        resource
         for position, document in enumerate(documents)
-        for each in _group_discovery_list(document, Path().index(position))
+        for resource in _group_discovery_list(document, Path().index(position))
     ]
 
 
@@ -151,22 +115,22 @@ def _resource_list(
 ) -> tuple[GroupVersion, list[ServedResource]]:
     version = _group_version(_object(document, root), root)
     resources = []
-    for each, path in _objects(document, "resources", root):
-        name = _text(each, "name", path)
-        if "/" in name:
+    for resource, path in _objects(document, "resources", root):
+        name = _text(resource, "name", path)
+        if "/" in name:  # a subresource
             continue
-        namespaced = each.get("namespaced", False)
+        namespaced = resource.get("namespaced", False)
         if not isinstance(namespaced, bool):
             raise MalformedDiscovery(path.child("namespaced"), "must be true or false")
-        kind = _text(each, "kind", path)
+        kind = _text(resource, "kind", path)
         resources.append(
             ServedResource(
                 kind=version.with_kind(kind),
                 plural=name,
-                singular=_text(each, "singularName", path, default="") or guess_singular(kind),
+                singular=_text(resource, "singularName", path, default="") or guess_singular(kind),
                 scope=Scope.NAMESPACED if namespaced else Scope.CLUSTER,
-                short_names=_texts(each, "shortNames", path),
-                categories=_texts(each, "categories", path),
+                short_names=_texts(resource, "shortNames", path),
+                categories=_texts(resource, "categories", path),
             )
         )
     return version, resources
@@ -180,9 +144,10 @@ def _group_discovery_list(document: Mapping[str, Any], root: Path) -> Iterator[S
             if version.get("freshness") == "Stale":
                 continue
             group_version = GroupVersion(name, _text(version, "version", path))
-            for each, at in _objects(version, "resources", path):
-                if each.get("responseKind") is not None:
-                    yield _discovered_resource(group_version, each, at)
+            for resource, at in _objects(version, "resources", path):
+                # A resource without a kind only groups its subresources.
+                if resource.get("responseKind") is not None:
+                    yield _discovered_resource(group_version, resource, at)
 
 
 def _discovered_resource(

@@ -1,6 +1,6 @@
-"""Scale: how many replicas an object has and should have, whatever its kind (autoscaling/v1).
+"""Scale: the desired and observed replicas of an object of any kind (autoscaling/v1).
 
-Servers and clients both speak it at the `scale` subresource of other kinds; no group stores it.
+Servers and clients exchange it at the `scale` subresource of other kinds; no group stores it.
 """
 
 from apimachinery.meta.types import Object
@@ -11,20 +11,20 @@ __all__ = ["Scale", "ScaleSpec", "ScaleStatus"]
 
 
 class ScaleSpec(Model):
-    """How many there should be."""
+    """The desired state of a scalable object."""
 
-    replicas: Int32 = field(0, proto=1, doc="How many there should be.")
+    replicas: Int32 = field(0, proto=1, doc="The desired number of replicas.")
 
 
 class ScaleStatus(Model):
-    """How many there are."""
+    """The observed state of a scalable object."""
 
-    replicas: Int32 = field(0, proto=1, omit_empty=False, doc="How many there are.")
-    selector: str = field("", proto=2, doc="Which objects are counted.")
+    replicas: Int32 = field(0, proto=1, omit_empty=False, doc="The observed number of replicas.")
+    selector: str = field("", proto=2, doc="The label selector of the replicas that are counted.")
 
 
 class Scale(Object):
-    """The size of something that has one."""
+    """A request to scale an object, and its current size."""
 
     spec: ScaleSpec = field(default_factory=ScaleSpec, proto=2, omit_empty=False)
     status: ScaleStatus = field(default_factory=ScaleStatus, proto=3, omit_empty=False)

@@ -1,8 +1,7 @@
-"""How API things are named: group, version, kind and resource, alone and together.
+"""Group, version, kind and resource: the names of API types, alone and combined.
 
-Every other module speaks in these five values, so they live apart from all of them and
-know nothing but how Kubernetes writes them down. The printed forms are a contract: they
-appear inside error messages that clients read.
+Every other module uses these five values, so this one depends on none of them. The printed forms
+are a contract: they appear in error messages that clients parse.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from apimachinery.fieldpath import printable
 
 INTERNAL = "__internal"
-"""The version of the hub type inside a server; no client ever sees it on the wire."""
+"""The version of the internal (hub) types of a server; it never appears on the wire."""
 
 
 class InvalidGroupVersion(ValueError):
@@ -25,14 +24,14 @@ class InvalidGroupVersion(ValueError):
 
 @dataclass(frozen=True, slots=True, order=True)
 class GroupVersion:
-    """A version of an API group; the group of the core API is the empty string."""
+    """A version of an API group; the core group is the empty string."""
 
     group: str = ""
     version: str = ""
 
     @classmethod
     def parse(cls, text: str) -> GroupVersion:
-        """Read an apiVersion such as `v1` or `apps/v1`."""
+        """Parse an apiVersion such as `v1` or `apps/v1`; raises InvalidGroupVersion."""
         if text in ("", "/"):
             return cls()
         group, slash, version = text.partition("/")
@@ -58,7 +57,7 @@ class GroupVersion:
 
 @dataclass(frozen=True, slots=True, order=True)
 class GroupKind:
-    """A kind of a group, whatever its version."""
+    """A kind in a group, in any version."""
 
     group: str = ""
     kind: str = ""
@@ -76,7 +75,7 @@ class GroupKind:
 
 @dataclass(frozen=True, slots=True, order=True)
 class GroupVersionKind:
-    """The full name of a kind of object."""
+    """The full name of a kind."""
 
     group: str = ""
     version: str = ""
@@ -84,7 +83,7 @@ class GroupVersionKind:
 
     @classmethod
     def from_api_version(cls, api_version: str, kind: str) -> GroupVersionKind:
-        """Join the two fields every object starts with; a malformed one is refused."""
+        """Combine an object's apiVersion and kind; raises InvalidGroupVersion."""
         return GroupVersion.parse(api_version).with_kind(kind)
 
     @property
@@ -101,7 +100,7 @@ class GroupVersionKind:
 
     @property
     def api_version(self) -> str:
-        """What objects of this kind carry in `apiVersion`."""
+        """The `apiVersion` of objects of this kind."""
         return str(self.group_version)
 
     def __str__(self) -> str:
@@ -110,7 +109,7 @@ class GroupVersionKind:
 
 @dataclass(frozen=True, slots=True, order=True)
 class GroupResource:
-    """A resource of a group, whatever its version; what error messages name."""
+    """A resource in a group, in any version; error messages name resources like this."""
 
     group: str = ""
     resource: str = ""
@@ -128,7 +127,7 @@ class GroupResource:
 
 @dataclass(frozen=True, slots=True, order=True)
 class GroupVersionResource:
-    """The full name of a collection that is served under one URL."""
+    """The full name of a resource, which is served under one URL."""
 
     group: str = ""
     version: str = ""
@@ -151,27 +150,28 @@ class GroupVersionResource:
 
 
 def parse_group_resource(text: str) -> GroupResource:
-    """Read `resource` or `resource.group`."""
+    """Parse `resource` or `resource.group`."""
     resource, _, group = text.partition(".")
     return GroupResource(group, resource)
 
 
 def parse_group_kind(text: str) -> GroupKind:
-    """Read `Kind` or `Kind.group`."""
+    """Parse `Kind` or `Kind.group`."""
     kind, _, group = text.partition(".")
     return GroupKind(group, kind)
 
 
 def parse_resource_arg(text: str) -> tuple[GroupVersionResource | None, GroupResource]:
-    """Read a resource as a person types it, in both ways it can be meant.
+    """Parse a resource from a command line, with and without a version.
 
-    `a.b.c` may be version b of group c, or group b.c; only who knows the groups can tell.
+    `a.b.c` is either version b of group c or group b.c; the caller decides, by the groups that
+    the server has.
     """
     return _with_version(text), parse_group_resource(text)
 
 
 def parse_kind_arg(text: str) -> tuple[GroupVersionKind | None, GroupKind]:
-    """Read a kind as a person types it, in both ways it can be meant."""
+    """Parse a kind from a command line, with and without a version."""
     versioned = _with_version(text)
     if versioned is None:
         return None, parse_group_kind(text)

@@ -1,11 +1,11 @@
-"""Scheme: which class is which kind, and how to get from one version to another.
+"""Scheme: maps kinds to classes, and converts and defaults their objects.
 
 A scheme is an object, never a global: a program may have several, and importing a module registers
-nothing. A group fills one in its `add_to_scheme(scheme)`.
+nothing. Each group registers its kinds in its function `add_to_scheme(scheme)`.
 
-Every versioned class has one *hub*, the internal class of its kind; conversions exist between a
-version and its hub, and every other way leads through it. A class that is registered both under a
-version and as internal is its own hub.
+Every versioned class has one *hub*, the internal class of its kind. Conversions are registered
+between a version and its hub; a conversion between two versions goes through the hub. A class that
+is registered both under a version and as internal is its own hub.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ from apimachinery.conversion.kept_fields import ConversionError
 from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object, ObjectList, TypeMeta
 from apimachinery.model.model import Model, new_model
-from apimachinery.schema import INTERNAL, GroupKind, GroupVersion, GroupVersionKind
+from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.version import sort_versions
 
 ModelT = TypeVar("ModelT", bound=Model)
@@ -35,7 +35,7 @@ class RegistrationError(TypeError):
 
 
 class NotRegistered(LookupError):
-    """A kind, version or class that the scheme does not know."""
+    """A kind, version or class that is not registered in the scheme."""
 
 
 class Scheme:
@@ -45,17 +45,17 @@ class Scheme:
         self.name = name
         self._classes: dict[GroupVersionKind, type[TypeMeta]] = {}
         self._kinds: dict[type[TypeMeta], list[GroupVersionKind]] = {}
-        self._unversioned: set[type[TypeMeta]] = set()
         self._hubs: dict[type[TypeMeta], type[TypeMeta]] = {}
-        self._versions: dict[str, list[str]] = {}
-        self._priorities: dict[str, list[str]] = {}
+        self._versions: dict[GroupVersion, None] = {}
+        """The registered versions except the internal ones, in order of registration."""
         self._field_labels: dict[GroupVersionKind, FieldLabel] = {}
         self._deriver = Deriver()
         self._dropped: dict[type[Any], frozenset[str]] = {}
-        self._ways: dict[tuple[type, type], Callable[[Any], Any]] = {}
+        self._converters: dict[tuple[type, type], Callable[[Any], Any]] = {}
+        """The converters found so far, direct or through the hub."""
         self._defaulter = Defaulter()
 
-    # Registering
+    # Registration
 
     def add(
         self,
@@ -64,10 +64,10 @@ class Scheme:
         kind: str = "",
         internal: bool = False,
     ) -> None:
-        """Register classes as kinds of a version, each with its list.
+        """Register classes as kinds of a version, each Object together with its list kind.
 
-        *kind* overrides the class's own name for itself, so that one class can be several kinds.
-        With *internal* the class is also its own internal form.
+        *kind* overrides the name that the class declares, so that one class can be several kinds.
+        With *internal* the class is also registered as its own internal class.
         """
         if not version.version:
             raise RegistrationError(f"{version!r} has no version to register kinds under")
@@ -81,14 +81,11 @@ class Scheme:
         if internal:
             self.add(GroupVersion(version.group, INTERNAL), *classes, kind=kind)
 
-    def add_unversioned(self, version: GroupVersion, *classes: type[TypeMeta]) -> None:
-        """Register classes that are written under *version* wherever they go (Status, APIGroup)."""
-        for cls in classes:
-            self._add(version.with_kind(kind_name(cls)), cls)
-            self._unversioned.add(cls)
-
     def add_same(self, versioned: type[Model], internal: type[Model]) -> None:
-        """Derive the conversion of two classes of equal shape, both ways; refuse unequal ones."""
+        """Derive the conversion between two classes with the same fields, in both directions.
+
+        Raises LostFields if the fields differ.
+        """
         self._derive(versioned, internal, SAME)
 
     def add_similar(
@@ -100,19 +97,20 @@ class Scheme:
         dropped: Iterable[str] = (),
         kept: Mapping[str, str] | None = None,
     ) -> None:
-        """Derive the conversion of two classes that differ only in what is declared here.
+        """Derive the conversion between two classes with the declared differences.
 
-        Paths are dotted Python names, through lists and maps: `renames={"spec.size":
-        "spec.capacity"}` leads from the version to the internal form, *dropped* are lost on
-        purpose, *kept* maps a field that one side lacks to the annotation that keeps it there.
+        Paths are dotted Python names, through lists and maps. *renames* map from the version to
+        the internal class (`{"spec.size": "spec.capacity"}`), *dropped* fields are lost on
+        purpose, and *kept* maps each field that one class lacks to the annotation that preserves
+        its value there. Raises LostFields if a difference is not declared.
         """
         self._derive(versioned, internal, Difference(renames or {}, frozenset(dropped), kept or {}))
 
     def add_conversion(self, *functions: Callable[[Any], Any]) -> None:
-        """Register conversion functions; their annotations say between which classes.
+        """Register conversion functions for the classes in their annotations.
 
-        Both directions of a pair must be given, in one call. Functions between nested types are
-        used by the conversions derived afterwards.
+        Both directions of a pair must be registered in one call. Conversions derived afterwards
+        use the functions for nested types. Raises ConversionError.
         """
         pairs = {function_types(function): function for function in functions}
         if len(pairs) != len(functions):
@@ -120,62 +118,50 @@ class Scheme:
         for source, target in pairs:
             if (target, source) not in pairs:
                 raise ConversionError(
-                    f"{source.__qualname__} -> {target.__qualname__} has no way back: give the"
-                    " function of the other direction in the same call"
+                    f"{source.__qualname__} -> {target.__qualname__} has no reverse conversion:"
+                    " register the function of the other direction in the same call"
                 )
         for source, target in pairs:
             self._set_hub(source, target)
         for (source, target), function in pairs.items():
             self._deriver.add_function(source, target, function)
-        self._ways.clear()
+        self._converters.clear()
 
     def add_defaults(self, *functions: SetDefaults) -> None:
-        """Register defaulting functions; their annotations say for which versioned types."""
+        """Register defaulting functions for the versioned types in their annotations."""
         for function in functions:
             self._defaulter.add(function)
 
     def add_field_labels(self, kind: GroupVersionKind, labels: Iterable[str] | FieldLabel) -> None:
-        """Allow field selectors of a kind beyond metadata.name and metadata.namespace.
+        """Register the field labels that field selectors of a kind may use.
 
-        *labels* is the names that are the same internally, or a function from a label and value
-        of the version to the internal ones, which raises ValueError for what it does not know.
+        `metadata.name` and `metadata.namespace` are always allowed. *labels* is a list of labels
+        that the internal class has too, or a function that converts a label and a value of the
+        version to the internal ones and raises ValueError for an unknown label.
         """
         if kind in self._field_labels:
-            raise RegistrationError(f"field labels of {kind} are registered already")
+            raise RegistrationError(f"the field labels of {kind} are registered already")
         if callable(labels):
             self._field_labels[kind] = labels
             return
-        known = (*METADATA_LABELS, *labels)
-        self._field_labels[kind] = lambda label, value: (_known_label(label, known), value)
+        allowed = (*METADATA_LABELS, *labels)
+        self._field_labels[kind] = lambda label, value: (_check_label(label, allowed), value)
 
-    def set_version_priority(self, *versions: GroupVersion) -> None:
-        """Say which versions of one group are preferred, the most preferred first."""
-        groups = {version.group for version in versions}
-        if len(groups) != 1:
-            raise RegistrationError(
-                f"version priority is set for one group at a time, not {sorted(groups)}"
-            )
-        for version in versions:
-            if version.version not in self._versions.get(version.group, ()):
-                raise NotRegistered(
-                    f"no kinds are registered for version {str(version)!r} in scheme {self.name!r}"
-                )
-        self._priorities[groups.pop()] = [version.version for version in versions]
-
-    # Asking
+    # Lookup
 
     def class_of(self, kind: GroupVersionKind) -> type[TypeMeta]:
+        """Return the class of a kind; raises NotRegistered."""
         try:
             return self._classes[kind]
         except KeyError:
             raise self._unknown_kind(kind) from None
 
     def new(self, kind: GroupVersionKind) -> TypeMeta:
-        """An empty object of a kind; required fields are unset, so that it can be filled in."""
+        """Return an empty object of a kind, without values for its required fields."""
         return self.class_of(kind).model_construct()
 
     def kinds_of(self, obj: TypeMeta | type[TypeMeta]) -> tuple[GroupVersionKind, ...]:
-        """Every kind that the class of *obj* is registered as, in the order of registration."""
+        """Return the kinds that the class of *obj* is registered as, in order of registration."""
         cls = obj if isinstance(obj, type) else type(obj)
         kinds = self._kinds.get(cls)
         if not kinds:
@@ -186,27 +172,18 @@ class Scheme:
         return tuple(kinds)
 
     def kind_of(self, obj: TypeMeta | type[TypeMeta]) -> GroupVersionKind:
-        """The first served kind of the class of *obj*, or its internal one if it has no other."""
+        """Return the first versioned kind of the class of *obj*, or else its internal kind."""
         kinds = self.kinds_of(obj)
         return next((kind for kind in kinds if kind.version != INTERNAL), kinds[0])
 
-    def recognises(self, kind: GroupVersionKind) -> bool:
+    def recognizes(self, kind: GroupVersionKind) -> bool:
         return kind in self._classes
-
-    def is_unversioned(self, obj: TypeMeta | type[TypeMeta]) -> bool:
-        return (obj if isinstance(obj, type) else type(obj)) in self._unversioned
 
     def all_kinds(self) -> Mapping[GroupVersionKind, type[TypeMeta]]:
         return dict(self._classes)
 
-    def kinds_of_version(self, version: GroupVersion) -> Mapping[str, type[TypeMeta]]:
-        """Kind name -> class."""
-        return {
-            kind.kind: cls for kind, cls in self._classes.items() if kind.group_version == version
-        }
-
     def hub_of(self, cls: type[TypeMeta]) -> type[TypeMeta]:
-        """The internal class that a versioned class is converted through."""
+        """Return the internal class that a versioned class is converted through."""
         if any(kind.version == INTERNAL for kind in self.kinds_of(cls)):
             return cls
         try:
@@ -214,115 +191,85 @@ class Scheme:
         except KeyError:
             kind = self.kind_of(cls)
             internal = GroupVersionKind(kind.group, INTERNAL, kind.kind)
-            raise UnknownConversion(_described(cls, kind), f"{internal}") from None
+            raise UnknownConversion(_describe(cls, kind), f"{internal}") from None
 
     def dropped(self, versioned: type[TypeMeta]) -> frozenset[str]:
-        """The paths, of either side, that converting between a version and its hub loses."""
+        """Return the field paths, of either class, that a conversion to or from the hub drops."""
         return self._dropped.get(versioned, frozenset())
 
-    def groups(self) -> tuple[str, ...]:
-        return tuple(self._versions)
-
-    def is_group_registered(self, group: str) -> bool:
-        return group in self._versions
-
-    def is_version_registered(self, version: GroupVersion) -> bool:
-        return version.version in self._versions.get(version.group, ())
-
-    def prioritised_versions(self, group: str) -> tuple[GroupVersion, ...]:
-        """The served versions of a group: the declared order, then the order of registration."""
-        declared = self._priorities.get(group, [])
-        rest = [version for version in self._versions.get(group, ()) if version not in declared]
-        return tuple(GroupVersion(group, version) for version in [*declared, *rest])
-
-    def preferred_version(self, group: str) -> GroupVersion:
-        versions = self.prioritised_versions(group)
-        if not versions:
-            raise NotRegistered(
-                f"no version of group {group!r} is registered in scheme {self.name!r}; it knows"
-                f" {_listed(self._versions)}"
-            )
-        return versions[0]
-
-    def versions_of(self, kind: GroupKind) -> tuple[GroupVersion, ...]:
-        """The served versions that have this kind, the most preferred first."""
-        return tuple(
-            version
-            for version in self.prioritised_versions(kind.group)
-            if version.with_kind(kind.kind) in self._classes
-        )
-
-    # Doing
+    # Defaulting and conversion
 
     def default(self, obj: Model) -> None:
-        """Apply the defaults of the version *obj* is in, in place."""
+        """Apply the defaults of the version of *obj*, in place."""
         self._defaulter.apply(obj)
 
     def convert(self, obj: TypeMeta, target: type[ModelT]) -> ModelT:
-        """*obj* as an object of *target*, through the hub if need be.
+        """Convert *obj* to the class *target*, through the hub if necessary.
 
-        The result is a new object with no kind and apiVersion set; nested parts may be shared.
+        The result is a new object without kind and apiVersion; nested parts may be shared with
+        *obj*. Raises UnknownConversion.
         """
         source = type(obj)
-        way = self._ways.get((source, target))
-        if way is None:
-            way = self._ways[source, target] = self._find_way(source, target)
-        made = way(obj)
-        values = made.__dict__
+        converter = self._converters.get((source, target))
+        if converter is None:
+            converter = self._converters[source, target] = self._find_converter(source, target)
+        converted = converter(obj)
+        values = converted.__dict__
         if "api_version" in values:
             values["kind"] = values["api_version"] = ""
-        return cast(ModelT, made)
+        return cast(ModelT, converted)
 
     def to_internal(self, obj: TypeMeta) -> TypeMeta:
-        """*obj* as its internal class."""
-        return self.convert(obj, self._hub_of_any(type(obj)))
+        """Convert *obj*, an object or a list, to its internal class."""
+        return self.convert(obj, self._internal_class(type(obj)))
 
     def convert_to_version(self, obj: TypeMeta, version: GroupVersion) -> TypeMeta:
-        """*obj* in *version*, with kind and apiVersion set; the internal version has none."""
+        """Convert *obj* to *version* and set kind and apiVersion.
+
+        In the internal version both stay empty. Raises NotRegistered, UnknownConversion.
+        """
         kind = self._kind_in(obj, version)
-        made = self.convert(obj, self._classes[kind])
+        converted = self.convert(obj, self._classes[kind])
         if kind.version != INTERNAL:
-            made.__dict__["kind"] = kind.kind
-            made.__dict__["api_version"] = kind.api_version
-        return made
+            converted.__dict__["kind"] = kind.kind
+            converted.__dict__["api_version"] = kind.api_version
+        return converted
 
     def convert_field_label(
         self, kind: GroupVersionKind, label: str, value: str
     ) -> tuple[str, str]:
-        """A field selector's label and value as the internal object has them, or ValueError."""
+        """Convert a field selector's label and value to the internal ones.
+
+        Raises ValueError if the label is unknown.
+        """
         function = self._field_labels.get(kind)
         if function is None:
-            return _known_label(label, METADATA_LABELS), value
+            return _check_label(label, METADATA_LABELS), value
         return function(label, value)
 
     def check(self) -> None:
-        """Make sure that every served kind can be converted to its hub and back."""
-        for kind, cls in self._classes.items():
-            if (
-                kind.version != INTERNAL
-                and cls not in self._unversioned
-                and issubclass(cls, Object)
-            ):
-                self._find_way(cls, self.hub_of(cls))
-                self._find_way(self.hub_of(cls), cls)
+        """Check that every versioned object can be converted to its hub and back.
 
-    # How it is kept
+        Raises UnknownConversion; a program calls it once all groups are registered.
+        """
+        for kind, cls in self._classes.items():
+            if kind.version != INTERNAL and issubclass(cls, Object):
+                self._find_converter(cls, self.hub_of(cls))
+                self._find_converter(self.hub_of(cls), cls)
 
     def _add(self, kind: GroupVersionKind, cls: type[TypeMeta]) -> None:
-        known = self._classes.get(kind)
-        if known is cls:
+        registered = self._classes.get(kind)
+        if registered is cls:
             raise RegistrationError(f"{kind} is registered already as {cls.__qualname__}")
-        if known is not None:
+        if registered is not None:
             raise RegistrationError(
-                f"{kind} is registered as {known.__module__}.{known.__qualname__} and cannot also"
-                f" be {cls.__module__}.{cls.__qualname__}"
+                f"{kind} is registered as {registered.__module__}.{registered.__qualname__} and"
+                f" cannot also be {cls.__module__}.{cls.__qualname__}"
             )
         self._classes[kind] = cls
         self._kinds.setdefault(cls, []).append(kind)
         if kind.version != INTERNAL:
-            versions = self._versions.setdefault(kind.group, [])
-            if kind.version not in versions:
-                versions.append(kind.version)
+            self._versions[kind.group_version] = None
 
     def _derive(
         self, versioned: type[Model], internal: type[Model], difference: Difference
@@ -331,60 +278,63 @@ class Scheme:
         self._deriver.derive(versioned, internal, difference)
         self._deriver.derive(internal, versioned, difference.reversed())
         self._dropped[versioned] = difference.dropped
-        self._ways.clear()
+        self._converters.clear()
 
-    def _set_hub(self, one: type[Any], other: type[Any]) -> None:
-        """Remember the internal class of a pair of kinds; pairs of nested types have none."""
-        for versioned, internal in ((one, other), (other, one)):
+    def _set_hub(self, left: type[Any], right: type[Any]) -> None:
+        """Record the internal class of a pair as the hub of the versioned one.
+
+        Pairs of nested types, which are no kinds, have no hub.
+        """
+        for versioned, internal in ((left, right), (right, left)):
             if self._is_internal(internal) and not self._is_internal(versioned):
                 if versioned not in self._kinds:
                     continue
-                known = self._hubs.setdefault(versioned, internal)
-                if known is not internal:
+                hub = self._hubs.setdefault(versioned, internal)
+                if hub is not internal:
                     raise RegistrationError(
-                        f"{versioned.__qualname__} has the hub {known.__qualname__} already"
+                        f"{versioned.__qualname__} already has the hub {hub.__qualname__}"
                     )
 
     def _is_internal(self, cls: type[Any]) -> bool:
         return any(kind.version == INTERNAL for kind in self._kinds.get(cls, ()))
 
-    def _hub_of_any(self, cls: type[TypeMeta]) -> type[TypeMeta]:
+    def _internal_class(self, cls: type[TypeMeta]) -> type[TypeMeta]:
         if issubclass(cls, ObjectList):
             return list_class(cast(type[Object], self.hub_of(item_class(cls))))
         return self.hub_of(cls)
 
-    def _find_way(self, source: type[Any], target: type[Any]) -> Callable[[Any], Any]:
+    def _find_converter(self, source: type[Any], target: type[Any]) -> Callable[[Any], Any]:
         if source is target:
             return _shallow_copy
         direct = self._deriver.find(source, target)
         if direct is not None:
             return direct
         if issubclass(source, ObjectList) and issubclass(target, ObjectList):
-            return self._list_way(source, target)
+            return self._list_converter(source, target)
         hub = self._hubs.get(source)
-        there = self._hubs.get(target)
-        if hub is not None and there is hub:
-            first, second = self._find_way(source, hub), self._find_way(hub, target)
-            return lambda obj: second(first(obj))
+        if hub is not None and self._hubs.get(target) is hub:
+            to_hub = self._find_converter(source, hub)
+            from_hub = self._find_converter(hub, target)
+            return lambda obj: from_hub(to_hub(obj))
         raise UnknownConversion(self._describe(source), self._describe(target))
 
-    def _list_way(self, source: type[Any], target: type[Any]) -> Callable[[Any], Any]:
-        item = self._find_way(item_class(source), item_class(target))
-        return lambda found: target.model_construct(
-            metadata=found.metadata, items=[item(obj) for obj in found.items]
+    def _list_converter(self, source: type[Any], target: type[Any]) -> Callable[[Any], Any]:
+        convert_item = self._find_converter(item_class(source), item_class(target))
+        return lambda source_list: target.model_construct(
+            metadata=source_list.metadata,
+            items=[convert_item(item) for item in source_list.items],
         )
 
     def _kind_in(self, obj: TypeMeta, version: GroupVersion) -> GroupVersionKind:
+        """Return the kind in *version* of the class of *obj*, or of another class of its kind."""
         kinds = self.kinds_of(obj)
-        if type(obj) in self._unversioned:
-            return kinds[0]
         for kind in kinds:
             if kind.group_version == version:
                 return kind
         for kind in kinds:
-            wanted = version.with_kind(kind.kind)
-            if wanted in self._classes:
-                return wanted
+            target = version.with_kind(kind.kind)
+            if target in self._classes:
+                return target
         raise self._unknown_kind(version.with_kind(kinds[0].kind))
 
     def _unknown_kind(self, kind: GroupVersionKind) -> NotRegistered:
@@ -393,55 +343,55 @@ class Scheme:
             f"no kind {quote(kind.kind)} is registered for version {quote(str(version))} in scheme"
             f" {quote(self.name)}"
         )
-        if not self.is_version_registered(version) and version.version != INTERNAL:
-            known = [str(v) for group in self._versions for v in self.prioritised_versions(group)]
-            return NotRegistered(f"{text}; it knows the versions {_listed(known)}")
-        return NotRegistered(f"{text}; there it knows {_listed(self.kinds_of_version(version))}")
+        if version not in self._versions and version.version != INTERNAL:
+            return NotRegistered(f"{text}; registered versions: {_join(map(str, self._versions))}")
+        kinds = [known.kind for known in self._classes if known.group_version == version]
+        return NotRegistered(f"{text}; registered kinds: {_join(kinds)}")
 
     def _describe(self, cls: type[Any]) -> str:
         kinds = self._kinds.get(cls)
-        return _described(cls, kinds[0] if kinds else None)
+        return _describe(cls, kinds[0] if kinds else None)
 
 
 METADATA_LABELS = ("metadata.name", "metadata.namespace")
 
 
 def kind_name(cls: type[TypeMeta]) -> str:
-    """What a class is called as a kind when nothing else is said."""
+    """Return the kind that a class declares, or else its name."""
     return cls.__kind__ if issubclass(cls, Object) else cls.__name__
 
 
-# As a text: pydantic would compile `ObjectList[Any]` as soon as anybody loads this module.
+# A string annotation: pydantic would compile `ObjectList[Any]` when this module is imported.
 def list_class(cls: type[Object]) -> "type[ObjectList[Any]]":
-    """The class of lists of *cls*; always the same one."""
+    """Return the list class of *cls*, the same one for every call."""
     return ObjectList[cls]  # type: ignore[valid-type]
 
 
 def item_class(cls: type[Any]) -> type[Object]:
-    """The class of the items of a list class."""
+    """Return the class of the items of a list class."""
     return cast(type[Object], cls.__pydantic_generic_metadata__["args"][0])
 
 
-def _known_label(label: str, known: Iterable[str]) -> str:
-    names = tuple(known)
+def _check_label(label: str, allowed: Iterable[str]) -> str:
+    names = tuple(allowed)
     if label not in names:
-        allowed = ", ".join(f'"{name}"' for name in names)
-        raise ValueError(f'"{label}" is not a known field selector: only {allowed}')
+        quoted = ", ".join(f'"{name}"' for name in names)
+        raise ValueError(f'"{label}" is not a known field selector: only {quoted}')
     return label
 
 
 def _shallow_copy(obj: Model) -> Model:
-    made = new_model(type(obj), obj.__dict__.copy())
+    copy = new_model(type(obj), obj.__dict__.copy())
     if obj.__keeps_unknown__ and obj.__pydantic_extra__ is not None:
-        object.__setattr__(made, "__pydantic_extra__", obj.__pydantic_extra__.copy())
-    return made
+        object.__setattr__(copy, "__pydantic_extra__", obj.__pydantic_extra__.copy())
+    return copy
 
 
-def _described(cls: type[Any], kind: GroupVersionKind | None) -> str:
+def _describe(cls: type[Any], kind: GroupVersionKind | None) -> str:
     name = f"{cls.__module__}.{cls.__qualname__}"
     return f"{name} of {kind}" if kind else name
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join(names: Iterable[str]) -> str:
     ordered = sort_versions(sorted(names))
     return ", ".join(ordered) if ordered else "none"

@@ -1,7 +1,7 @@
-"""The order of version names: v2 before v1, before v1beta2, before v1alpha1.
+"""Version priority: v2 before v1, before v1beta2, before v1alpha1.
 
-The order is Kubernetes' own and not alphabetical (v10 is newer than v2). It decides the
-order of versions in discovery and which one is preferred, so server and client share it.
+The order is Kubernetes' own and not alphabetical: v10 comes before v2. It decides the order of
+versions in discovery and the preferred version, so server and client share it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,8 @@ _INT_MAX: Final = 2**63 - 1
 PreferenceKey: TypeAlias = tuple[bool, int, int, int, str]
 
 
-def is_kube_version(version: str) -> bool:
-    """Tell whether a version name follows the convention `v1`, `v1beta1`, `v1alpha1`."""
-    return _parse(version) is not None
-
-
 def preference_key(version: str) -> PreferenceKey:
-    """Return a sort key that puts the preferred version first and odd names last."""
+    """Return a sort key: the preferred version first, names outside the convention last."""
     parsed = _parse(version)
     if parsed is None:
         return (True, 0, 0, 0, version)
@@ -31,14 +26,8 @@ def preference_key(version: str) -> PreferenceKey:
     return (False, -stability, -major, -minor, "")
 
 
-def compare(left: str, right: str) -> int:
-    """Return 1 if *left* is preferred to *right*, -1 if it is the other way round, else 0."""
-    left_key, right_key = preference_key(left), preference_key(right)
-    return (left_key < right_key) - (left_key > right_key)
-
-
 def sort_versions(versions: Iterable[str]) -> list[str]:
-    """Return versions in order, the preferred one first."""
+    """Return version names in order of preference."""
     return sorted(versions, key=preference_key)
 
 
@@ -53,6 +42,6 @@ def _parse(version: str) -> tuple[int, int, int] | None:
 
 
 def _number(digits: str) -> int:
-    # Longer ones do not fit Kubernetes' integers, and int() may refuse to read them.
+    # More digits do not fit an int64, and Python's int() refuses to parse thousands of them.
     digits = digits.lstrip("0")
     return int(digits or "0") if len(digits) <= 19 else _INT_MAX + 1

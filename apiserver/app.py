@@ -1,34 +1,39 @@
-"""The application: groups, who may use them, and a store, as one ASGI application.
+"""App: API groups, authentication, authorization and a store as one ASGI application.
 
     gate -> access -> routes -> handlers -> registry -> storage
 
-Nothing is opened before the server starts: the store, the watch cache and the groups come and go
-with the ASGI lifespan.
+Nothing is opened before the server starts: the store, the watch cache and the groups are opened and
+closed with the ASGI lifespan. `apiserver.create_app` builds the App of a configuration.
 """
 
 import asyncio
-import logging
+import secrets
+import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final
 
 import falcon.asgi
 from falcon.asgi import Request, Response
 
+from apimachinery.errors import APIError
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import Chain
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
+from apiserver.auth.static_tokens import TokenAuthenticator
+from apiserver.context import SERVER
 from apiserver.group import Group
 from apiserver.handlers.routes import Router
 from apiserver.handlers.watch import Watches
 from apiserver.http.access import Access, on_error
-from apiserver.http.exchange import Receive, Scope
+from apiserver.http.exchange import DRAIN, KEY, Exchange, Receive, Scope
 from apiserver.http.gate import Gate, Send
+from apiserver.http.request_info import RequestInfo, parse_query, request_info
 from apiserver.http.request_limits import Limits
-from apiserver.http.response import WideResponse, write
+from apiserver.http.response import UTF8HeaderResponse, write
 from apiserver.http.server_metrics import ServerMetrics
-from apiserver.install import Groups, MakeOwnership
+from apiserver.install import Groups, InstallError, MakeOwnership
 from apiserver.managed_fields.field_tracking import FieldTracking
 from apiserver.pages.discovery import DiscoveryPages
 from apiserver.pages.health import Check, Health, Unhealthy, ping
@@ -38,34 +43,18 @@ from apiserver.pages.version import on_version
 from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.compaction import Compactor
-from apiserver.storage.interface import Backend
+from apiserver.storage.interface import Backend, StorageError
 
-log = logging.getLogger(__name__)
-
-DRAIN: Final = "apiserver.drain"
-"""Where the lifespan state holds a function that ends all streams."""
 FIRST_LIST: Final = 30.0
-"""Seconds for which a start waits until the cache is filled; without it reads wait themselves."""
+"""Seconds for which a start waits until the cache is filled; after that reads wait themselves."""
+STARTUP_ERRORS: Final = (InstallError, StorageError, APIError)
+"""Errors of a start that are reported in one line; any other is a bug and keeps its traceback."""
 
 Hook = Callable[["App"], AbstractAsyncContextManager[object]]
 
 
-class Settings(TypedDict, total=False):
-    """What an application can do without being told."""
-
-    scheme: Scheme | None
-    admission: Callable[[Groups], Chain] | None
-    """Makes the admission of all groups; the stores it may ask for exist only later."""
-    ownership: MakeOwnership | None
-    """Makes what tracks managedFields; None leaves them as clients send them."""
-    hooks: Sequence[Hook]
-    """Entered when the application runs and left before it stops, in order."""
-    limits: Limits | None
-    cache_limits: CacheLimits | None
-
-
 class App:
-    """An ASGI application; `groups` is there while it runs."""
+    """An ASGI application; `groups` exists while it runs."""
 
     def __init__(
         self,
@@ -81,9 +70,16 @@ class App:
         limits: Limits | None = None,
         cache_limits: CacheLimits | None = None,
     ) -> None:
+        """Describe the application; nothing is opened yet.
+
+        *admission* builds the admission chain of all groups; the stores it reads exist only later.
+        *ownership* builds what tracks managedFields; None stores them as clients send them.
+        *hooks* are entered in order when the application starts, and left in the opposite order.
+        """
         self.metrics = ServerMetrics()
         self.watches = Watches(limits or Limits(), self.metrics)
         self.router = Router(lambda: self.groups, self.watches)
+        self.local = LocalEntrance(lambda: self.groups, authorizer)
         self._initial = tuple(groups)
         self._open_backend = open_backend
         self._scheme = scheme
@@ -96,13 +92,16 @@ class App:
         self._cache: WatchCache | None = None
         self._running = AsyncExitStack()
         self._draining = False
-        access = Access(authentication, authorizer)
-        self._falcon = _falcon_app(self.router, [_Lifespan(self), access])
-        self._gate = Gate(self._falcon, limits or Limits(), self.metrics)
+        self._before_drain: list[Callable[[], object]] = []
+        falcon_app = _falcon_app(self.router, Access(authentication, authorizer))
+        self._gate = Gate(falcon_app, limits or Limits(), self.metrics)
         self._add_paths()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._gate(scope, receive, send)
+        if scope["type"] == "lifespan":
+            await run_lifespan(lambda: self, scope, receive, send)
+        else:
+            await self._gate(scope, receive, send)
 
     @property
     def groups(self) -> Groups:
@@ -110,13 +109,19 @@ class App:
         assert self._groups is not None, "groups are installed when the application starts"
         return self._groups
 
+    def before_drain(self, stop: Callable[[], object]) -> None:
+        """Have *stop* called when the application drains, before any stream ends."""
+        self._before_drain.append(stop)
+
     def drain(self) -> None:
-        """End all watches and say that no further requests are wanted."""
+        """Stop the controllers, end all watches and report as not ready; may be repeated."""
         self._draining = True
+        for stop in self._before_drain:
+            stop()
         self.watches.drain()
 
     async def start(self) -> None:
-        """Open the store, install the groups and fill the cache."""
+        """Open the store, install the groups, fill the cache and enter the hooks."""
         async with AsyncExitStack() as opened:
             self._backend = backend = await self._open_backend()
             opened.push_async_callback(backend.close)
@@ -170,12 +175,12 @@ class App:
         write(req, resp, f'{{"paths":[{listed}]}}'.encode())
 
     def _group_paths(self) -> list[str]:
-        found = ["/api", "/apis"]
+        paths = ["/api", "/apis"]
         for installed in self.groups:
             name = installed.group.name
             root = f"/apis/{name}" if name else "/api"
-            found += [root, *(f"{root}/{version}" for version in installed.versions)]
-        return found
+            paths += [root, *(f"{root}/{version}" for version in installed.versions)]
+        return paths
 
     async def _check_storage(self) -> None:
         if self._backend is None:
@@ -191,43 +196,94 @@ class App:
             raise Unhealthy("the server is shutting down")
 
 
-def create_app(
-    groups: Sequence[Group],
-    open_backend: Callable[[], Awaitable[Backend]],
+class LocalEntrance:
+    """The same groups for clients in this process, as the server's own user.
+
+    Requests do not pass the gate: no limit refuses them, and they appear neither in the log nor in
+    the metrics. The token is made here and accepted here only.
+    """
+
+    def __init__(self, groups: Callable[[], Groups], authorizer: Authorizer) -> None:
+        self.token = secrets.token_urlsafe(32)
+        authentication = Authentication([TokenAuthenticator({self.token: SERVER})], anonymous=False)
+        router = Router(groups, Watches(Limits(), _NoMetrics()))
+        self._application = _falcon_app(router, Access(authentication, authorizer))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        query = parse_query(scope["query_string"]) if scope["query_string"] else {}
+        # As in the gate: the query has been parsed, and the exchange reads the body.
+        scope["query_string"] = b""
+        info = request_info(scope.get("method", "GET"), scope["path"], query)
+        exchange = scope[KEY] = Exchange(info, query, receive)
+        try:
+            await self._application(scope, _request_begun, send)
+        finally:
+            await exchange.close()
+
+
+class _NoMetrics(ServerMetrics):
+    """Counts nothing; with several workers even a registry of its own would be reported."""
+
+    def __init__(self) -> None:
+        self._nothing: Any = _Uncounted()
+
+    def watching(self, exchange: Exchange) -> Any:
+        return self._nothing
+
+    def events(self, exchange: Exchange) -> Any:
+        return self._nothing
+
+    def slow_watcher(self, info: RequestInfo) -> None:
+        return None
+
+
+class _Uncounted:
+    def inc(self, amount: float = 1) -> None:
+        return None
+
+    def dec(self, amount: float = 1) -> None:
+        return None
+
+
+async def run_lifespan(
+    build: Callable[[], App],
+    scope: Scope,
+    receive: Receive,
+    send: Send,
     *,
-    authentication: Authentication,
-    authorizer: Authorizer,
-    **settings: Unpack[Settings],
-) -> App:
-    """An application that serves *groups* from the store that *open_backend* opens."""
-    return App(
-        groups,
-        open_backend,
-        authentication=authentication,
-        authorizer=authorizer,
-        **settings,
-    )
+    errors: tuple[type[Exception], ...] = STARTUP_ERRORS,
+) -> None:
+    """Start the application that *build* returns, and stop it when the ASGI server says so.
+
+    The ASGI server is told why a start failed: in one line for *errors*, which are mistakes of the
+    operator, with a traceback for anything else.
+    """
+    await receive()
+    try:
+        app = build()
+        await app.start()
+    except errors as error:
+        await send({"type": "lifespan.startup.failed", "message": str(error)})
+        return
+    except Exception:
+        await send({"type": "lifespan.startup.failed", "message": traceback.format_exc()})
+        return
+    if "state" in scope:
+        scope["state"][DRAIN] = app.drain
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    await app.stop()
+    await send({"type": "lifespan.shutdown.complete"})
 
 
-class _Lifespan:
-    """Starts and stops the application with its server."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def process_startup(self, scope: Scope, event: dict[str, Any]) -> None:
-        if "state" in scope:
-            scope["state"][DRAIN] = self._app.drain
-        await self._app.start()
-
-    async def process_shutdown(self, scope: Scope, event: dict[str, Any]) -> None:
-        await self._app.stop()
-
-
-def _falcon_app(router: Any, middleware: list[Any]) -> Any:
-    app: Any = falcon.asgi.App(router=router, middleware=middleware, response_type=WideResponse)
+def _falcon_app(router: Any, access: Access) -> Any:
+    app: Any = falcon.asgi.App(router=router, middleware=[access], response_type=UTF8HeaderResponse)
     app.add_error_handler(Exception, on_error)
     return app
+
+
+async def _request_begun() -> dict[str, Any]:
+    return {"type": "http.request", "body": b"", "more_body": True}
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

@@ -18,15 +18,15 @@ import marshmallow
 from apimachinery.model.decoding import DecodeError
 from apimachinery.serialization.yaml import load_yaml
 from apiserver.config_fields import (
-    AddressText,
+    AddressField,
+    Boolean,
     Choice,
-    File,
-    Files,
-    Folder,
-    Switch,
-    Text,
-    Texts,
-    WholeNumber,
+    ExistingFile,
+    ExistingFileList,
+    FolderPath,
+    Integer,
+    NonEmptyString,
+    StringList,
 )
 from apiserver.process.address import Address
 
@@ -117,50 +117,50 @@ class Setting:
 
     @property
     def is_switch(self) -> bool:
-        return isinstance(self.rule, Switch)
+        return isinstance(self.rule, Boolean)
 
     @property
     def is_list(self) -> bool:
-        return isinstance(self.rule, Texts | Files)
+        return isinstance(self.rule, StringList | ExistingFileList)
 
 
 SETTINGS: Final = (
     Setting(
         "groups",
-        Texts(),
+        StringList(),
         "MODULE:GROUP",
         "an API group to serve: a module and the name of the Group in it",
     ),
     Setting(
         "bind",
-        AddressText(),
+        AddressField(),
         "HOST:PORT",
         "where to listen (default 127.0.0.1:6443; port 0 takes a free one)",
     ),
     Setting(
         "storage",
-        Text(),
+        NonEmptyString(),
         "URL",
         "the store, such as sqlite:///file or etcd://host:2379,host:2379 "
         "(default: an SQLite file in the data folder)",
     ),
     Setting(
         "data_dir",
-        Folder(),
+        FolderPath(),
         "DIR",
         "where the CA, the certificates, the admin's kubeconfig and the SQLite file are kept; "
         "made on the first start (default .apiserver)",
     ),
-    Setting("workers", WholeNumber(1, 1024), "N", "how many processes serve (default 1)"),
+    Setting("workers", Integer(1, 1024), "N", "how many processes serve (default 1)"),
     Setting(
         "insecure_http",
-        Switch(),
+        Boolean(),
         "",
         "serve plain HTTP instead of TLS; only on a loopback address",
     ),
     Setting(
         "anonymous_auth",
-        Switch(),
+        Boolean(),
         "",
         "let callers without credentials read /healthz, /livez, /readyz and /version (default); "
         "--no-anonymous-auth answers 401 to them",
@@ -174,60 +174,62 @@ SETTINGS: Final = (
     ),
     Setting(
         "token_auth_file",
-        File(),
+        ExistingFile(),
         "FILE",
         'bearer tokens, one line each: token,user,uid,"group1,group2"; read again when the '
         "file changes",
     ),
     Setting(
         "client_ca_file",
-        File(),
+        ExistingFile(),
         "FILE",
         "PEM certificates of authorities whose client certificates are accepted, beside the "
         "server's own",
     ),
     Setting(
         "tls_cert_file",
-        File(),
+        ExistingFile(),
         "FILE",
         "the PEM certificate to serve with, its chain after it (default: one is made)",
     ),
-    Setting("tls_private_key_file", File(), "FILE", "the PEM private key of --tls-cert-file"),
+    Setting(
+        "tls_private_key_file", ExistingFile(), "FILE", "the PEM private key of --tls-cert-file"
+    ),
     Setting(
         "tls_san",
-        Texts(),
+        StringList(),
         "NAME",
         "a further host name or address that the made certificate is good for",
     ),
     Setting(
         "service_account_issuer",
-        Texts(),
+        StringList(),
         "NAME",
         "who tokens of service accounts say has made them; given more than once, the first is "
         f"written and all are accepted (default {DEFAULT_ISSUER})",
     ),
     Setting(
         "service_account_signing_key_file",
-        File(),
+        ExistingFile(),
         "FILE",
         "the PEM private key that signs tokens of service accounts, RSA or elliptic curve; "
         "servers on several machines need the same one (default: one is made)",
     ),
     Setting(
         "service_account_key_file",
-        Files(),
+        ExistingFileList(),
         "FILE",
         "further PEM keys whose tokens are accepted, as after a change of the signing key",
     ),
     Setting(
         "api_audiences",
-        Texts(),
+        StringList(),
         "NAME",
         "whom a token must be meant for to be accepted, one of these (default: the issuers)",
     ),
     Setting(
         "shutdown_timeout",
-        WholeNumber(1, 3600),
+        Integer(1, 3600),
         "SECONDS",
         "how long a stop or a reload waits for requests that are being served (default 30)",
     ),

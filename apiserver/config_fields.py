@@ -1,7 +1,7 @@
-"""The rules that settings obey, as marshmallow fields.
+"""Config fields: marshmallow fields that parse and validate single settings.
 
-Apart from Config because these are about single values, wherever they came from: a flag and a
-variable are texts, a file has numbers, booleans and lists.
+Kept apart from ServerConfig because the rules are the same for every source: flags and environment
+variables are strings, a file also holds numbers, booleans and lists.
 """
 
 from pathlib import Path
@@ -12,8 +12,8 @@ import marshmallow
 from apiserver.process.address import Address, InvalidAddress, parse_address
 
 
-class Text(marshmallow.fields.Field[str]):
-    rule = "must be a text that is not empty"
+class NonEmptyString(marshmallow.fields.Field[str]):
+    rule = "must be a non-empty string"
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> str:
         if not isinstance(value, str) or not value:
@@ -21,7 +21,7 @@ class Text(marshmallow.fields.Field[str]):
         return value
 
 
-class Choice(Text):
+class Choice(NonEmptyString):
     def __init__(self, choices: tuple[str, ...]) -> None:
         super().__init__()
         self.choices = choices
@@ -33,27 +33,27 @@ class Choice(Text):
         return str(value)
 
 
-class File(marshmallow.fields.Field[Path]):
+class ExistingFile(marshmallow.fields.Field[Path]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> Path:
         if not isinstance(value, str) or not value:
             raise marshmallow.ValidationError("must be the path of a file")
         path = Path(value).expanduser()
         if not path.is_file():
-            raise marshmallow.ValidationError("there is no such file")
+            raise marshmallow.ValidationError("file does not exist")
         return path
 
 
-class Folder(marshmallow.fields.Field[Path]):
+class FolderPath(marshmallow.fields.Field[Path]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> Path:
         if not isinstance(value, str) or not value:
             raise marshmallow.ValidationError("must be the path of a folder")
         path = Path(value).expanduser()
         if path.exists() and not path.is_dir():
-            raise marshmallow.ValidationError("is there already and is not a folder")
+            raise marshmallow.ValidationError("exists and is not a folder")
         return path
 
 
-class AddressText(marshmallow.fields.Field[Address]):
+class AddressField(marshmallow.fields.Field[Address]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> Address:
         try:
             return parse_address(str(value))
@@ -61,13 +61,13 @@ class AddressText(marshmallow.fields.Field[Address]):
             raise marshmallow.ValidationError(str(error)) from None
 
 
-class WholeNumber(marshmallow.fields.Field[int]):
+class Integer(marshmallow.fields.Field[int]):
     def __init__(self, minimum: int, maximum: int) -> None:
         super().__init__()
         self.minimum, self.maximum = minimum, maximum
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> int:
-        rule = f"must be a whole number from {self.minimum} to {self.maximum}"
+        rule = f"must be an integer from {self.minimum} to {self.maximum}"
         text = str(value)
         if isinstance(value, bool) or not (text.isascii() and text.isdigit() and len(text) < 10):
             raise marshmallow.ValidationError(rule)
@@ -76,31 +76,31 @@ class WholeNumber(marshmallow.fields.Field[int]):
         return int(text)
 
 
-class Switch(marshmallow.fields.Field[bool]):
+class Boolean(marshmallow.fields.Field[bool]):
     words: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> bool:
         if isinstance(value, bool):
             return value
-        found = self.words.get(value.lower()) if isinstance(value, str) else None
-        if found is None:
+        boolean = self.words.get(value.lower()) if isinstance(value, str) else None
+        if boolean is None:
             raise marshmallow.ValidationError("must be true or false")
-        return found
+        return boolean
 
 
-class Texts(marshmallow.fields.Field[tuple[str, ...]]):
-    """A list; in the environment, where there are none, a text with commas."""
+class StringList(marshmallow.fields.Field[tuple[str, ...]]):
+    """A list of strings; from the environment, a comma-separated string."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[str, ...]:
         items = value.split(",") if isinstance(value, str) else value
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise marshmallow.ValidationError("must be a list of texts")
+            raise marshmallow.ValidationError("must be a list of strings")
         return tuple(stripped for item in items if (stripped := item.strip()))
 
 
-class Files(marshmallow.fields.Field[tuple[Path, ...]]):
-    """A list of files; in the environment, a text with commas."""
+class ExistingFileList(marshmallow.fields.Field[tuple[Path, ...]]):
+    """A list of files; from the environment, a comma-separated string."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[Path, ...]:
-        rule = File()
-        return tuple(rule.deserialize(item) for item in Texts().deserialize(value))
+        field = ExistingFile()
+        return tuple(field.deserialize(item) for item in StringList().deserialize(value))

@@ -1,15 +1,16 @@
-"""Endpoint: what handlers need to know to serve one resource in one version.
+"""Endpoint: one resource in one version, as handlers, discovery and OpenAPI see it.
 
-Everything that can be known before a request comes is worked out here once: classes, media types,
-the forms in which objects are encoded, the texts of errors. Handlers then only look things up.
+Everything that does not depend on the request is computed here once: classes, media types, the
+forms in which objects are encoded, warnings. Handlers only look it up.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, ClassVar, cast
 
 import orjson
 
 from apimachinery.codec import Codec, FieldValidation, dump_json
+from apimachinery.errors import NotFound
 from apimachinery.meta.options import CreateOptions, PatchOptions, UpdateOptions
 from apimachinery.meta.options_validation import FIELD_MANAGER_MAX
 from apimachinery.meta.types import Object
@@ -18,7 +19,13 @@ from apimachinery.model.class_fields import shape_of
 from apimachinery.model.type_shape import StructShape
 from apimachinery.schema import GroupVersion, GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
-from apimachinery.serialization.serializer import PROTOBUF
+from apimachinery.serialization.media_types import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    PROTOBUF,
+    STRATEGIC_PATCH,
+)
 from apiserver.context import RequestContext
 from apiserver.group import Group, Resource, Subresource
 from apiserver.http.exchange import Exchange
@@ -26,16 +33,14 @@ from apiserver.http.negotiation import ALL_TYPES, TABLE, TEXT_TYPES, Accepted, M
 from apiserver.registry.store import ResourceStore
 from apiserver.views.resource_view import Form, IncludeObject, ResourceView, Transform
 
-JSON_PATCH: Final = "application/json-patch+json"
-MERGE_PATCH: Final = "application/merge-patch+json"
-STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
-APPLY_PATCH: Final = "application/apply-patch+yaml"
-
 WriteOptions = CreateOptions | UpdateOptions | PatchOptions
 
 
 class Endpoint:
     """One resource of one group in one version."""
+
+    has_plain_not_found: ClassVar = False
+    """Whether an unknown path below the resource is answered in plain text, without a Status."""
 
     def __init__(
         self,
@@ -58,12 +63,13 @@ class Endpoint:
         has_protobuf = codec.protobuf.supports(self.cls)
         self.media_types = ALL_TYPES if has_protobuf else TEXT_TYPES
         self.offer = MediaTypeOffer(self.media_types, transforms=store is not None)
-        self.warning = resource.warning or self._deprecation()
+        self.warning = self._deprecation()
+        """The text that every response carries as a warning; empty for none."""
         self._forms: dict[tuple[str, str, str, bool, str, bool], Form] = {}
 
     @property
     def stored(self) -> ResourceStore[Any]:
-        """The objects; only a resource that stores none has none, and no handler asks for it."""
+        """The store; only endpoints of reviews have none, and their handlers do not use it."""
         assert self.store is not None
         return self.store
 
@@ -76,19 +82,24 @@ class Endpoint:
         return self.resource.namespaced
 
     @property
-    def is_custom(self) -> bool:
-        """Whether the resource is defined at run time; Kubernetes serves those by another door."""
-        return self.resource.assemble is not None
+    def list_kind(self) -> str:
+        return self.store.view.list_kind if self.store is not None else f"{self.kind.kind}List"
 
     @property
-    def is_schemaless(self) -> bool:
-        """Whether its objects have no class of their own, and so no merge keys."""
-        return issubclass(self.cls, Unstructured)
+    def listed_verbs(self) -> list[str]:
+        """The verbs in the order in which discovery lists them."""
+        return sorted(self.resource.verbs)
+
+    @property
+    def storage_version(self) -> str:
+        """The version whose change tells discovery clients that the stored form has changed."""
+        return self.group.storage_version or self.group.versions[0]
 
     @property
     def patch_types(self) -> tuple[str, ...]:
-        """The formats in which its objects can be patched."""
-        if self.is_schemaless:
+        """The media types of patches that its objects can take."""
+        if issubclass(self.cls, Unstructured):
+            # Objects without a class have no merge keys.
             return JSON_PATCH, MERGE_PATCH, APPLY_PATCH
         return JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH
 
@@ -97,16 +108,17 @@ class Endpoint:
         return shape_of(self.cls)
 
     def in_all_versions(self, obj: Object) -> dict[str, dict[str, Any]]:
-        """The documents of an internal object by the versions it is served in."""
+        """Return the documents of an internal object by the versions it is served in."""
         versions = (GroupVersion(self.group.name, name) for name in self.group.versions)
         return {
             str(version): orjson.loads(dump_json(self.codec.in_version(obj, version)))
             for version in versions
-            if self.scheme.recognises(version.with_kind(self.kind.kind))
+            if self.scheme.recognizes(version.with_kind(self.kind.kind))
         }
 
-    def subresource(self, name: str) -> Subresource | None:
-        return next((sub for sub in self.resource.subresources if sub.name == name), None)
+    def subresource_not_found(self, name: str) -> NotFound:
+        """Return the error for a subresource, of the object *name*, that the resource lacks."""
+        return NotFound.resource()
 
     def form(
         self,
@@ -116,21 +128,21 @@ class Endpoint:
         include_object: str = "",
         columns: bool = True,
     ) -> Form:
-        """The form of an object, or of an item of a list; always the same value for the same."""
-        asked = accepted.media_type, accepted.transform, accepted.meta_version
-        key = *asked, listed, include_object, columns
-        found = self._forms.get(key)
-        if found is None:
-            made = self._make_form(accepted, listed, include_object, columns)
-            # Equal forms must be one, however they were asked for: the cache compares them.
-            found = next((known for known in self._forms.values() if known == made), made)
-            self._forms[key] = found
-        return found
+        """Return the form of an object, or of a list item; equal arguments give one instance."""
+        negotiated = accepted.media_type, accepted.transform, accepted.meta_version
+        key = *negotiated, listed, include_object, columns
+        form = self._forms.get(key)
+        if form is None:
+            new = self._make_form(accepted, listed, include_object, columns)
+            # Equal forms must be one instance: the cache compares them for every object.
+            form = next((known for known in self._forms.values() if known == new), new)
+            self._forms[key] = form
+        return form
 
     def context(
         self, exchange: Exchange, *, manager: str = "", dry_run: bool = False
     ) -> RequestContext:
-        """What the registry may know of a request; its warnings are those of the answer."""
+        """Return the context of a request; warnings added to it are sent with the response."""
         info = exchange.info
         return RequestContext(
             exchange.user,
@@ -146,7 +158,7 @@ class Endpoint:
         )
 
     def write_context(self, exchange: Exchange, options: WriteOptions) -> RequestContext:
-        """The context of a write, by its options."""
+        """Return the context of a write with its options."""
         return self.context(exchange, manager=options.field_manager, dry_run=bool(options.dry_run))
 
     def _make_form(
@@ -167,13 +179,13 @@ class Endpoint:
         )
 
     def _deprecation(self) -> str:
-        instead = self.group.deprecated.get(self.version.version)
-        if instead is None:
+        replacement = self.group.deprecated.get(self.version.version)
+        if replacement is None:
             return ""
         kind = f"{self.version} {self.kind.kind}"
-        if not instead:
+        if not replacement:
             return f"{kind} is deprecated"
-        return f"{kind} is deprecated; use {_replacement(self.group.name, instead, self.kind)}"
+        return f"{kind} is deprecated; use {_replacement(self.group.name, replacement, self.kind)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +197,7 @@ class SubEndpoint:
 
 
 def default_manager(user_agent: str) -> str:
-    """The manager of fields when a write names none: the program, without its version."""
+    """Return the field manager of a write that names none: the program without its version."""
     program = user_agent.partition("/")[0]
     if not program.isprintable():
         program = "".join(filter(str.isprintable, program))
@@ -193,12 +205,12 @@ def default_manager(user_agent: str) -> str:
 
 
 def field_validation(options: WriteOptions) -> FieldValidation:
-    """What a write wants to happen to unknown fields; a warning unless it says so."""
+    """Return how a write treats unknown fields; the default is to warn."""
     return FieldValidation(options.field_validation or FieldValidation.WARN)
 
 
-def _replacement(group: str, instead: str, kind: GroupVersionKind) -> str:
-    """`ex.com/v1 Widget` for the name of a version; anything longer is said as it is."""
-    if " " in instead or "/" in instead:
-        return instead
-    return f"{GroupVersion(group, instead)} {kind.kind}"
+def _replacement(group: str, text: str, kind: GroupVersionKind) -> str:
+    """Return `ex.com/v1 Widget` for a bare version; return any longer text unchanged."""
+    if " " in text or "/" in text:
+        return text
+    return f"{GroupVersion(group, text)} {kind.kind}"

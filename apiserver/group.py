@@ -1,46 +1,56 @@
-"""Group, Resource, Subresource: what a group says about itself. Data only.
+"""Group, Resource and Subresource: the values by which a group describes itself to the server.
 
-A group hands the server one value; the server knows no group. `install.py` turns the value into
-routes, `asgi.py` puts groups and storage together.
+They are data for the authors of groups. `installed_group.py` builds the stores and endpoints of a
+group from them, and the server imports no group by name.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from apimachinery.codec import Codec
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupResource, GroupVersionKind
 from apimachinery.scheme import Scheme
-from apiserver.admission.chain import Chain, Plugin
+from apiserver.admission.chain import Plugin
+from apiserver.context import RequestContext
 from apiserver.registry.strategy import Strategy
 from apiserver.views.table import Column
 
-if TYPE_CHECKING:
-    from apiserver.managed_fields.ownership import Ownership
-    from apiserver.registry.store import ResourceStore
-    from apiserver.storage.cache.watch_cache import WatchCache
-    from apiserver.storage.interface import Backend
-
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+class ReviewHandler(Protocol):
+    """Answers the creation of an object that is never stored, such as an access review."""
+
+    def __call__(self, context: RequestContext, review: Any, /) -> Awaitable[Object]:
+        """Return the review with its status. The handler may change *review*."""
+
+
+class SubresourceHandler(Protocol):
+    """Serves every verb of a subresource that the server has no handlers of its own for."""
+
+    def __call__(self, context: RequestContext, current: Any, body: Any, /) -> Awaitable[Object]:
+        """Return the response to GET and POST, or the object to store for PUT and PATCH.
+
+        *current* is the newest stored object. *body* is the decoded request body: None for a GET,
+        and for a PATCH the current object with the patch applied.
+        """
 
 
 @dataclass(frozen=True)
 class Subresource:
     """A part or an action of a resource with a path of its own.
 
-    "status" and "scale" the server knows how to serve. Any other is given *handle*: an async
-    function (context, current object or None, body or None) -> object, called for each verb. A
-    patch gives it the current object with the patch as the body.
+    The server implements "status" and "scale". Every other subresource needs *handle*.
     """
 
     name: str
     verbs: tuple[str, ...] = ("get", "patch", "update")
     kind: GroupVersionKind | None = None
-    """The kind of its documents, when it is not the resource's own."""
-    handle: Callable[..., Any] | None = None
+    """The kind of its documents, if it differs from the kind of the resource."""
+    handle: SubresourceHandler | None = None
     spec_replicas: str = ""
-    """For "scale": dotted paths, in the internal object, of what a Scale shows."""
+    """For "scale": the dotted paths, in the internal object, of the fields that a Scale shows."""
     status_replicas: str = ""
     selector: str = ""
 
@@ -49,7 +59,10 @@ STATUS = Subresource("status")
 
 
 def scale(*, spec_replicas: str, status_replicas: str, selector: str = "") -> Subresource:
-    """The scale subresource of a kind; paths are dotted Python names of the internal object."""
+    """Return the scale subresource of a kind.
+
+    The paths are dotted Python attribute names of the internal object.
+    """
     return Subresource(
         "scale",
         kind=GroupVersionKind("autoscaling", "v1", "Scale"),
@@ -57,30 +70,6 @@ def scale(*, spec_replicas: str, status_replicas: str, selector: str = "") -> Su
         status_replicas=status_replicas,
         selector=selector,
     )
-
-
-@dataclass(frozen=True)
-class Foundation:
-    """What a store is built on."""
-
-    backend: "Backend"
-    cache: "WatchCache"
-    admission: Chain
-    ownership: "Callable[[Codec, Group, Resource], Ownership] | None"
-
-
-@dataclass(frozen=True)
-class Assembled:
-    """The stores of a resource that was assembled by itself, one for each version."""
-
-    codec: Codec
-    version: str
-    """The one to use where it does not matter."""
-    versions: "Mapping[str, ResourceStore[Any]]"
-
-    @property
-    def store(self) -> "ResourceStore[Any]":
-        return self.versions[self.version]
 
 
 @dataclass(frozen=True)
@@ -92,36 +81,24 @@ class Resource:
     cls: type[Object]
     strategy: Strategy[Any] = field(default_factory=Strategy)
     singular: str = ""
-    """The kind in lower case unless given."""
+    """Defaults to the kind in lower case."""
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     namespaced: bool = True
     verbs: tuple[str, ...] = ALL_VERBS
     subresources: tuple[Subresource, ...] = ()
     columns: tuple[Column, ...] = ()
-    """Columns between name and age; without any there are only those two."""
+    """Columns of `kubectl get` between name and age."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Field-selector label -> dotted wire path in the internal document."""
     ttl: Callable[[Any], int | None] | None = None
-    """Seconds after which an object is deleted by itself."""
+    """Returns the seconds after which the server deletes an object; None keeps it."""
     roles: tuple[str, ...] = ("view", "edit")
-    """The roles of every server that include it; without "view" only who may edit can read it."""
+    """The default ClusterRoles that grant access to it; without "view" only editors can read it."""
     stored_as: GroupResource | None = None
-    """The resource of another group whose objects these are, seen in the versions of this one."""
-    answer: Callable[..., Any] | None = None
-    """For a resource that stores nothing (a review): async (context, object) -> object."""
-    list_kind: str = ""
-    """The kind of its lists; the kind and `List` unless given."""
-    listed_verbs: tuple[str, ...] = ()
-    """The verbs as discovery lists them; in alphabetical order unless given."""
-    storage_version: str = ""
-    """The version it is stored in, if that is not the same for the whole group."""
-    warning: str = ""
-    """What answers carry as a warning."""
-    assemble: Callable[[Foundation], Assembled] | None = None
-    """For a resource that is defined at run time: how its stores are made."""
-    in_versions: "Mapping[str, Resource] | None" = None
-    """For such a resource: version -> what it is there, with subresources of its own."""
+    """The resource of another group that stores these objects; this group adds versions to it."""
+    answer: ReviewHandler | None = None
+    """For a resource that stores nothing (a review): handles its creation."""
 
     @property
     def kind(self) -> str:
@@ -146,10 +123,10 @@ class Group:
     resources: tuple[Resource, ...]
     add_to_scheme: Callable[[Scheme], None]
     storage_version: str = ""
-    """The version objects are stored in; the internal form unless given."""
+    """The version in which objects are stored; defaults to the internal one."""
     mutating: tuple[Plugin, ...] = ()
-    """Functions that may change or refuse a write to any resource of the group."""
+    """Mutating admission plugins for every resource of the group."""
     validating: tuple[Plugin, ...] = ()
-    """Functions that may refuse it as it will be stored."""
+    """Validating admission plugins for every resource of the group."""
     deprecated: Mapping[str, str] = field(default_factory=dict)
-    """Version -> what to use instead; answers in it carry a warning."""
+    """Version -> its replacement; responses in that version carry a warning."""

@@ -30,14 +30,17 @@ LAYERS: dict[str, str] = {
     "apimachinery.serialization": "apimachinery/ apimachinery.model apimachinery.meta",
     "apimachinery.patch": "apimachinery/ apimachinery.model",
     "apimachinery.apply": "apimachinery/ apimachinery.model apimachinery.scalars",
-    "apimachinery.protobuf": "apimachinery.model apimachinery.meta apimachinery.scalars",
+    "apimachinery.protobuf": (
+        "apimachinery.model apimachinery.meta apimachinery.scalars"
+        " apimachinery.serialization.media_types"
+    ),
     "apimachinery.openapi": (
         "apimachinery/ apimachinery.model apimachinery.meta"
-        " apimachinery.scalars apimachinery.structural"
+        " apimachinery.scalars apimachinery.serialization.media_types apimachinery.structural"
     ),
     "apimachinery.structural": (
         "apimachinery/ apimachinery.cel apimachinery.model apimachinery.meta apimachinery.scalars"
-        " apimachinery.serialization apimachinery.openapi.dialect"
+        " apimachinery.serialization"
     ),
     "apimachinery.cel": "apimachinery/ apimachinery.scalars apimachinery.structural",
     "apimachinery/": (
@@ -58,7 +61,7 @@ LAYERS: dict[str, str] = {
     "apiserver.config_fields": "apiserver.process.address",
     "apiserver.extensions": (
         "apimachinery apiserver/ apiserver.managed_fields apiserver.registry apiserver.storage"
-        " apiserver.views apiserver.controlplane.local_objects"
+        " apiserver.views"
     ),
     "apiserver.pages": (
         "apimachinery apiserver/ apiserver.auth apiserver.handlers apiserver.http apiserver.views"
@@ -69,14 +72,14 @@ LAYERS: dict[str, str] = {
     ),
     "apiserver.http": "apimachinery apiserver.auth",
     "apiserver.auth": "apimachinery apiserver.http.request_info",
-    "apiserver.install": (
+    "apiserver.install": "apimachinery apiserver.admission apiserver.registry apiserver.storage",
+    "apiserver.installed_group": (
         "apimachinery apiserver.admission apiserver.managed_fields"
         " apiserver.registry apiserver.storage"
     ),
     "apiserver.endpoint": "apimachinery apiserver.http apiserver.registry apiserver.views",
     "apiserver.group": (
-        "apimachinery apiserver.admission apiserver.managed_fields apiserver.registry"
-        " apiserver.storage apiserver.views"
+        "apimachinery apiserver.admission apiserver.registry.strategy apiserver.views.table"
     ),
     "apiserver.context": "apimachinery apiserver.auth.user",
     "apiserver.registry": (
@@ -113,6 +116,8 @@ LAYERS: dict[str, str] = {
     "client/": "apimachinery client.auth client.runtime client.transport client.watches",
     # apis: the server half and the controller half of a group, then its types
     "apis.*.controllers": "apimachinery apis client",
+    "apis.core.bootstrap": "apimachinery apis client",
+    "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.install": "apimachinery apis apiserver.group apiserver.registry.strategy",
     "apis.*.strategy": "apimachinery apis apiserver.registry.strategy",
     "apis.*.printers": "apimachinery apis apiserver.views.table",

@@ -1,12 +1,14 @@
-"""Server-side apply: who owns which field of an object, and what an apply does to both.
+"""Server-side apply: track field ownership and merge applied configurations.
 
-`FieldManager` does it all for whole objects. Below it, from the bottom up:
+`FieldManager` is the entry point and works on whole objects. The modules below it, bottom up:
 
-    paths, fieldset             path elements, and sets of fields (FieldsV1)
-    typed, reshape              does a value have its shape, and which fields does it have
-    compare, merge, remove      one value against another, by shape
-    conflicts, managers         the rules of ownership
-    managed_fields              managers as entries of `metadata.managedFields`
+    path_elements, fieldset     path elements, and sets of fields (FieldsV1)
+    value_shapes, typed_values  validate a value against its shape and list the fields it sets
+    reshape                     adjust a field set to the shape of its type
+    compare, merge, remove      compare, merge and prune values by shape
+    conflicts, managers         the rules of field ownership
+    managed_fields              encode and decode `metadata.managedFields`
+    last_applied                migrate from client-side apply
 """
 
 from apimachinery.apply.apply_errors import (
@@ -17,14 +19,14 @@ from apimachinery.apply.apply_errors import (
     InvalidValue,
     MissingVersion,
 )
-from apimachinery.apply.compare import Comparison, appear, compare
+from apimachinery.apply.compare import Comparison, compare, compare_to_empty
 from apimachinery.apply.conflicts import ApplyConflict, FieldConflict, ManagerIdentifier
 from apimachinery.apply.field_manager import FieldManager, no_other_version
 from apimachinery.apply.fieldset import FieldSet
 from apimachinery.apply.managers import FieldOwnership, OwnedFields
 from apimachinery.apply.merge import merge
 from apimachinery.apply.remove import extract_items, remove_items
-from apimachinery.apply.typed_values import set_of, validate
+from apimachinery.apply.typed_values import field_set_of, validate
 
 __all__ = [
     "ApplyConflict",
@@ -41,12 +43,12 @@ __all__ = [
     "ManagerIdentifier",
     "MissingVersion",
     "OwnedFields",
-    "appear",
     "compare",
+    "compare_to_empty",
     "extract_items",
+    "field_set_of",
     "merge",
     "no_other_version",
     "remove_items",
-    "set_of",
     "validate",
 ]

@@ -1,39 +1,39 @@
-"""What can go wrong in server-side apply.
+"""Errors of server-side apply.
 
     ApplyError                 a ValueError: the input is at fault
-      InvalidFieldSet          a text that is no FieldsV1
-      InvalidManagedFields     a `metadata.managedFields` that cannot be read
-      InvalidValue             a value that does not have the shape of its type
+      InvalidFieldSet          malformed FieldsV1
+      InvalidManagedFields     malformed `metadata.managedFields`
+      InvalidValue             a value that does not match the shape of its type
       InvalidPatch             an applied configuration that breaks a rule of apply itself
-      MissingVersion           a version nothing can be converted to any more
-      ApplyConflict            (in conflicts.py) others own what this apply would change
+      MissingVersion           a version that objects can no longer be converted to
+      ApplyConflict            (in conflicts.py) other managers own fields the apply would change
 
-Nothing else is raised by this package for bad input.
+The package raises no other errors for bad input.
 """
 
 from dataclasses import dataclass
 
 
 class ApplyError(ValueError):
-    """Root of all errors of server-side apply."""
+    """Base class of all server-side apply errors."""
 
 
 class InvalidFieldSet(ApplyError):
-    """A FieldsV1 that cannot be read; the message says where."""
+    """FieldsV1 cannot be decoded; the message includes the position."""
 
 
 class InvalidManagedFields(ApplyError):
-    """A list of managed fields entries that cannot be read."""
+    """The list of managedFields entries cannot be decoded."""
 
 
 class InvalidPatch(ApplyError):
-    """An applied configuration of the wrong version, or one that says who manages it."""
+    """The applied configuration has the wrong version, or sets `metadata.managedFields`."""
 
 
 class MissingVersion(ApplyError):
-    """A version that is not served (any more).
+    """A version is not served, or no longer served.
 
-    A `convert` function raises it; what was written in that version is then forgotten.
+    Raised by `convert` functions. Managers that wrote in that version are then dropped.
     """
 
 
@@ -47,18 +47,18 @@ class ApplyProblem:
 
 
 class InvalidValue(ApplyError):
-    """All the places where a value does not have its shape."""
+    """A value does not match its shape; carries every problem with its path."""
 
     def __init__(self, *problems: ApplyProblem, context: str = "") -> None:
-        super().__init__(_told(problems, context))
+        super().__init__(_format_problems(problems, context))
         self.problems = problems
 
     def under(self, element: str) -> "InvalidValue":
-        """The same problems, told from one level higher."""
+        """Return the error with every problem path prefixed by *element*."""
         return InvalidValue(*(ApplyProblem(element + p.path, p.message) for p in self.problems))
 
 
-def _told(problems: tuple[ApplyProblem, ...], context: str) -> str:
+def _format_problems(problems: tuple[ApplyProblem, ...], context: str) -> str:
     prefix = f"{context}: " if context else ""
     if len(problems) == 1:
         return f"{prefix}{problems[0]}"

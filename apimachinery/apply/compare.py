@@ -1,7 +1,7 @@
-"""What changed from one value to another, as sets of fields.
+"""Comparison of two values of one shape: the fields added, modified and removed.
 
-A container that appears or disappears is itself in the set, along with all its content; a leaf
-that is in both but differs is modified.
+A container that is added or removed is in the set itself, together with everything below it. A
+leaf that both values have but that differs is modified.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ from apimachinery.apply.value_shapes import (
     check_depth,
     equal,
     field_shape,
+    go_text,
     is_atomic,
     item_elements,
     resolve,
-    same_json,
-    shown,
+    same_serialization,
     undeclared_shape,
 )
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape
@@ -35,7 +35,7 @@ from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, St
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The fields that make a new value differ from an old one."""
+    """The fields in which a new value differs from an old one."""
 
     added: FieldSet = EMPTY
     modified: FieldSet = EMPTY
@@ -43,15 +43,11 @@ class Comparison:
 
     @property
     def changed(self) -> FieldSet:
-        """All of them."""
+        """Return every field that was added, modified or removed."""
         return self.added | self.modified | self.removed
 
-    @property
-    def is_same(self) -> bool:
-        return not (self.added or self.modified or self.removed)
-
     def without(self, fields: FieldSet) -> "Comparison":
-        """The comparison with *fields*, and everything below them, left out."""
+        """Return the comparison without *fields* and everything below them."""
         if not fields:
             return self
         return Comparison(
@@ -62,9 +58,10 @@ class Comparison:
 
 
 def compare(old: JSON, new: JSON, shape: Shape) -> Comparison:
-    """What *new* adds to, changes in and removes from *old*, or InvalidValue.
+    """Return what *new* adds to, modifies in and removes from *old*.
 
-    Parts that are equal are not looked into, and so are not checked against the shape.
+    Equal parts are skipped, and so are not validated against the shape. Raises InvalidValue if a
+    part that differs does not match the shape.
     """
     comparer = _Comparer()
     try:
@@ -74,8 +71,8 @@ def compare(old: JSON, new: JSON, shape: Shape) -> Comparison:
     return Comparison(comparer.added.build(), comparer.modified.build(), comparer.removed.build())
 
 
-def appear(new: JSON, shape: Shape) -> Comparison:
-    """What *new* adds to an object that has nothing, or InvalidValue."""
+def compare_to_empty(new: JSON, shape: Shape) -> Comparison:
+    """Return every field of *new* as added; raise InvalidValue if it does not match *shape*."""
     return Comparison(added=_all_below(new, shape, 0))
 
 
@@ -95,7 +92,8 @@ class _Comparer:
             check_depth(len(self.path))
             before, after = resolve(shape, old), resolve(shape, new)
             if before is not after:
-                # An untyped value that was a map and is a list, say: the content goes as well.
+                # An untyped value changed its kind, such as from map to list: the fields of the
+                # old content are removed too.
                 self._visit_as(old, new, before)
             self._visit_as(old, new, after)
 
@@ -106,13 +104,13 @@ class _Comparer:
             old_items, new_items = as_list(old), as_list(new)
             if shape.type == "atomic" or not (old_items or new_items):
                 self._visit_leaf(old, new)
-            elif not (old_items and new_items and same_json(old_items, new_items)):
+            elif not (old_items and new_items and same_serialization(old_items, new_items)):
                 self._visit_items(old_items, new_items, shape)
         else:
             old_fields, new_fields = as_map(old), as_map(new)
             if shape.atomic or not (old_fields or new_fields):
                 self._visit_leaf(old, new)
-            elif not (old_fields and new_fields and same_json(old_fields, new_fields)):
+            elif not (old_fields and new_fields and same_serialization(old_fields, new_fields)):
                 self._visit_fields(old_fields, new_fields, shape)
 
     def _visit_leaf(self, old: JSON, new: JSON) -> None:
@@ -124,28 +122,28 @@ class _Comparer:
     ) -> None:
         for name in old | new:
             before, after = old.get(name, ABSENT), new.get(name, ABSENT)
-            texts = isinstance(before, str) and isinstance(after, str)
-            if texts and before == after:
+            are_strings = isinstance(before, str) and isinstance(after, str)
+            if are_strings and before == after:
                 continue
             self.path.append(paths.field(name))
-            found = field_shape(shape, name)
-            if found is None:
-                raise InvalidValue(ApplyProblem("", "field not declared in schema"))
-            if texts and isinstance(found, Scalar):
+            field_type = field_shape(shape, name)
+            if field_type is None:
+                raise InvalidValue(ApplyProblem("", NOT_DECLARED))
+            if are_strings and isinstance(field_type, Scalar):
                 self.modified.insert(self.path)
             else:
-                self.visit(before, after, found)
+                self.visit(before, after, field_type)
             self.path.pop()
 
     def _visit_items(self, old: list[JSON], new: list[JSON], shape: ListShape) -> None:
-        before, after = _by_element(old, shape), _by_element(new, shape)
+        before, after = _group_by_element(old, shape), _group_by_element(new, shape)
         for element in before | after:
             self.path.append(element)
             self._visit_item(before.get(element, ()), after.get(element, ()), shape.items)
             self.path.pop()
 
     def _visit_item(self, old: Sequence[JSON], new: Sequence[JSON], shape: Shape) -> None:
-        """Compare the items of one identity: items that share it are seen as one leaf."""
+        """Compare the items of one identity; duplicates count as a single leaf."""
         if len(old) <= 1 and len(new) <= 1:
             self.visit(old[0] if old else ABSENT, new[0] if new else ABSENT, shape)
         elif len(old) > 1 and len(new) > 1:
@@ -161,14 +159,14 @@ class _Comparer:
             self.added.insert(self.path)
 
     def _visit_scalars(self, old: JSON, new: JSON) -> None:
-        """Only one side may be no scalar: it is then simply replaced."""
+        """Compare scalars; a container on one side only is a replaced leaf."""
         if isinstance(old, CONTAINERS) and isinstance(new, CONTAINERS):
-            raise InvalidValue(ApplyProblem("", f"expected any scalar, got &{{{shown(new)}}}"))
+            raise InvalidValue(ApplyProblem("", f"expected any scalar, got &{{{go_text(new)}}}"))
         self._visit_leaf(old, new)
 
 
 def _all_below(value: JSON, shape: Shape, depth: int) -> FieldSet:
-    """Everything below a value that appears or disappears, the containers included."""
+    """Return every field below an added or removed value, containers included."""
     check_depth(depth)
     concrete = resolve(shape, value)
     if not value or is_atomic(concrete):
@@ -181,11 +179,11 @@ def _all_below(value: JSON, shape: Shape, depth: int) -> FieldSet:
 
 def _all_items(items: list[JSON], shape: ListShape, depth: int) -> FieldSet:
     children: dict[Element, FieldSet] = {}
-    found = _by_element(items, shape)
-    for element, alike in found.items():
-        if len(alike) == 1 and isinstance(alike[0], CONTAINERS):
-            _add_below(children, element, alike[0], shape.items, depth)
-    return FieldSet(frozenset(found), children)
+    grouped = _group_by_element(items, shape)
+    for element, duplicates in grouped.items():
+        if len(duplicates) == 1 and isinstance(duplicates[0], CONTAINERS):
+            _add_below(children, element, duplicates[0], shape.items, depth)
+    return FieldSet(frozenset(grouped), children)
 
 
 def _all_fields(fields: dict[str, JSON], shape: MapShape | StructShape, depth: int) -> FieldSet:
@@ -194,13 +192,13 @@ def _all_fields(fields: dict[str, JSON], shape: MapShape | StructShape, depth: i
     declared = shape.fields if isinstance(shape, StructShape) else {}
     others = undeclared_shape(shape)
     for name, item in fields.items():
-        found = declared.get(name, others)
-        if found is None:
+        field_type = declared.get(name, others)
+        if field_type is None:
             raise InvalidValue(ApplyProblem(f".{name}", NOT_DECLARED))
         element = f"f:{name}"
         members.append(element)
         if isinstance(item, CONTAINERS):
-            _add_below(children, element, item, found, depth)
+            _add_below(children, element, item, field_type, depth)
     return FieldSet(frozenset(members), children)
 
 
@@ -215,8 +213,8 @@ def _add_below(
         children[element] = below
 
 
-def _by_element(items: list[JSON], shape: ListShape) -> dict[Element, list[JSON]]:
-    found: dict[Element, list[JSON]] = {}
+def _group_by_element(items: list[JSON], shape: ListShape) -> dict[Element, list[JSON]]:
+    grouped: dict[Element, list[JSON]] = {}
     for element, item in zip(item_elements(shape, items), items, strict=True):
-        found.setdefault(element, []).append(item)
-    return found
+        grouped.setdefault(element, []).append(item)
+    return grouped

@@ -1,4 +1,4 @@
-"""Conflicts: fields that an apply would change although others own them."""
+"""Apply conflicts: fields that an apply would change although other managers own them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,10 @@ Operation = Literal["Apply", "Update"]
 
 @dataclass(frozen=True, slots=True)
 class ManagerIdentifier:
-    """Who owns fields. Appliers are one manager in whatever version they apply (`version` "")."""
+    """The identity of a field manager.
+
+    An applier is the same manager in every version it applies, so its `version` is empty.
+    """
 
     name: str
     operation: Operation
@@ -26,7 +29,7 @@ class ManagerIdentifier:
 
     @property
     def identifier(self) -> str:
-        """A text by which managers are put in order."""
+        """Return the JSON text by which managers are sorted."""
         entry: dict[str, Any] = {"manager": self.name, "operation": self.operation}
         if self.version:
             entry["apiVersion"] = self.version
@@ -40,7 +43,7 @@ class FieldConflict:
     manager: ManagerIdentifier
     path: Path
     time: str | None = None
-    """When the manager last changed what it owns."""
+    """When the manager last changed its fields."""
 
     @property
     def field(self) -> str:
@@ -48,39 +51,39 @@ class FieldConflict:
 
     @property
     def message(self) -> str:
-        """The message of the cause of a Status; its field is `field`."""
+        """Return the message of the Status cause; `field` is the cause's field."""
         return f"conflict with {manager_text(self.manager)}"
 
 
 class ApplyConflict(ApplyError):
-    """Others own, with other values, what this apply would change."""
+    """Other managers own fields that this apply would change."""
 
     def __init__(self, conflicts: Iterable[FieldConflict]) -> None:
         self.conflicts = tuple(conflicts)
         super().__init__(conflict_message(self.conflicts))
 
     def fields(self) -> FieldSet:
-        """All fields in conflict, whoever owns them."""
+        """Return all conflicting fields, of every manager."""
         return FieldSet.of(*(conflict.path for conflict in self.conflicts))
 
 
 def conflict_message(conflicts: Iterable[FieldConflict]) -> str:
-    """What the Status of a failed apply says."""
-    found = tuple(conflicts)
-    if len(found) == 1:
-        return f"Apply failed with 1 conflict: {found[0].message}: {found[0].field}"
+    """Return the Status message of a failed apply."""
+    conflicts = tuple(conflicts)
+    if len(conflicts) == 1:
+        return f"Apply failed with 1 conflict: {conflicts[0].message}: {conflicts[0].field}"
     fields: dict[ManagerIdentifier, list[str]] = {}
-    for conflict in found:
+    for conflict in conflicts:
         fields.setdefault(conflict.manager, []).append(conflict.field)
     lines = []
     for manager in sorted(fields, key=lambda manager: manager.identifier):
         lines.append(f"conflicts with {manager_text(manager)}:")
         lines.extend(f"- {field}" for field in fields[manager])
-    return f"Apply failed with {len(found)} conflicts: " + "\n".join(lines)
+    return f"Apply failed with {len(conflicts)} conflicts: " + "\n".join(lines)
 
 
 def manager_text(manager: ManagerIdentifier, time: str | None = None) -> str:
-    """The manager as messages show it; *time* is shown only for an Update."""
+    """Return the manager as messages show it; *time* is included only for an Update."""
     text = quote(manager.name)
     if manager.subresource:
         text = f"{text} with subresource {quote(manager.subresource)}"

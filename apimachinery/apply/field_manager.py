@@ -1,8 +1,8 @@
-"""FieldManager: server-side apply and field tracking of whole objects, as plain JSON.
+"""FieldManager: server-side apply and field tracking for whole objects, as plain JSON.
 
-This is the door to the package for whoever writes objects. It adds to the rules of ownership what
-Kubernetes adds: managed fields inside the object, times, fields nobody can own, objects from
-before there were managed fields, and a limit to the number of managers.
+Write handlers enter the package here. FieldManager adds to the ownership rules (`managers`) what
+Kubernetes adds: managedFields inside the object, timestamps, fields that no manager can own,
+objects older than managedFields, and a limit on the number of managers.
 """
 
 from collections.abc import Mapping
@@ -22,15 +22,15 @@ from apimachinery.apply.conflicts import ApplyConflict, ManagerIdentifier
 from apimachinery.apply.fieldset import FieldSet
 from apimachinery.apply.last_applied import KUBECTL, allowed_conflicts
 from apimachinery.apply.managers import Convert, FieldOwnership, Managers, OwnedFields, Versioned
-from apimachinery.apply.typed_values import set_of, validate
-from apimachinery.apply.value_shapes import equal, same_json
+from apimachinery.apply.typed_values import field_set_of, validate
+from apimachinery.apply.value_shapes import equal, same_serialization
 from apimachinery.model.type_shape import Shape
 
 Object = dict[str, Any]
 
 BEFORE_FIRST_APPLY: Final = "before-first-apply"
 UNKNOWN_MANAGER: Final = "unknown"
-# Its version is empty, so no entry can have the same identity.
+# Decoded Update entries always have a version, so none can have this identity.
 _CURRENT_OPERATION: Final = ManagerIdentifier("current-operation", "Update")
 _METADATA: Final = paths.field("metadata")
 _OWNERLESS: Final = FieldSet.of(
@@ -56,17 +56,17 @@ _OWNERLESS: Final = FieldSet.of(
 
 
 def no_other_version(value: Any, version: str) -> Any:
-    """The `convert` of a kind that has one version only."""
+    """Serve as `convert` for a kind with a single version: always raise MissingVersion."""
     raise MissingVersion(f"no conversion to version {version}")
 
 
 class FieldManager:
-    """Tracks who owns the fields of the objects of one kind, served in one version.
+    """Tracks field ownership for the objects of one kind, served in one version.
 
-    Objects go in and come out in *version* (or any other that *convert* can take there); they are
-    never changed in place, but results share parts with them. *reset_fields* are those that a
-    write to this endpoint does not change, by version. *empty* is the object a create starts
-    from: what it has already, nobody adds.
+    Methods take objects in *version*, or in any version that *convert* can convert to it, and
+    return them in *version*. Objects are never changed in place, but results share parts with
+    them. *reset_fields* maps each version to the fields that a write to this endpoint does not
+    change. *empty* is the object that a create starts from: no manager comes to own its fields.
     """
 
     def __init__(
@@ -85,25 +85,25 @@ class FieldManager:
     def update(
         self, live: Object | None, new: Object, *, manager: str, time: str, subresource: str = ""
     ) -> Object:
-        """The *new* object with managed fields that tell what *manager* changed in *live*.
+        """Return *new* with managedFields that record what *manager* changed in *live*.
 
-        The object is otherwise as it was given. An object that exists without managed fields
-        (because a client asked for it) goes on without, until it is first applied to.
+        Nothing else in the object changes. A stored object without managedFields (because a
+        client cleared them) stays without, until it is first applied to.
         """
         sent, stored = (_metadata(obj or {}).get("managedFields") for obj in (new, live))
-        managers = owners_before(sent, stored, subresource)
+        managers = managers_before_write(sent, stored, subresource)
         if not managers and live is not None and _metadata(live).get("uid"):
             return _with_entries(new, [])
         before = self._live(live, new)
         after = self._versioned(_with_entries(new, []))
-        who = updater(manager, self.version, subresource)
-        managers = owners_after(self._ownership, before, after, managers, who, time)
-        return _with_entries(new, managed_fields.encode(managed_fields.cap(managers)))
+        writer = updating_manager(manager, self.version, subresource)
+        managers = managers_after_write(self._ownership, before, after, managers, writer, time)
+        return _with_entries(new, managed_fields.encode(managed_fields.cap_managers(managers)))
 
     def update_or_keep(
         self, live: Object | None, new: Object, *, manager: str, time: str, subresource: str = ""
     ) -> Object:
-        """Like update, but never fails: the managed fields of *live* stay if they must."""
+        """Update like `update`, but keep the managedFields of *live* instead of failing."""
         try:
             return self.update(live, new, manager=manager, time=time, subresource=subresource)
         except ApplyError:
@@ -119,10 +119,11 @@ class FieldManager:
         force: bool = False,
         subresource: str = "",
     ) -> Object:
-        """The *live* object (None: there is none yet) with the *applied* configuration.
+        """Return *live* (None if the object does not exist) merged with *applied*.
 
-        Raises ApplyConflict if others own what would change, and other ApplyErrors if the
-        configuration is not valid. Applying the same again gives an equal object.
+        Applying the same configuration again returns an equal object. Raises ApplyConflict if
+        other managers own fields that would change, and other ApplyErrors if the configuration
+        is invalid.
         """
         self._check_patch(applied)
         before = self._live(live, applied)
@@ -133,12 +134,12 @@ class FieldManager:
             raise InvalidManagedFields(f"failed to decode managed fields: {error}") from None
         if not managers:
             managers = self._managed_before_apply(before, applied, time, subresource)
-        who = ManagerIdentifier(manager or UNKNOWN_MANAGER, "Apply", "", subresource)
+        applier = ManagerIdentifier(manager or UNKNOWN_MANAGER, "Apply", "", subresource)
         patch = Versioned(applied, self.version)
-        value, owners = self._apply(before, patch, fields, managers, who, force=force)
+        value, after = self._apply(before, patch, fields, managers, applier, force=force)
         changed = not equal(value, before.value)
-        owners = _with_own_entry(owners, who, managers.get(who), time, changed=changed)
-        return _with_entries(value if changed else before.value, managed_fields.encode(owners))
+        after = _with_applier_entry(after, applier, managers.get(applier), time, changed=changed)
+        return _with_entries(value if changed else before.value, managed_fields.encode(after))
 
     def _apply(
         self,
@@ -154,21 +155,23 @@ class FieldManager:
         try:
             return apply(force=force)
         except ApplyConflict as conflict:
+            # kubectl may take over the fields that it applied client-side (see last_applied).
             if manager.name != KUBECTL:
                 raise
             shape = self._ownership.shapes[self.version]
             allowed = allowed_conflicts(live.value, shape, self.version)
-            left = [found for found in conflict.conflicts if found.path not in allowed]
-            if left:
-                raise ApplyConflict(left) from None
+            remaining = [entry for entry in conflict.conflicts if entry.path not in allowed]
+            if remaining:
+                raise ApplyConflict(remaining) from None
         return apply(force=True)
 
     def _managed_before_apply(
         self, live: Versioned, applied: Object, time: str, subresource: str
     ) -> dict[ManagerIdentifier, OwnedFields]:
-        """What an object has when it is first applied to gets an owner of its own."""
-        who = ManagerIdentifier(BEFORE_FIRST_APPLY, "Update", self.version, subresource)
-        return owners_after(self._ownership, self._live(None, applied), live, {}, who, time)
+        """Give all existing fields to `before-first-apply`, for an object never tracked before."""
+        owner = ManagerIdentifier(BEFORE_FIRST_APPLY, "Update", self.version, subresource)
+        empty = self._live(None, applied)
+        return managers_after_write(self._ownership, empty, live, {}, owner, time)
 
     def _live(self, live: Object | None, other: Object) -> Versioned:
         if live is not None:
@@ -192,43 +195,45 @@ class FieldManager:
             raise InvalidPatch("metadata.managedFields must be nil")
 
     def _validate(self, applied: Object, live: Versioned) -> FieldSet:
-        """The fields of the configuration, once it and the live object are found to be valid."""
+        """Validate the configuration and the live object; return the configuration's fields."""
         shape = self._ownership.shapes[self.version]
-        context = f"failed to create typed patch object ({_described(applied)})"
-        fields = set_of(applied, shape, context=context)
-        context = f"failed to create typed live object ({_described(live.value)})"
+        context = f"failed to create typed patch object ({_describe(applied)})"
+        fields = field_set_of(applied, shape, context=context)
+        context = f"failed to create typed live object ({_describe(live.value)})"
         validate(live.value, shape, allow_duplicates=True, context=context)
         return fields
 
 
-def updater(manager: str, version: str, subresource: str) -> ManagerIdentifier:
-    """Who writes without applying."""
+def updating_manager(manager: str, version: str, subresource: str) -> ManagerIdentifier:
+    """Return the identifier of a manager that writes by update (any write but an apply)."""
     return ManagerIdentifier(manager or UNKNOWN_MANAGER, "Update", version, subresource)
 
 
-def owners_before(sent: Any, stored: Any, subresource: str) -> dict[ManagerIdentifier, OwnedFields]:
-    """The managers a write begins with: those the client sent, else those that are stored.
+def managers_before_write(
+    sent: Any, stored: Any, subresource: str
+) -> dict[ManagerIdentifier, OwnedFields]:
+    """Return the managers that a write starts from: those the client sent, else the stored ones.
 
-    Clients that know nothing of managed fields must not lose them, nor may writes to a
-    subresource change them.
+    A client that ignores managedFields must not lose them, and writes to a subresource must not
+    change them.
     """
-    # Most clients send back what they have read.
-    if not subresource and sent is not stored and not same_json(sent, stored):
+    # Most clients send back the managedFields they have read: skip decoding them.
+    if not subresource and sent is not stored and not same_serialization(sent, stored):
         if managed_fields.is_reset(sent):
             return {}
         try:
-            found = managed_fields.decode(sent, stored=False)
+            managers = managed_fields.decode(sent, stored=False)
         except InvalidManagedFields:
-            found = {}
-        if found:
-            return found
+            managers = {}
+        if managers:
+            return managers
     try:
         return managed_fields.decode(stored)
     except InvalidManagedFields:
         return {}
 
 
-def owners_after(
+def managers_after_write(
     ownership: FieldOwnership,
     live: Versioned,
     new: Versioned,
@@ -236,25 +241,29 @@ def owners_after(
     manager: ManagerIdentifier,
     time: str,
 ) -> dict[ManagerIdentifier, OwnedFields]:
-    """The managers after a write; the time of this one's entry tells if it changed anything."""
-    found = ownership.update(live, new, managers, _CURRENT_OPERATION)
-    change = found.pop(_CURRENT_OPERATION, None)
+    """Return the managers after *manager* changed *live* to *new*.
+
+    The entry of *manager* gets the new *time* only if the write changed a field.
+    """
+    # Update as a separate manager first, which then owns exactly what this write changed.
+    after = ownership.update(live, new, managers, _CURRENT_OPERATION)
+    change = after.pop(_CURRENT_OPERATION, None)
     fields = change.fields - _OWNERLESS if change else None
     if fields:
-        left = found.get(manager)
-        mine = OwnedFields(fields | left.fields if left else fields, new.version, time)
-        found[manager] = _as_encoded(mine, managers.get(manager))
-    return found
+        kept = after.get(manager)
+        owned = OwnedFields(fields | kept.fields if kept else fields, new.version, time)
+        after[manager] = _reuse_encoding(owned, managers.get(manager))
+    return after
 
 
-def _as_encoded(owned: OwnedFields, before: OwnedFields | None) -> OwnedFields:
-    """Let fields that somebody owned already, and sets again, not be encoded again."""
+def _reuse_encoding(owned: OwnedFields, before: OwnedFields | None) -> OwnedFields:
+    """Keep the stored encoding if the manager owned exactly these fields before."""
     if before is None or before.fields != owned.fields:
         return owned
     return OwnedFields(before.fields, owned.version, owned.time, before.encoded)
 
 
-def _with_own_entry(
+def _with_applier_entry(
     managers: Managers,
     manager: ManagerIdentifier,
     before: OwnedFields | None,
@@ -262,14 +271,15 @@ def _with_own_entry(
     *,
     changed: bool,
 ) -> dict[ManagerIdentifier, OwnedFields]:
-    found = dict(managers)
-    mine = found.pop(manager, None)
-    fields = mine.fields - _OWNERLESS if mine else None
-    if mine and fields:
-        mine = mine.with_fields(fields)
-        unchanged = before if mine == before and not changed else None
-        found[manager] = unchanged or replace(mine, time=time)
-    return found
+    """Return *managers* with the applier's entry cleaned and, if anything changed, dated *time*."""
+    updated = dict(managers)
+    owned = updated.pop(manager, None)
+    fields = owned.fields - _OWNERLESS if owned else None
+    if owned and fields:
+        owned = owned.with_fields(fields)
+        unchanged = before if owned == before and not changed else None
+        updated[manager] = unchanged or replace(owned, time=time)
+    return updated
 
 
 def _metadata(obj: Object) -> Object:
@@ -278,7 +288,7 @@ def _metadata(obj: Object) -> Object:
 
 
 def _with_entries(obj: Object, entries: Any) -> Object:
-    """A copy of *obj* that has these managed fields, or none at all."""
+    """Return a copy of *obj* with these managedFields, or without any if *entries* is empty."""
     metadata = dict(_metadata(obj))
     if entries:
         metadata["managedFields"] = entries
@@ -289,7 +299,7 @@ def _with_entries(obj: Object, entries: Any) -> Object:
     return obj
 
 
-def _described(obj: Object) -> str:
+def _describe(obj: Object) -> str:
     metadata = _metadata(obj)
     group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
     name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"

@@ -1,8 +1,8 @@
-"""FieldSet: a set of fields of one object, and its wire form FieldsV1.
+"""FieldSet: a set of field paths of one object, and its wire form FieldsV1.
 
 A set is a tree. Each node has members (elements that are in the set) and children (elements with
-further members below them); an element can be both. Sets never change, so the results of the set
-operations share what they have in common with their operands.
+further members below them); an element can be both. Sets are immutable, so set operations return
+results that share subtrees with their operands.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,16 +17,17 @@ from apimachinery.apply.apply_errors import InvalidFieldSet
 from apimachinery.apply.path_elements import Element, Path
 
 MAX_DEPTH: Final = 128
-"""Deeper nesting than this is refused everywhere, long before Python would run out of stack."""
+"""Maximum nesting depth of values and field sets, well within Python's recursion limit."""
 
 FieldsV1 = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class FieldSet:
-    """A set of paths. No child of it is empty, so that equal sets are equal trees.
+    """An immutable set of paths.
 
-    What is taken away from a set that was not in it leaves the very same set.
+    No child is empty, so equal sets are equal trees. Subtracting fields that are not in the set
+    returns the same instance.
     """
 
     members: frozenset[Element] = frozenset()
@@ -34,7 +35,7 @@ class FieldSet:
 
     @staticmethod
     def of(*members: Path) -> "FieldSet":
-        """The set of just these paths."""
+        """Return the set of exactly these paths."""
         builder = SetBuilder()
         for path in members:
             builder.insert(path)
@@ -42,19 +43,19 @@ class FieldSet:
 
     @staticmethod
     def from_fields_v1(fields: Any) -> "FieldSet":
-        """Read the JSON value of FieldsV1, or raise InvalidFieldSet."""
+        """Decode the JSON value of FieldsV1; raise InvalidFieldSet if it is malformed."""
         try:
-            found, _ = _read(fields, 0)
-        except _Unreadable as error:
+            field_set, _ = _decode(fields, 0)
+        except _Malformed as error:
             place = f" at {'/'.join(reversed(error.path))}" if error.path else ""
             raise InvalidFieldSet(f"fieldsV1{place}: {error}") from None
-        return found
+        return field_set
 
     @staticmethod
     def interned(fields: Any) -> "FieldSet":
-        """Like from_fields_v1, but equal values give one and the same set, read only once.
+        """Decode like `from_fields_v1`, but cache: equal values return the same instance.
 
-        Objects that one controller makes all have the same FieldsV1.
+        All objects that one controller creates have the same FieldsV1.
         """
         try:
             text = orjson.dumps(fields)
@@ -64,7 +65,7 @@ class FieldSet:
 
     @staticmethod
     def from_json(text: bytes | str) -> "FieldSet":
-        """Read FieldsV1 from JSON text, or raise InvalidFieldSet."""
+        """Decode FieldsV1 from JSON text; raise InvalidFieldSet if it is malformed."""
         try:
             fields = orjson.loads(text)
         except orjson.JSONDecodeError as error:
@@ -72,16 +73,16 @@ class FieldSet:
         return FieldSet.from_fields_v1(fields)
 
     def to_fields_v1(self) -> FieldsV1:
-        """The JSON value of FieldsV1, its keys in the order Kubernetes writes them."""
+        """Return the JSON value of FieldsV1, with its keys in the order Kubernetes writes them."""
         out: FieldsV1 = {}
-        _write(self, out)
+        _encode(self, out)
         return out
 
     def to_json(self) -> bytes:
         return orjson.dumps(self.to_fields_v1())
 
     def has(self, path: Path) -> bool:
-        """Whether the field at *path* itself is in the set."""
+        """Return whether the field at *path* itself is in the set."""
         if not path:
             return False
         node: FieldSet | None = self
@@ -90,7 +91,7 @@ class FieldSet:
         return node is not None and path[-1] in node.members
 
     def below(self, element: Element) -> "FieldSet":
-        """The paths that begin with *element*, without it."""
+        """Return the paths that begin with *element*, relative to it."""
         return self.children.get(element, EMPTY)
 
     def union(self, other: "FieldSet") -> "FieldSet":
@@ -117,47 +118,50 @@ class FieldSet:
         return FieldSet(members, children) if members or children else EMPTY
 
     def difference(self, other: "FieldSet") -> "FieldSet":
-        """What is in this set and not in the other; fields below a removed one stay."""
+        """Return the fields of this set that are not in *other*.
+
+        Fields below a subtracted field stay.
+        """
         if not other or not self:
             return self
         changed = {}
         for element in self.children.keys() & other.children.keys():
             child = self.children[element]
-            if (left := child - other.children[element]) is not child:
-                changed[element] = left
-        return self._less(other.members, changed)
+            if (remaining := child - other.children[element]) is not child:
+                changed[element] = remaining
+        return self._reduce(other.members, changed)
 
     def recursive_difference(self, other: "FieldSet") -> "FieldSet":
-        """Like difference, but what is removed goes with everything below it."""
+        """Subtract *other* and everything below its fields."""
         if not other or not self:
             return self
         changed = dict.fromkeys(self.children.keys() & other.members, EMPTY)
         for element in self.children.keys() & other.children.keys() - other.members:
             child = self.children[element]
-            left = child.recursive_difference(other.children[element])
-            if left is not child:
-                changed[element] = left
-        return self._less(other.members, changed)
+            remaining = child.recursive_difference(other.children[element])
+            if remaining is not child:
+                changed[element] = remaining
+        return self._reduce(other.members, changed)
 
-    def _less(
+    def _reduce(
         self, members: frozenset[Element], changed: Mapping[Element, "FieldSet"]
     ) -> "FieldSet":
-        """The set without these members, and with less in some children; itself if it is equal."""
+        """Return the set without *members* and with *changed* children; self if nothing changes."""
         if not changed and self.members.isdisjoint(members):
             return self
         children = {**self.children, **changed}
-        for element, left in changed.items():
-            if not left:
+        for element, remaining in changed.items():
+            if not remaining:
                 del children[element]
         return FieldSet(self.members - members, children)
 
     def leaves(self) -> "FieldSet":
-        """Only the paths that no other path of the set goes through."""
+        """Return only the paths that are not a prefix of another path in the set."""
         children = {element: child.leaves() for element, child in self.children.items()}
         return FieldSet(self.members - self.children.keys(), children)
 
     def paths(self) -> Iterator[Path]:
-        """Every path, members of a node before what is below them."""
+        """Iterate over all paths: the members of a node first, then the paths below them."""
         return self._paths(())
 
     def _paths(self, prefix: Path) -> Iterator[Path]:
@@ -192,14 +196,14 @@ class FieldSet:
 EMPTY: Final = FieldSet()
 
 
-# Together they bound the memory that clients can make the interned sets take.
+# Together these limits bound the memory that clients can fill with interned sets.
 _INTERNED_SETS: Final = 256
 _INTERNED_BYTES: Final = 8192
 _interned = lru_cache(maxsize=_INTERNED_SETS)(FieldSet.from_json)
 
 
 class SetBuilder:
-    """A set in the making."""
+    """Collects paths and builds a FieldSet."""
 
     __slots__ = ("children", "grafts", "members")
 
@@ -209,12 +213,12 @@ class SetBuilder:
         self.grafts: dict[Element, FieldSet] = {}
 
     def insert(self, path: Sequence[Element]) -> None:
-        """Add the field at *path*; the whole object (the empty path) has no owner."""
+        """Add the field at *path*; the empty path (the whole object) is ignored."""
         if path:
             self._parent(path).members.add(path[-1])
 
     def graft(self, path: Sequence[Element], below: FieldSet) -> None:
-        """Add the field at *path*, and a whole set of fields below it."""
+        """Add the field at *path* and all fields of *below* underneath it."""
         self.insert(path)
         if path and below:
             grafts = self._parent(path).grafts
@@ -239,62 +243,62 @@ class SetBuilder:
         return node
 
 
-class _Unreadable(Exception):
-    """What is wrong, and the keys that lead there, the last first."""
+class _Malformed(Exception):
+    """FieldsV1 is malformed; `path` collects the keys from the problem up to the root."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.path: list[str] = []
 
 
-def _read(fields: Any, depth: int) -> tuple[FieldSet, bool]:
-    """The set of a node, and whether the node itself is a member of its parent."""
+def _decode(fields: Any, depth: int) -> tuple[FieldSet, bool]:
+    """Return the set of a node, and whether the node itself is a member of its parent."""
     if fields is None:
         return EMPTY, True
     if not isinstance(fields, dict):
-        raise _Unreadable(f"expected an object, got {type(fields).__name__}")
+        raise _Malformed(f"expected an object, got {type(fields).__name__}")
     if depth >= MAX_DEPTH:
-        raise _Unreadable(f"nested more than {MAX_DEPTH} levels deep")
+        raise _Malformed(f"nested more than {MAX_DEPTH} levels deep")
     members: list[Element] = []
     children: dict[Element, FieldSet] = {}
     for text, below in fields.items():
-        element = text if isinstance(text, str) and text.startswith("f:") else _element(text)
+        element = text if isinstance(text, str) and text.startswith("f:") else _parse_element(text)
         if element is None:
             continue
         if not below and isinstance(below, dict):
             members.append(element)
             continue
-        child, is_member = _read_below(text, below, depth)
+        child, is_member = _decode_below(text, below, depth)
         if is_member:
             members.append(element)
         if child:
-            # The same element can be spelled in two ways, and is then told of twice.
+            # Two spellings of one element (1 and 1.0) have the same canonical form.
             children[element] = children[element] | child if element in children else child
     if members or children:
         return FieldSet(frozenset(members), children), "." in fields
     return EMPTY, True
 
 
-def _read_below(text: str, fields: Any, depth: int) -> tuple[FieldSet, bool]:
+def _decode_below(text: str, fields: Any, depth: int) -> tuple[FieldSet, bool]:
     try:
-        return _read(fields, depth + 1)
-    except _Unreadable as error:
+        return _decode(fields, depth + 1)
+    except _Malformed as error:
         error.path.append(text)
         raise
 
 
-def _element(text: Any) -> Element | None:
+def _parse_element(text: Any) -> Element | None:
     if text == ".":
         return None
     if not isinstance(text, str):
-        raise _Unreadable(f"expected a string as key, got {type(text).__name__}")
+        raise _Malformed(f"expected a string as key, got {type(text).__name__}")
     try:
         return paths.parse(text)
     except InvalidFieldSet as error:
-        raise _Unreadable(str(error)) from None
+        raise _Malformed(str(error)) from None
 
 
-def _write(node: FieldSet, out: FieldsV1) -> None:
+def _encode(node: FieldSet, out: FieldsV1) -> None:
     children = node.children
     for element in paths.ordered(node.members.union(children) if children else node.members):
         below: FieldsV1 = {}
@@ -303,4 +307,4 @@ def _write(node: FieldSet, out: FieldsV1) -> None:
         if child is not None:
             if element in node.members:
                 below["."] = {}
-            _write(child, below)
+            _encode(child, below)

@@ -1,7 +1,8 @@
-"""From client-side to server-side apply without conflicts.
+"""The last-applied annotation: migrate from client-side to server-side apply without conflicts.
 
-`kubectl apply` of old kept what it had applied in an annotation, and owns the fields by update.
-When kubectl then applies server-side, it may take over the fields that still are as it left them.
+Client-side `kubectl apply` keeps the last applied configuration in an annotation and owns its
+fields by update. When kubectl later applies server-side, it may take over the fields that still
+have the values of that annotation.
 """
 
 from typing import Any, Final
@@ -11,24 +12,24 @@ import orjson
 from apimachinery.apply.apply_errors import ApplyError
 from apimachinery.apply.compare import compare
 from apimachinery.apply.fieldset import EMPTY, FieldSet
-from apimachinery.apply.typed_values import set_of
+from apimachinery.apply.typed_values import field_set_of
 from apimachinery.model.type_shape import Shape
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 KUBECTL: Final = "kubectl"
-"""The only field manager for which the annotation counts."""
+"""The only field manager for which the annotation is considered."""
 
 
 def allowed_conflicts(live: dict[str, Any], shape: Shape, version: str) -> FieldSet:
-    """The fields that were last applied client-side and have not been changed since.
+    """Return the fields that were last applied client-side and have not changed since.
 
-    There are none if the annotation is missing, cannot be read, or is of another version.
+    The set is empty if the annotation is missing, malformed or of another version.
     """
     last = _last_applied(live)
     if last is None or last.get("apiVersion") != version:
         return EMPTY
     try:
-        fields = set_of(last, shape)
+        fields = field_set_of(last, shape)
         changes = compare(last, live, shape)
     except ApplyError:
         return EMPTY

@@ -1,6 +1,6 @@
-"""`metadata.managedFields`: managers and what they own, as the API shows it.
+"""`metadata.managedFields`: the managers of an object and the fields they own, in wire form.
 
-Reading and writing the entries, the order they stand in, and the limit on how many there are.
+Decodes and encodes the entries, sorts them, and limits their number.
 """
 
 from dataclasses import replace
@@ -20,15 +20,16 @@ Entry = dict[str, Any]
 
 
 def decode(entries: Any, *, stored: bool = True) -> dict[ManagerIdentifier, OwnedFields]:
-    """The managers in a list of entries (None: there are none), or InvalidManagedFields.
+    """Decode a list of entries (or None); raise InvalidManagedFields if one is malformed.
 
-    What is *stored* has been encoded here, and is written back as it is if it does not change.
+    *stored* entries were encoded by `encode`: their FieldsV1 is kept and written back as it is
+    unless the fields change.
     """
     managers: dict[ManagerIdentifier, OwnedFields] = {}
     if entries is None:
         return managers
     if not isinstance(entries, list):
-        raise InvalidManagedFields(f"managedFields: expected a list, got {_kind(entries)}")
+        raise InvalidManagedFields(f"managedFields: expected a list, got {_type_name(entries)}")
     for position, entry in enumerate(entries):
         manager, owned = _decode_entry(entry, position)
         managers[manager] = owned if stored else replace(owned, encoded=None)
@@ -36,33 +37,33 @@ def decode(entries: Any, *, stored: bool = True) -> dict[ManagerIdentifier, Owne
 
 
 def encode(managers: Managers) -> list[Entry]:
-    """The entries: appliers first, then by time, name, version and subresource."""
+    """Encode the entries: appliers first, then by time, name, version and subresource."""
     return [_encode_entry(manager, managers[manager]) for manager in sorted_managers(managers)]
 
 
 def sorted_managers(managers: Managers) -> list[ManagerIdentifier]:
-    """The managers in the order their entries stand in."""
+    """Return the managers in the order of their entries."""
 
-    def place(manager: ManagerIdentifier) -> tuple[str, str, str, str, str]:
+    def sort_key(manager: ManagerIdentifier) -> tuple[str, str, str, str, str]:
         owned = managers[manager]
         time = owned.time or ""
         return (manager.operation, time, manager.name, owned.version, manager.subresource)
 
-    return sorted(managers, key=place)
+    return sorted(managers, key=sort_key)
 
 
 def is_reset(entries: Any) -> bool:
-    """Whether a client asks for all ownership to be forgotten: by `[]` or `[{}]`."""
+    """Return whether the client clears all ownership by sending `[]` or `[{}]`."""
     return isinstance(entries, list) and entries in ([], [{}])
 
 
-def cap(
+def cap_managers(
     managers: Managers, limit: int = MAX_UPDATE_MANAGERS
 ) -> dict[ManagerIdentifier, OwnedFields]:
-    """The managers, the oldest of those that update merged so that there are at most *limit*.
+    """Merge the oldest Update managers into buckets, so that at most *limit* remain.
 
-    There is one bucket for each version, and nothing goes into it alone: where every version has
-    one old manager only, there are more than the limit.
+    There is one bucket per version, and it merges at least two managers. If every version has a
+    single old manager, more than *limit* remain.
     """
     capped = dict(managers)
     updaters = [manager for manager in managers if manager.operation == "Update"]
@@ -70,15 +71,15 @@ def cap(
     if excess <= 0:
         return capped
     updaters.sort(key=lambda manager: (managers[manager].time or "", manager.identifier))
-    first: dict[str, ManagerIdentifier] = {}
+    oldest: dict[str, ManagerIdentifier] = {}
     for manager in updaters:
         if excess <= 0:
             break
         version = managers[manager].version
-        if version not in first:
-            first[version] = manager
+        if version not in oldest:
+            oldest[version] = manager
             continue
-        _merge_into_bucket(capped, first[version], manager)
+        _merge_into_bucket(capped, oldest[version], manager)
         excess -= 1
     return capped
 
@@ -86,7 +87,7 @@ def cap(
 def _decode_entry(entry: Any, position: int) -> tuple[ManagerIdentifier, OwnedFields]:
     if not isinstance(entry, dict):
         raise InvalidManagedFields(
-            f"managed fields entry {position}: expected an object, got {_kind(entry)}"
+            f"managed fields entry {position}: expected an object, got {_type_name(entry)}"
         )
     operation = _operation(entry)
     version = _text(entry, "apiVersion", position)
@@ -124,7 +125,7 @@ def _text(entry: Entry, name: str, position: int) -> str:
         return ""
     if not isinstance(text, str):
         raise InvalidManagedFields(
-            f"managed fields entry {position}: {name}: expected a string, got {_kind(text)}"
+            f"managed fields entry {position}: {name}: expected a string, got {_type_name(text)}"
         )
     return text
 
@@ -164,17 +165,17 @@ def _encode_entry(manager: ManagerIdentifier, owned: OwnedFields) -> Entry:
 
 def _merge_into_bucket(
     managers: dict[ManagerIdentifier, OwnedFields],
-    first: ManagerIdentifier,
+    oldest: ManagerIdentifier,
     manager: ManagerIdentifier,
 ) -> None:
     newest = managers[manager]
     bucket = ManagerIdentifier(ANCIENT_CHANGES, "Update", newest.version)
-    merged = manager if bucket in managers and bucket != manager else first
+    merged = manager if bucket in managers and bucket != manager else oldest
     fields = newest.fields | managers.get(bucket, newest).fields | managers.pop(merged).fields
-    if merged == first:
+    if merged == oldest:
         managers.pop(manager)
     managers[bucket] = OwnedFields(fields, newest.version, newest.time)
 
 
-def _kind(value: Any) -> str:
+def _type_name(value: Any) -> str:
     return type(value).__name__

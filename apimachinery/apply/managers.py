@@ -1,8 +1,8 @@
-"""Who owns which field, and how that changes when an object is updated or applied to.
+"""Field ownership: which manager owns which fields, and how updates and applies change that.
 
-Every manager owns a set of fields, told in the version the manager wrote in. To see what a write
-changes for a manager of another version, the object before and after is converted to that version.
-A manager whose version cannot be converted to any more is forgotten.
+Every manager owns a set of fields, expressed in the version the manager wrote in. To find what a
+write changes for a manager of another version, the objects before and after the write are
+converted to that version. Managers of versions that are no longer served are dropped.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,16 +15,16 @@ from apimachinery.apply.conflicts import ApplyConflict, FieldConflict, ManagerId
 from apimachinery.apply.fieldset import EMPTY, FieldSet, FieldsV1
 from apimachinery.apply.merge import merge
 from apimachinery.apply.remove import remove_items
-from apimachinery.apply.reshape import reconcile, with_named_fields
-from apimachinery.apply.typed_values import set_of
+from apimachinery.apply.reshape import ensure_named_fields_are_members, reconcile_with_shape
+from apimachinery.apply.typed_values import field_set_of
 from apimachinery.apply.value_shapes import JSON
 from apimachinery.model.type_shape import Shape
 
 Convert = Callable[[JSON, str], JSON]
-"""The object in another version, or MissingVersion. It may be a part of an object."""
+"""Converts an object, possibly a partial one, to another version; may raise MissingVersion."""
 
 Compare = Callable[[JSON, JSON, Shape], Comparison]
-"""What the second object, of that shape, changes in the first."""
+"""Compares an old and a new object of one shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class OwnedFields:
     version: str
     time: str | None = None
     encoded: FieldsV1 | None = field(default=None, compare=False, repr=False)
-    """The fields as they are stored, if they have not changed since."""
+    """The stored FieldsV1, if the fields have not changed since."""
 
     def with_fields(self, fields: FieldSet) -> "OwnedFields":
         return self if fields is self.fields else OwnedFields(fields, self.version, self.time)
@@ -46,7 +46,7 @@ Managers = Mapping[ManagerIdentifier, OwnedFields]
 
 @dataclass(frozen=True, slots=True)
 class Versioned:
-    """An object, and the version it is in."""
+    """An object and its version."""
 
     value: JSON
     version: str
@@ -54,11 +54,11 @@ class Versioned:
 
 @dataclass(frozen=True, slots=True)
 class FieldOwnership:
-    """The rules of ownership for objects of one kind, in all its versions.
+    """The ownership rules for objects of one kind, in all its versions.
 
-    Objects have been validated. *ignored* are fields a write to this endpoint does not change,
-    by version; nobody comes to own them by it. For updates alone an object can be anything that
-    *convert* and *compare* understand; an apply needs documents.
+    Callers pass validated objects. *ignored* maps each version to the fields that a write to this
+    endpoint does not change; no manager comes to own them. For updates an object can be any value
+    that *convert* and *compare* accept; an apply requires plain JSON documents.
     """
 
     shapes: Mapping[str, Shape]
@@ -68,26 +68,26 @@ class FieldOwnership:
     _fitting: WeakValueDictionary[tuple[int, Shape], FieldSet] = field(
         default_factory=WeakValueDictionary, init=False, compare=False, repr=False
     )
-    """Sets that are known to fit a shape, by their identity, for as long as they are there."""
+    """Field sets already checked against a shape, by identity, for as long as they are alive."""
 
     def update(
         self, live: Versioned, new: Versioned, managers: Managers, manager: ManagerIdentifier
     ) -> dict[ManagerIdentifier, OwnedFields]:
-        """Who owns what after *manager* has changed *live* to *new*.
+        """Return the managers after *manager* changed *live* to *new*.
 
-        The manager owns what it changed, others do not any more; what is gone nobody owns.
+        The manager takes over the fields it changed; removed fields lose their owners.
         """
-        found = self._reconciled(live, managers)
-        comparison = self._comparison(live, new, new.version)
-        found = self._taken(live, new, found, manager, comparison, force=True)
-        before = found.pop(manager, None)
+        after = self._reconcile(live, managers)
+        comparison = self._compare(live, new, new.version)
+        after = self._take_over(live, new, after, manager, comparison, force=True)
+        before = after.pop(manager, None)
         fields = comparison.modified | comparison.added
         if before:
             kept = before.fields - comparison.removed
             fields |= kept.recursive_difference(self.ignored.get(new.version, EMPTY))
         if fields:
-            found[manager] = OwnedFields(fields, new.version, before.time if before else None)
-        return found
+            after[manager] = OwnedFields(fields, new.version, before.time if before else None)
+        return after
 
     def apply(
         self,
@@ -99,71 +99,70 @@ class FieldOwnership:
         force: bool,
         fields: FieldSet | None = None,
     ) -> tuple[JSON, dict[ManagerIdentifier, OwnedFields]]:
-        """The object after *manager* has applied a configuration, and who then owns what.
+        """Return the object after *manager* applied a configuration, and the new managers.
 
-        *fields* are those of the configuration, if they are known already.
+        *fields* are the fields of the configuration, if the caller has computed them already.
 
-        The manager owns what it applies, and nothing else. What it applied before and not now is
-        removed, unless others own it. Raises ApplyConflict if others own what would change,
-        unless *force* takes it from them.
+        The manager owns exactly what it applies. Fields that it applied before and left out now
+        are removed unless other managers own them. Raises ApplyConflict if other managers own
+        fields that would change, unless *force* is set: then *manager* takes them over.
         """
-        found = self._reconciled(live, managers)
+        after = self._reconcile(live, managers)
         shape = self.shapes[applied.version]
         merged = Versioned(merge(live.value, applied.value, shape), applied.version)
-        fields = set_of(applied.value, shape) if fields is None else fields
+        fields = field_set_of(applied.value, shape) if fields is None else fields
         fields = fields.recursive_difference(self.ignored.get(applied.version, EMPTY))
-        last = found.get(manager)
-        found[manager] = OwnedFields(fields, applied.version, last.time if last else None)
+        last = after.get(manager)
+        after[manager] = OwnedFields(fields, applied.version, last.time if last else None)
         new = merged
         if last and last.fields:
-            new = self._pruned(merged, found, manager, last)
-        comparison = self._comparison(live, new, new.version)
-        return new.value, self._taken(live, new, found, manager, comparison, force=force)
+            new = self._prune(merged, after, manager, last)
+        comparison = self._compare(live, new, new.version)
+        return new.value, self._take_over(live, new, after, manager, comparison, force=force)
 
     def in_version(self, source: Versioned, version: str) -> Versioned:
-        """The object in *version*, or MissingVersion."""
+        """Convert the object to *version*; raise MissingVersion if it is not served."""
         if source.version == version:
             return source
         if version not in self.shapes:
-            raise MissingVersion(f"no shape is known for version {version}")
+            raise MissingVersion(f"version {version} has no shape: it is not served")
         return Versioned(self.convert(source.value, version), version)
 
-    def _reconciled(
+    def _reconcile(
         self, live: Versioned, managers: Managers
     ) -> dict[ManagerIdentifier, OwnedFields]:
-        """The managers of versions that still exist, with sets that fit today's shapes."""
+        """Drop managers of unserved versions and adjust the other sets to the current shapes."""
         versions = {owned.version for owned in managers.values()}
-        served = {version for version in versions if self._converts(live, version)}
-        found = {}
-        for manager, owned in managers.items():
-            if owned.version not in served:
-                continue
-            found[manager] = owned.with_fields(self._fit(owned.fields, self.shapes[owned.version]))
-        return found
+        served = {version for version in versions if self._is_served(live, version)}
+        return {
+            manager: owned.with_fields(self._fit(owned.fields, self.shapes[owned.version]))
+            for manager, owned in managers.items()
+            if owned.version in served
+        }
 
     def _fit(self, fields: FieldSet, shape: Shape) -> FieldSet:
-        """The set as it fits the shape. Sets are interned, and most have been seen before."""
+        """Adjust the set to the shape; cached, because sets are interned and most recur."""
         key = id(fields), shape
         if self._fitting.get(key) is fields:
             return fields
-        fitting = reconcile(fields, shape)
+        fitting = reconcile_with_shape(fields, shape)
         if fitting is fields:
             self._fitting[key] = fields
         return fitting
 
-    def _converts(self, live: Versioned, version: str) -> bool:
+    def _is_served(self, live: Versioned, version: str) -> bool:
         try:
             self.in_version(live, version)
         except MissingVersion:
             return False
         return True
 
-    def _comparison(self, live: Versioned, new: Versioned, version: str) -> Comparison:
+    def _compare(self, live: Versioned, new: Versioned, version: str) -> Comparison:
         old, changed = self.in_version(live, version), self.in_version(new, version)
-        found = self.compare(old.value, changed.value, self.shapes[version])
-        return found.without(self.ignored.get(version, EMPTY))
+        comparison = self.compare(old.value, changed.value, self.shapes[version])
+        return comparison.without(self.ignored.get(version, EMPTY))
 
-    def _taken(
+    def _take_over(
         self,
         live: Versioned,
         new: Versioned,
@@ -173,29 +172,32 @@ class FieldOwnership:
         *,
         force: bool,
     ) -> dict[ManagerIdentifier, OwnedFields]:
-        """What is left to each manager after one of them has changed *live* to *new*."""
+        """Take the fields that *manager* changed from all other managers.
+
+        Raises ApplyConflict if another manager owns one, unless *force* is set.
+        """
         comparisons = {new.version: comparison}
-        left: dict[ManagerIdentifier, OwnedFields] = {}
+        remaining: dict[ManagerIdentifier, OwnedFields] = {}
         conflicts: list[FieldConflict] = []
         for other, owned in managers.items():
             if other == manager:
-                left[other] = owned
+                remaining[other] = owned
                 continue
-            seen = comparisons.get(owned.version)
-            if seen is None:
-                seen = comparisons[owned.version] = self._comparison(live, new, owned.version)
+            changes = comparisons.get(owned.version)
+            if changes is None:
+                changes = comparisons[owned.version] = self._compare(live, new, owned.version)
             if not force:
-                taken = owned.fields & (seen.modified | seen.added)
-                conflicts.extend(FieldConflict(other, path, owned.time) for path in taken)
-            left[other] = owned.with_fields(owned.fields - seen.changed)
+                conflicting = owned.fields & (changes.modified | changes.added)
+                conflicts.extend(FieldConflict(other, path, owned.time) for path in conflicting)
+            remaining[other] = owned.with_fields(owned.fields - changes.changed)
         if conflicts:
-            raise ApplyConflict(sorted(conflicts, key=lambda found: found.manager.identifier))
-        return {other: owned for other, owned in left.items() if owned.fields}
+            raise ApplyConflict(sorted(conflicts, key=lambda conflict: conflict.manager.identifier))
+        return {other: owned for other, owned in remaining.items() if owned.fields}
 
-    def _pruned(
+    def _prune(
         self, merged: Versioned, managers: Managers, manager: ManagerIdentifier, last: OwnedFields
     ) -> Versioned:
-        """The object without what *manager* owned and does not apply any more."""
+        """Remove the fields that *manager* owned and no longer applies."""
         now = managers[manager]
         if last.version == now.version and not last.fields - now.fields:
             return merged
@@ -203,51 +205,55 @@ class FieldOwnership:
             before = self.in_version(merged, last.version)
         except MissingVersion:
             return merged
-        pruned = self._without(before, self._named(last.fields, last.version))
-        pruned = self._with_owned(before, pruned, managers)
-        pruned = self._with_dangling(before, pruned, last)
+        pruned = self._remove(before, self._named(last.fields, last.version))
+        pruned = self._add_back_owned(before, pruned, managers)
+        pruned = self._add_back_dangling(before, pruned, last)
         return self.in_version(pruned, now.version)
 
-    def _with_owned(self, merged: Versioned, pruned: Versioned, managers: Managers) -> Versioned:
-        """Put back what anybody owns, the manager's new configuration included."""
+    def _add_back_owned(
+        self, merged: Versioned, pruned: Versioned, managers: Managers
+    ) -> Versioned:
+        """Restore the fields that any manager owns, including the newly applied ones."""
         owned: dict[str, FieldSet] = {pruned.version: EMPTY}
         for other in managers.values():
             owned[other.version] = owned.get(other.version, EMPTY) | other.fields
-        # The version of the pruned object comes first: what a conversion cannot do without may
-        # be missing from the object until then.
+        # Start with the version of the pruned object: until its owned fields are restored, the
+        # object may lack fields that a conversion requires.
         for version, fields in owned.items():
             if not fields:
                 continue
             merged = self.in_version(merged, version)
             pruned = self._part_in_version(pruned, merged)
             kept = self._fields(pruned) | self._named(fields, version)
-            pruned = self._without(merged, self._fields(merged) - kept)
+            pruned = self._remove(merged, self._fields(merged) - kept)
         return pruned
 
-    def _with_dangling(self, merged: Versioned, pruned: Versioned, last: OwnedFields) -> Versioned:
-        """Put back what the manager never owned, and nobody else does."""
-        gone = self._fields(merged) - self._fields(self._part_in_version(pruned, merged))
-        return self._without(merged, gone & self._named(last.fields, last.version))
+    def _add_back_dangling(
+        self, merged: Versioned, pruned: Versioned, last: OwnedFields
+    ) -> Versioned:
+        """Restore the fields without an owner that the manager had not owned either."""
+        removed = self._fields(merged) - self._fields(self._part_in_version(pruned, merged))
+        return self._remove(merged, removed & self._named(last.fields, last.version))
 
     def _part_in_version(self, part: Versioned, whole: Versioned) -> Versioned:
-        """The *part* in the version of the *whole* object that it was taken from.
+        """Convert *part* to the version of the *whole* object that it was taken from.
 
-        A conversion puts a default or a zero where the part has nothing. Such a field is not of
-        the part, and is known by its value: the whole object has another one.
+        Conversion fills fields that the part lacks with defaults or zero values. Those are the
+        fields whose values differ from the whole object, and they are removed again.
         """
         if part.version == whole.version:
             return part
-        made = self.in_version(part, whole.version)
-        filled = compare(whole.value, made.value, self.shapes[whole.version])
-        return self._without(made, filled.modified | filled.added)
+        converted = self.in_version(part, whole.version)
+        filled = compare(whole.value, converted.value, self.shapes[whole.version])
+        return self._remove(converted, filled.modified | filled.added)
 
     def _fields(self, source: Versioned) -> FieldSet:
-        fields = set_of(source.value, self.shapes[source.version], allow_duplicates=True)
+        fields = field_set_of(source.value, self.shapes[source.version], allow_duplicates=True)
         return self._named(fields, source.version)
 
     def _named(self, fields: FieldSet, version: str) -> FieldSet:
-        return with_named_fields(fields, self.shapes[version])
+        return ensure_named_fields_are_members(fields, self.shapes[version])
 
-    def _without(self, source: Versioned, fields: FieldSet) -> Versioned:
+    def _remove(self, source: Versioned, fields: FieldSet) -> Versioned:
         value = remove_items(source.value, fields, self.shapes[source.version])
         return Versioned(value, source.version)

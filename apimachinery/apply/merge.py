@@ -1,7 +1,7 @@
-"""Merging an applied configuration into the live object.
+"""Merge an applied configuration into the live object.
 
-Nothing is removed by a merge: leaves of the configuration replace live ones, granular containers
-are merged, and null or an empty container over a live granular one changes nothing.
+A merge removes nothing: leaves of the configuration replace live ones, granular containers are
+merged, and null or an empty container leaves a live granular container as it is.
 """
 
 from collections.abc import Iterator
@@ -17,17 +17,17 @@ from apimachinery.apply.value_shapes import (
     check_depth,
     is_atomic,
     item_elements,
-    known_field_shape,
+    require_field_shape,
     resolve,
 )
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape
 
 
 def merge(live: JSON, applied: JSON, shape: Shape) -> JSON:
-    """The *live* value with everything that *applied* says, or InvalidValue.
+    """Return *live* merged with *applied*; the result shares unchanged parts with both.
 
-    Both have been validated; items with the same identity are tolerated in *live* only. The
-    result shares its unchanged parts with both.
+    Callers have validated both values. Only *live* may hold list items with the same identity:
+    raises InvalidValue if *applied* does.
     """
     return _merge(live, applied, shape, 0)
 
@@ -50,7 +50,7 @@ def _merge_maps(live: JSON, applied: JSON, shape: MapShape | StructShape, depth:
         return applied
     merged = dict(live_fields)
     for name, value in applied_fields.items():
-        below = known_field_shape(shape, name)
+        below = require_field_shape(shape, name)
         if isinstance(below, Scalar):
             merged[name] = value
             continue
@@ -67,50 +67,51 @@ def _merge_lists(live: JSON, applied: JSON, shape: ListShape, depth: int) -> JSO
         return applied
     live_elements = item_elements(shape, live_items)
     applied_elements = item_elements(shape, applied_items)
-    ours = _indexed(applied_elements)
-    theirs = _first_or_repeated(live_elements)
+    applied_positions = _positions(applied_elements)
+    live_positions = _unique_positions(live_elements)
     merged = []
     for position, element in _interleave(live_elements, applied_elements):
-        if element not in ours:
+        if element not in applied_positions:
             merged.append(live_items[position])
             continue
-        # Live items that share an identity are not merged with: the applied one replaces them.
-        at = theirs.get(element, ABSENT)
-        item = ABSENT if at is ABSENT else None if at is None else live_items[at]
+        # Duplicate live items are not merged with: the applied item replaces them.
+        at = live_positions.get(element, ABSENT)
+        live_item = ABSENT if at is ABSENT else None if at is None else live_items[at]
+        applied_item = applied_items[applied_positions[element]]
         try:
-            merged.append(_merge(item, applied_items[ours[element]], shape.items, depth + 1))
+            merged.append(_merge(live_item, applied_item, shape.items, depth + 1))
         except InvalidValue as error:
             raise error.under(paths.element_text(element)) from None
     return merged
 
 
-def _indexed(elements: list[Element]) -> dict[Element, int]:
-    found: dict[Element, int] = {}
+def _positions(elements: list[Element]) -> dict[Element, int]:
+    positions: dict[Element, int] = {}
     for position, element in enumerate(elements):
-        if element in found:
+        if element in positions:
             text = paths.element_text(element)
             raise InvalidValue(ApplyProblem("", f"duplicate entries for key {text}"))
-        found[element] = position
-    return found
+        positions[element] = position
+    return positions
 
 
-def _first_or_repeated(elements: list[Element]) -> dict[Element, int | None]:
-    """Where each element is, None if it is in more than one place."""
-    found: dict[Element, int | None] = {}
+def _unique_positions(elements: list[Element]) -> dict[Element, int | None]:
+    """Map each element to its position, or to None if it is repeated."""
+    positions: dict[Element, int | None] = {}
     for position, element in enumerate(elements):
-        found[element] = None if element in found else position
-    return found
+        positions[element] = None if element in positions else position
+    return positions
 
 
 def _interleave(live: list[Element], applied: list[Element]) -> Iterator[tuple[int, Element]]:
-    """The order of the merged list: each element, with its position if it is only live.
+    """Yield the elements of the merged list in order, live-only elements with their position.
 
-    Applied items come in the order they were applied in. Items that are only live keep their
-    place relative to the shared items around them, as far as the applied order allows it.
+    Applied items keep the applied order. Live-only items keep their place relative to the shared
+    items around them, as far as the applied order allows.
     """
     in_applied, in_live = set(applied), set(live)
     shared = iter([element for element in applied if element in in_live])
-    awaited = next(shared, None)
+    next_shared = next(shared, None)
     done: set[Element] = set()
     position = 0
     for element in applied:
@@ -118,15 +119,15 @@ def _interleave(live: list[Element], applied: list[Element]) -> Iterator[tuple[i
             current = live[position]
             if current not in in_applied:
                 yield position, current
-            elif current == element or awaited in (None, current):
+            elif current == element or next_shared in (None, current):
                 if current == element or current in done:
                     position += 1
                 break
             position += 1
         yield -1, element
         done.add(element)
-        if element == awaited:
-            awaited = next(shared, None)
+        if element == next_shared:
+            next_shared = next(shared, None)
     for rest in range(position, len(live)):
         if live[rest] not in in_applied:
             yield rest, live[rest]

@@ -1,4 +1,4 @@
-"""Path elements: the steps from an object down to one of its fields.
+"""Path elements: the steps of a path from an object to one of its fields.
 
 An element *is* its serialized form, a short string. There are four kinds:
 
@@ -7,8 +7,8 @@ An element *is* its serialized form, a short string. There are four kinds:
     v:"x"                    the item of a set with this value
     i:0                      the item at this index
 
-Because equal elements have equal texts (numbers and strings are always written one way, that of
-Go's JSON encoder), sets of them are plain Python sets, and reading FieldsV1 is hardly any work.
+Numbers and strings are written in one canonical way, that of Go's JSON encoder. Equal elements are
+therefore equal strings: sets of elements are plain Python sets, and decoding FieldsV1 is cheap.
 """
 
 import math
@@ -26,7 +26,7 @@ from apimachinery.fieldpath import quote
 Element = str
 Path = tuple[Element, ...]
 
-# Longer ones would let a client fill the cache with megabytes.
+# Longer elements are not cached, or clients could fill the cache with megabytes.
 _CACHEABLE = 256
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _JSON_ESCAPES = (
@@ -38,7 +38,7 @@ _ESCAPED = re.compile(f"[{re.escape(''.join(map(chr, _JSON_ESCAPES)))}]")
 
 
 class UnsupportedValue(ValueError):
-    """A value that cannot identify a list item: only finite scalars can."""
+    """A value cannot identify a list item: only finite scalars can."""
 
 
 def field(name: str) -> Element:
@@ -50,18 +50,18 @@ def index(position: int) -> Element:
 
 
 def value(item: Any) -> Element:
-    """The element of a set's item."""
+    """Return the element of an item in a list of type set."""
     return "v:" + scalar_text(item)
 
 
 def key(keys: Mapping[str, Any]) -> Element:
-    """The element of the item that *keys* identify."""
+    """Return the element of the list item with these key fields."""
     pairs = [f"{_string_text(name)}:{scalar_text(keys[name])}" for name in sorted(keys)]
     return f"k:{{{','.join(pairs)}}}"
 
 
 def scalar_text(item: Any) -> str:
-    """The scalar as canonical JSON, in which equal values have equal texts."""
+    """Return the scalar as canonical JSON, so that equal values have equal texts."""
     if isinstance(item, str):
         return _string_text(item)
     if item is None:
@@ -76,9 +76,10 @@ def scalar_text(item: Any) -> str:
 
 
 def parse(text: str) -> Element | None:
-    """The element *text* stands for, in canonical form; None if it is of an unknown kind.
+    """Parse an element into canonical form; return None for an unknown kind of element.
 
-    An unknown kind is for a newer version to understand, and is passed over.
+    Unknown kinds may come from newer servers and are skipped. Raises InvalidFieldSet if the
+    element is malformed.
     """
     if text.startswith("f:"):
         return text
@@ -86,29 +87,29 @@ def parse(text: str) -> Element | None:
 
 
 def ordered(elements: Iterable[Element]) -> list[Element]:
-    """Field names first, then keys, values and indexes, each in their own order."""
-    found = sorted(elements)
-    # As texts, names come first too; if the last is one, all are, and they are in order.
-    if found and not found[-1].startswith("f:"):
-        found.sort(key=_order)
-    return found
+    """Sort elements: field names first, then keys, values and indexes, each in their own order."""
+    result = sorted(elements)
+    # "f:" sorts first as text as well: if the last element is a field, all are, and in order.
+    if result and not result[-1].startswith("f:"):
+        result.sort(key=_sort_key)
+    return result
 
 
 def element_text(element: Element) -> str:
-    """The element as messages show it: `.name`, `[name="x"]`, `[="x"]`, `[0]`."""
+    """Return the element as messages show it: `.name`, `[name="x"]`, `[="x"]`, `[0]`."""
     kind, content = element[:2], element[2:]
     if kind == "f:":
         return "." + content
     if kind == "i:":
         return f"[{content}]"
     if kind == "v:":
-        return f"[={_shown(orjson.loads(content))}]"
+        return f"[={_display_text(orjson.loads(content))}]"
     pairs = orjson.loads(content).items()
-    return f"[{','.join(f'{name}={_shown(item)}' for name, item in pairs)}]"
+    return f"[{','.join(f'{name}={_display_text(item)}' for name, item in pairs)}]"
 
 
 def path_text(path: Iterable[Element]) -> str:
-    """The path as messages show it: `.spec.containers[name="x"].image`."""
+    """Return the path as messages show it: `.spec.containers[name="x"].image`."""
     return "".join(map(element_text, path))
 
 
@@ -117,9 +118,9 @@ def _parse(text: str) -> Element | None:
         raise InvalidFieldSet(f"{quote(text)}: key must be 2 characters long")
     if text[1] != ":":
         raise InvalidFieldSet(f"{quote(text)}: missing colon")
-    reader = _READERS.get(text[0])
+    parser = _PARSERS.get(text[0])
     try:
-        return None if reader is None else reader(text[2:])
+        return None if parser is None else parser(text[2:])
     except UnsupportedValue as error:
         raise InvalidFieldSet(f"{quote(text)}: {error}") from None
 
@@ -127,27 +128,27 @@ def _parse(text: str) -> Element | None:
 _parse_cached = lru_cache(maxsize=4096)(_parse)
 
 
-def _read_value(content: str) -> Element:
+def _parse_value(content: str) -> Element:
     return value(_loads(content))
 
 
-def _read_key(content: str) -> Element:
+def _parse_key(content: str) -> Element:
     keys = _loads(content)
     if not isinstance(keys, dict):
         raise UnsupportedValue(f"expected a JSON object, got {_type_name(keys)}")
     return key(keys)
 
 
-def _read_index(content: str) -> Element:
+def _parse_index(content: str) -> Element:
     if not _INDEX.fullmatch(content):
         raise UnsupportedValue("expected an integer")
     return index(int(content))
 
 
-_READERS: Mapping[str, Callable[[str], Element]] = {
-    "v": _read_value,
-    "k": _read_key,
-    "i": _read_index,
+_PARSERS: Mapping[str, Callable[[str], Element]] = {
+    "v": _parse_value,
+    "k": _parse_key,
+    "i": _parse_index,
 }
 
 
@@ -158,26 +159,26 @@ def _loads(content: str) -> Any:
         raise UnsupportedValue(f"not JSON: {error}") from None
 
 
-def _order(element: Element) -> tuple[int, Any]:
+def _sort_key(element: Element) -> tuple[int, Any]:
     if element.startswith("f:"):
         return (0, element)
-    return _order_cached(element) if len(element) <= _CACHEABLE else _item_order(element)
+    return _item_sort_key_cached(element) if len(element) <= _CACHEABLE else _item_sort_key(element)
 
 
-def _item_order(element: Element) -> tuple[int, Any]:
+def _item_sort_key(element: Element) -> tuple[int, Any]:
     kind, content = element[0], element[2:]
     if kind == "k":
         keys = orjson.loads(content).items()
-        return (1, tuple((name, _value_order(item)) for name, item in keys))
+        return (1, tuple((name, _value_sort_key(item)) for name, item in keys))
     if kind == "v":
-        return (2, _value_order(orjson.loads(content)))
+        return (2, _value_sort_key(orjson.loads(content)))
     return (3, int(content))
 
 
-_order_cached = lru_cache(maxsize=4096)(_item_order)
+_item_sort_key_cached = lru_cache(maxsize=4096)(_item_sort_key)
 
 
-def _value_order(item: Any) -> tuple[int, Any]:
+def _value_sort_key(item: Any) -> tuple[int, Any]:
     if isinstance(item, bool):
         return (2, item)
     if isinstance(item, str):
@@ -186,7 +187,7 @@ def _value_order(item: Any) -> tuple[int, Any]:
 
 
 def _string_text(text: str) -> str:
-    # To translate a text takes ten times as long as to see that nothing in it has to be.
+    # Searching first is ten times faster than translating, and few strings need escapes.
     return f'"{text.translate(_JSON_ESCAPES) if _ESCAPED.search(text) else text}"'
 
 
@@ -199,7 +200,7 @@ def _float_text(number: float) -> str:
     return repr(number)
 
 
-def _shown(item: Any) -> str:
+def _display_text(item: Any) -> str:
     if isinstance(item, str):
         return quote(item)
     return scalar_text(item)
@@ -208,5 +209,5 @@ def _shown(item: Any) -> str:
 def _type_name(item: Any) -> str:
     if isinstance(item, dict | list):
         return "a map" if isinstance(item, dict) else "a list"
-    # An integer can be too long to be printed.
+    # Do not print the number: Python refuses to format very long integers.
     return "a number out of range" if isinstance(item, int | float) else type(item).__name__

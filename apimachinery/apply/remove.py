@@ -1,4 +1,4 @@
-"""Taking fields out of a value: without them (`remove_items`), or only them (`extract_items`)."""
+"""Remove a set of fields from a value (`remove_items`), or everything else (`extract_items`)."""
 
 from apimachinery.apply import path_elements as paths
 from apimachinery.apply.fieldset import FieldSet
@@ -9,25 +9,26 @@ from apimachinery.apply.value_shapes import (
     check_depth,
     is_atomic,
     item_elements,
-    known_field_shape,
+    require_field_shape,
     resolve,
 )
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape
 
 
 def remove_items(value: JSON, fields: FieldSet, shape: Shape) -> JSON:
-    """The *value* without the *fields*.
+    """Return *value* without *fields*.
 
-    A granular container that loses all its content becomes null, unless it is itself one of the
-    fields and is gone; and so does an atomic one that is to lose a part, as it has none.
+    A granular container that loses all its content becomes null, unless it is one of *fields*
+    itself and is removed. An atomic container has no removable parts: it becomes null as a whole
+    when *fields* has paths below it.
     """
     return _remove(value, fields, shape, 0)
 
 
 def extract_items(value: JSON, fields: FieldSet, shape: Shape) -> JSON:
-    """The *value* with nothing but the *fields*: what a manager would apply to own just these.
+    """Return *value* with only *fields*: the configuration whose applier owns exactly these.
 
-    Items of keyed lists always keep their keys.
+    Items of keyed lists always keep their key fields.
     """
     return _extract(value, fields, shape, 0)
 
@@ -49,16 +50,16 @@ def _remove(value: JSON, fields: FieldSet, shape: Shape, depth: int) -> JSON:
 def _remove_from_map(
     value: dict[str, JSON], fields: FieldSet, shape: MapShape | StructShape, depth: int
 ) -> dict[str, JSON]:
-    left = {}
+    kept = {}
     for name, item in value.items():
         element = paths.field(name)
         if element in fields.members:
             continue
         below = fields.children.get(element)
         if below is not None:
-            item = _remove(item, below, known_field_shape(shape, name), depth + 1)
-        left[name] = item
-    return left
+            item = _remove(item, below, require_field_shape(shape, name), depth + 1)
+        kept[name] = item
+    return kept
 
 
 def _remove_from_list(
@@ -85,24 +86,24 @@ def _extract(value: JSON, fields: FieldSet, shape: Shape, depth: int) -> JSON:
 def _extract_from_map(
     value: dict[str, JSON], fields: FieldSet, shape: MapShape | StructShape, depth: int
 ) -> dict[str, JSON]:
-    found = {}
+    extracted = {}
     for name, item in value.items():
         element = paths.field(name)
         if element in fields.members or element in fields.children:
-            below = known_field_shape(shape, name)
-            found[name] = _extract(item, fields.below(element), below, depth + 1)
-    return found
+            below = require_field_shape(shape, name)
+            extracted[name] = _extract(item, fields.below(element), below, depth + 1)
+    return extracted
 
 
 def _extract_from_list(
     items: list[JSON], fields: FieldSet, shape: ListShape, depth: int
 ) -> list[JSON]:
-    found = []
+    extracted = []
     for element, item in zip(item_elements(shape, items), items, strict=True):
         if element not in fields.members and element not in fields.children:
             continue
         part = _extract(item, fields.below(element), shape.items, depth + 1)
         if shape.type == "map":
             part = {name: item[name] for name in shape.keys if name in item} | part
-        found.append(part)
-    return found
+        extracted.append(part)
+    return extracted

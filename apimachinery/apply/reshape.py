@@ -1,4 +1,4 @@
-"""Sets of fields against a shape: which fields have names, and what a new shape changes."""
+"""Adjust field sets to a shape: add named parents, follow changes of list and map types."""
 
 from typing import Final
 
@@ -10,11 +10,11 @@ from apimachinery.model.type_shape import ListShape, Shape, StructShape, Untyped
 _CONTAINERS: Final = (ListShape, *MAPS)
 
 
-def with_named_fields(fields: FieldSet, shape: Shape | None) -> FieldSet:
-    """The set, and every declared field that something in the set is below of.
+def ensure_named_fields_are_members(fields: FieldSet, shape: Shape | None) -> FieldSet:
+    """Add every declared field that has a member of the set below it.
 
-    A struct that has been emptied is removed together with its last field; a map or an item is
-    in the set by itself already.
+    Removing such a set then removes an emptied struct together with its last field. Maps and list
+    items need no such step: they are members themselves.
     """
     if not fields.children:
         return fields
@@ -23,26 +23,29 @@ def with_named_fields(fields: FieldSet, shape: Shape | None) -> FieldSet:
     for element, child in fields.children.items():
         if isinstance(shape, StructShape) and element[0] == "f" and element[2:] in shape.fields:
             members.add(element)
-        children[element] = with_named_fields(child, _child_shape(shape, element))
+        children[element] = ensure_named_fields_are_members(child, _child_shape(shape, element))
     return FieldSet(frozenset(members), children)
 
 
-def reconcile(fields: FieldSet, shape: Shape | None) -> FieldSet:
-    """The set after its type has changed: who owned parts of what is now atomic owns it whole."""
+def reconcile_with_shape(fields: FieldSet, shape: Shape | None) -> FieldSet:
+    """Adjust the set after its type changed: owners of a part of a now atomic field own all of it.
+
+    Returns the same instance if nothing changes.
+    """
     if not fields.children or shape is None or isinstance(shape, Untyped):
         return fields
-    whole = set()
+    atomic = set()
     changed = {}
     for element, child in fields.children.items():
         below = _child_shape(shape, element)
         if isinstance(below, _CONTAINERS) and is_atomic(below):
-            whole.add(element)
-        elif (kept := reconcile(child, below)) is not child:
+            atomic.add(element)
+        elif (kept := reconcile_with_shape(child, below)) is not child:
             changed[element] = kept
-    if not (whole or changed):
+    if not (atomic or changed):
         return fields
-    children = {e: changed.get(e, c) for e, c in fields.children.items() if e not in whole}
-    return FieldSet(fields.members | whole, children)
+    children = {e: changed.get(e, c) for e, c in fields.children.items() if e not in atomic}
+    return FieldSet(fields.members | atomic, children)
 
 
 def _child_shape(shape: Shape | None, element: Element) -> Shape | None:

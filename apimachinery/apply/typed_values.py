@@ -1,10 +1,11 @@
-"""Which fields a value has, and whether it has the shape of its type: one walk answers both.
+"""Validate a value against its shape and compute its field set, both in one walk.
 
-A leaf (a scalar, or a container owned whole) is in the set of its value. Of a granular container
-only the content is, except where the container could not be told otherwise: if it is empty or
-null, an item of a list, or an entry of a map.
+Leaves (scalars and atomic containers) are members of the set. A granular container is represented
+by its content alone, unless it is empty or null, a list item or a map entry: then it is a member
+itself.
 
-All problems are found, not only the first, because they go back to whoever wrote the value.
+Validation reports every problem, not only the first, because the report is returned to the client
+that sent the value.
 """
 
 from apimachinery.apply import path_elements as paths
@@ -16,35 +17,35 @@ from apimachinery.apply.value_shapes import (
     JSON,
     NOT_DECLARED,
     BadItem,
+    go_text,
     item_element,
     resolve,
-    shown,
     undeclared_shape,
 )
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape
 
 
-def set_of(
+def field_set_of(
     value: JSON, shape: Shape, *, allow_duplicates: bool = False, context: str = ""
 ) -> FieldSet:
-    """Every field that *value* has, or InvalidValue that tells every place of a wrong shape.
+    """Return every field of *value*; raise InvalidValue with every mismatch with the shape.
 
-    Two items with the same identity are a problem unless *allow_duplicates*: what is stored may
-    have come to be before its list had keys. They are then in the set once, as if they were a
-    leaf. *context* begins the message of the error.
+    Two list items with the same identity are invalid unless *allow_duplicates* is set: a stored
+    object may be older than the keys of its list. Duplicates are in the set once, as a leaf.
+    *context* prefixes the error message.
     """
     walker = _Walker(allow_duplicates)
-    found = walker.visit(value, shape)
+    fields = walker.visit(value, shape)
     if walker.problems:
         raise InvalidValue(*walker.problems, context=context)
-    return found or EMPTY
+    return fields or EMPTY
 
 
 def validate(
     value: JSON, shape: Shape, *, allow_duplicates: bool = False, context: str = ""
 ) -> None:
-    """Raise InvalidValue if *value* does not have this *shape*."""
-    set_of(value, shape, allow_duplicates=allow_duplicates, context=context)
+    """Raise InvalidValue if *value* does not match *shape*."""
+    field_set_of(value, shape, allow_duplicates=allow_duplicates, context=context)
 
 
 class _Walker:
@@ -54,26 +55,26 @@ class _Walker:
         self._path: list[Element] = []
 
     def visit(self, value: JSON, shape: Shape) -> FieldSet | None:
-        """The fields below *value*, None if it is a leaf."""
+        """Return the fields below *value*, or None if it is a leaf."""
         if len(self._path) > MAX_DEPTH:
             self._report(f"nested more than {MAX_DEPTH} levels deep")
             return None
         concrete = resolve(shape, value)
         if isinstance(concrete, Scalar):
             if isinstance(value, CONTAINERS):
-                self._report(f"expected any scalar, got &{{{shown(value)}}}")
+                self._report(f"expected any scalar, got &{{{go_text(value)}}}")
             return None
         if isinstance(concrete, ListShape):
-            found = self._visit_list(value, concrete)
-            return None if concrete.type == "atomic" else found
-        found = self._visit_map(value, concrete)
-        return None if concrete.atomic else found
+            fields = self._visit_list(value, concrete)
+            return None if concrete.type == "atomic" else fields
+        fields = self._visit_map(value, concrete)
+        return None if concrete.atomic else fields
 
     def _visit_map(self, value: JSON, shape: MapShape | StructShape) -> FieldSet:
         if value is None:
             return EMPTY
         if not isinstance(value, dict):
-            self._report(f"expected map, got &{{{shown(value)}}}")
+            self._report(f"expected map, got &{{{go_text(value)}}}")
             return EMPTY
         members: set[Element] = set()
         children: dict[Element, FieldSet] = {}
@@ -81,12 +82,12 @@ class _Walker:
         others = undeclared_shape(shape)
         for name, item in value.items():
             element = f"f:{name}"
-            found = declared.get(name, others)
-            is_scalar = isinstance(found, Scalar) and not isinstance(item, CONTAINERS)
+            field_type = declared.get(name, others)
+            is_scalar = isinstance(field_type, Scalar) and not isinstance(item, CONTAINERS)
             if is_scalar and isinstance(name, str):
                 members.add(element)
                 continue
-            below = self._visit_field(element, name, item, found)
+            below = self._visit_field(element, name, item, field_type)
             if below:
                 children[element] = below
             if below is None or item is None or item == {} or name not in declared:
@@ -101,7 +102,7 @@ class _Walker:
         if shape is None:
             self._report(NOT_DECLARED)
         elif not isinstance(name, str):
-            self._report(f"expected a string as field name, got {shown(name)}")
+            self._report(f"expected a string as field name, got {go_text(name)}")
         else:
             below = self.visit(item, shape)
         self._path.pop()
@@ -111,7 +112,7 @@ class _Walker:
         if value is None:
             return EMPTY
         if not isinstance(value, list):
-            self._report(f"expected list, got &{{{shown(value)}}}")
+            self._report(f"expected list, got &{{{go_text(value)}}}")
             return EMPTY
         members: set[Element] = set()
         children: dict[Element, FieldSet] = {}

@@ -1,7 +1,7 @@
-"""What validation, comparison, merge and removal all ask of a value and its shape.
+"""Values and their shapes: the steps that validation, comparison, merge and removal share.
 
-An `Untyped` value has the shape its content suggests: a map is granular, a list is atomic, and
-null is an empty map. Null is a valid value of every shape, and stands for an empty container.
+The shape of an `Untyped` value follows from its content: a map is granular, a list is atomic, and
+null is an empty map. Null is a valid value of every shape and stands for an empty container.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, St
 
 JSON = Any
 Concrete = Scalar | ListShape | MapShape | StructShape
-"""A shape that is not left to the value."""
+"""Any shape but `Untyped`."""
 
 ABSENT: Final[Any] = object()
-"""No value at all, which null is not."""
+"""Marks a missing value, as opposed to null."""
 
 NOT_DECLARED: Final = "field not declared in schema"
 
@@ -36,11 +36,11 @@ _SCALAR: Final = Scalar()
 
 
 class BadItem(ValueError):
-    """A list item that has no identity."""
+    """A list item has no valid identity."""
 
 
 def resolve(shape: Shape, value: JSON) -> Concrete:
-    """The shape itself, or for an untyped value the one of its content."""
+    """Return the shape itself, or for `Untyped` the shape of the value's content."""
     if not isinstance(shape, Untyped):
         return shape
     if value is None or isinstance(value, dict):
@@ -49,28 +49,28 @@ def resolve(shape: Shape, value: JSON) -> Concrete:
 
 
 def field_shape(shape: MapShape | StructShape, name: str) -> Shape | None:
-    """The shape of one field, None if there can be no such field."""
+    """Return the shape of a field, or None if the field is not allowed."""
     others = undeclared_shape(shape)
     return shape.fields.get(name, others) if isinstance(shape, StructShape) else others
 
 
 def undeclared_shape(shape: MapShape | StructShape) -> Shape | None:
-    """The shape of the fields that are not declared by name, None if there can be none."""
+    """Return the shape of fields not declared by name, or None if they are not allowed."""
     if isinstance(shape, MapShape):
         return shape.values
     return _UNTYPED if shape.preserves_unknown else None
 
 
-def known_field_shape(shape: MapShape | StructShape, name: str) -> Shape:
-    """The shape of one field, or InvalidValue if there can be no such field."""
-    found = field_shape(shape, name)
-    if found is None:
+def require_field_shape(shape: MapShape | StructShape, name: str) -> Shape:
+    """Return the shape of a field; raise InvalidValue if the field is not allowed."""
+    field_type = field_shape(shape, name)
+    if field_type is None:
         raise InvalidValue(ApplyProblem(f".{name}", NOT_DECLARED))
-    return found
+    return field_type
 
 
 def is_atomic(shape: Concrete) -> bool:
-    """Whether the value is owned and replaced as a whole."""
+    """Return whether values of this shape are owned and replaced as a whole."""
     if isinstance(shape, ListShape):
         return shape.type == "atomic"
     return isinstance(shape, Scalar) or shape.atomic
@@ -85,7 +85,10 @@ def as_list(value: JSON) -> list[JSON]:
 
 
 def item_element(shape: ListShape, item: JSON) -> Element:
-    """What identifies *item* in a list of type set or map, or BadItem."""
+    """Return the element that identifies *item* in a list of type set or map.
+
+    Raises BadItem if the item lacks a key or its type cannot identify it.
+    """
     try:
         return _key_element(shape, item) if shape.type == "map" else _value_element(item)
     except paths.UnsupportedValue as error:
@@ -93,7 +96,7 @@ def item_element(shape: ListShape, item: JSON) -> Element:
 
 
 def item_elements(shape: ListShape, items: Sequence[JSON]) -> list[Element]:
-    """What identifies each of the *items*, or InvalidValue."""
+    """Return the element of each item; raise InvalidValue if one has no valid identity."""
     elements = []
     for position, item in enumerate(items):
         try:
@@ -104,12 +107,15 @@ def item_elements(shape: ListShape, items: Sequence[JSON]) -> list[Element]:
 
 
 def equal(one: JSON, other: JSON) -> bool:
-    """Whether two values are the same JSON: 1 is 1.0, but true is not 1."""
-    return same_json(one, other) or _equal(one, other, 0)
+    """Return whether two values are equal JSON: 1 equals 1.0, but true does not equal 1."""
+    return same_serialization(one, other) or _equal(one, other, 0)
 
 
-def same_json(one: JSON, other: JSON) -> bool:
-    """A quick test that may say no of equal values, but never yes of different ones."""
+def same_serialization(one: JSON, other: JSON) -> bool:
+    """Return whether two values serialize to the same JSON.
+
+    Faster than `equal`, but it can return False for equal values (1 and 1.0).
+    """
     try:
         return orjson.dumps(one, option=orjson.OPT_SORT_KEYS) == orjson.dumps(
             other, option=orjson.OPT_SORT_KEYS
@@ -123,13 +129,13 @@ def check_depth(depth: int) -> None:
         raise InvalidValue(ApplyProblem("", f"nested more than {MAX_DEPTH} levels deep"))
 
 
-def shown(value: JSON, depth: int = 0) -> str:
-    """The value as Go prints it in messages."""
+def go_text(value: JSON, depth: int = 0) -> str:
+    """Return the value as Go prints it in messages."""
     if isinstance(value, dict) and depth < MAX_DEPTH:
-        pairs = (f"{name}:{shown(value[name], depth + 1)}" for name in sorted(value, key=str))
+        pairs = (f"{name}:{go_text(value[name], depth + 1)}" for name in sorted(value, key=str))
         return f"map[{' '.join(pairs)}]"
     if isinstance(value, list) and depth < MAX_DEPTH:
-        return f"[{' '.join(shown(item, depth + 1) for item in value)}]"
+        return f"[{' '.join(go_text(item, depth + 1) for item in value)}]"
     if isinstance(value, CONTAINERS):
         return "..."
     if value is None:

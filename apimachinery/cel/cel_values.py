@@ -1,8 +1,8 @@
-"""Values as expressions see them: by the types of their schema.
+"""CEL values: convert JSON values to the types of CEL, by their schema.
 
-Where JSON has only texts and numbers, expressions know instants, durations, bytes and doubles; and
-a property whose name is no name in CEL is reached by another. What needs none of this, which is
-nearly everything, is handed over as it is.
+Where JSON has only strings and numbers, CEL has timestamps, durations, bytes and doubles. A
+property whose name is not a CEL identifier gets an escaped name. Values that need no conversion,
+which is nearly all, are passed on as they are.
 """
 
 import base64
@@ -16,7 +16,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from apimachinery.scalars.duration import InvalidDuration, parse_duration
 from apimachinery.scalars.time import parse_micro_time
-from apimachinery.structural.node import Node
+from apimachinery.structural.schema_node import Node
 
 Convert = Callable[[Any], Any]
 
@@ -31,15 +31,15 @@ _ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/"
 _SPECIAL: Final = re.compile(r"__|[./-]")
 
 
-def escaped(name: str) -> str:
-    """The name by which expressions reach a property."""
+def escape(name: str) -> str:
+    """Return the name of a property as CEL identifier: `a__dash__b` for `a-b`."""
     if name in _RESERVED:
         return f"__{name}__"
-    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], name)
+    return _SPECIAL.sub(lambda match: _ESCAPES[match[0]], name)
 
 
 def compile_conversion(node: Node, *, root: bool = False) -> Convert | None:
-    """What makes a value of *node* one that expressions understand; None if it is one."""
+    """Compile the conversion of values of *node*; None if they need none."""
     if root or node.embedded:
         return _resource(node)
     if node.properties:
@@ -70,7 +70,7 @@ def _each_item(below: Convert | None) -> Convert | None:
 
 
 def _resource(node: Node) -> Convert:
-    """A whole resource, of whose metadata only the names are known."""
+    """Convert a whole resource, of whose metadata rules can use the names only."""
     members = _members(node) or (lambda value: value)
 
     def convert(value: Any) -> Any:
@@ -85,8 +85,8 @@ def _resource(node: Node) -> Convert:
 
 def _members(node: Node) -> Convert | None:
     parts = ((name, compile_conversion(part)) for name, part in node.properties.items())
-    below = {name: found for name, found in parts if found is not None}
-    renamed = {name: escaped(name) for name in node.properties if escaped(name) != name}
+    below = {name: conversion for name, conversion in parts if conversion is not None}
+    renamed = {name: escape(name) for name in node.properties if escape(name) != name}
     if not below and not renamed:
         return None
 
@@ -101,35 +101,35 @@ def _members(node: Node) -> Convert | None:
     return convert
 
 
-def _number(value: Any) -> Any:
+def _to_double(value: Any) -> Any:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _timestamp(value: Any) -> Any:
+def _to_timestamp(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    made = Timestamp()
+    timestamp = Timestamp()
     try:
-        made.FromDatetime(parse_micro_time(value))
+        timestamp.FromDatetime(parse_micro_time(value))
     except ValueError:
         return value
-    return made
+    return timestamp
 
 
-def _date(value: Any) -> Any:
-    return _timestamp(f"{value}T00:00:00Z")
+def _date_to_timestamp(value: Any) -> Any:
+    return _to_timestamp(f"{value}T00:00:00Z")
 
 
-def _duration(value: Any) -> Any:
-    made = Duration()
+def _to_duration(value: Any) -> Any:
+    duration = Duration()
     try:
-        made.FromTimedelta(parse_duration(value))
+        duration.FromTimedelta(parse_duration(value))
     except (InvalidDuration, TypeError):
         return value
-    return made
+    return duration
 
 
-def _bytes(value: Any) -> Any:
+def _to_bytes(value: Any) -> Any:
     try:
         return base64.b64decode(value, validate=True)
     except (binascii.Error, ValueError, TypeError):
@@ -137,10 +137,10 @@ def _bytes(value: Any) -> Any:
 
 
 _SCALARS: Final[dict[tuple[str, str], Convert]] = {
-    ("number", ""): _number,
-    ("string", "date-time"): _timestamp,
-    ("string", "datetime"): _timestamp,
-    ("string", "date"): _date,
-    ("string", "duration"): _duration,
-    ("string", "byte"): _bytes,
+    ("number", ""): _to_double,
+    ("string", "date-time"): _to_timestamp,
+    ("string", "datetime"): _to_timestamp,
+    ("string", "date"): _date_to_timestamp,
+    ("string", "duration"): _to_duration,
+    ("string", "byte"): _to_bytes,
 }

@@ -1,7 +1,8 @@
-"""What Kubernetes adds to CEL: lists, sets, regular expressions, URLs, addresses, quantities.
+"""CEL library: the functions that Kubernetes adds to CEL, for lists, sets, URLs, IPs and so on.
 
-Values that CEL has no type for (a URL, an address, a quantity) are their canonical texts, so that
-equal ones are equal. A function that is given something else raises, and the rule fails by it.
+Values that CEL has no type for (URLs, IP addresses, quantities) are represented by their canonical
+strings, so that equal values compare as equal. A function raises on an invalid argument, and
+evaluating the rule then fails.
 """
 
 import ipaddress
@@ -21,11 +22,11 @@ _LIST: Final = _T.List(_T.DYN)
 _STRINGS: Final = _T.List(_T.STRING)
 
 Signature = tuple[bool, Any, list[Any], Callable[..., Any]]
-"""Whether it is called on its first argument; what it returns; of what; by what."""
+"""Whether it is a member function, its result type, its parameter types, its implementation."""
 
 
 def extension() -> Any:
-    """All functions, for an environment of CEL."""
+    """Return the CEL extension with all functions."""
     functions = []
     for name, signatures in _by_name().items():
         overloads = [
@@ -37,11 +38,11 @@ def extension() -> Any:
 
 
 def _by_name() -> dict[str, list[Signature]]:
-    found: dict[str, list[Signature]] = {}
-    for library in (*(_lists, _sets, _texts, _formats, _urls, _addresses, _networks, _quantities),):
+    signatures: dict[str, list[Signature]] = {}
+    for library in (_lists, _sets, _strings, _formats, _urls, _addresses, _networks, _quantities):
         for name, signature in library():
-            found.setdefault(name, []).append(signature)
-    return found
+            signatures.setdefault(name, []).append(signature)
+    return signatures
 
 
 def _lists() -> Iterator[tuple[str, Signature]]:
@@ -53,36 +54,36 @@ def _lists() -> Iterator[tuple[str, Signature]]:
     yield "lastIndexOf", (True, _T.INT, [_LIST, _T.DYN], _last_index_of)
 
 
-def _index_of(items: list[Any], wanted: Any) -> int:
-    return items.index(wanted) if wanted in items else -1
+def _index_of(items: list[Any], item: Any) -> int:
+    return items.index(item) if item in items else -1
 
 
-def _last_index_of(items: list[Any], wanted: Any) -> int:
-    return len(items) - 1 - items[::-1].index(wanted) if wanted in items else -1
+def _last_index_of(items: list[Any], item: Any) -> int:
+    return len(items) - 1 - items[::-1].index(item) if item in items else -1
 
 
 def _sets() -> Iterator[tuple[str, Signature]]:
-    def contains(items: list[Any], wanted: list[Any]) -> bool:
-        return all(one in items for one in wanted)
+    def contains(items: list[Any], subset: list[Any]) -> bool:
+        return all(item in items for item in subset)
 
     def intersects(items: list[Any], others: list[Any]) -> bool:
-        return any(one in items for one in others)
+        return any(item in items for item in others)
 
     both = [_LIST, _LIST]
     yield "sets.contains", (False, _T.BOOL, both, contains)
     yield (
         "sets.equivalent",
-        (False, _T.BOOL, both, lambda one, other: contains(one, other) and contains(other, one)),
+        (False, _T.BOOL, both, lambda left, right: contains(left, right) and contains(right, left)),
     )
     yield "sets.intersects", (False, _T.BOOL, both, intersects)
 
 
-def _texts() -> Iterator[tuple[str, Signature]]:
+def _strings() -> Iterator[tuple[str, Signature]]:
     def find(text: str, pattern: str) -> str:
         return next(iter(find_all(pattern, text)), "")
 
-    def find_some(text: str, pattern: str, most: int) -> list[str]:
-        return find_all(pattern, text)[: most if most >= 0 else None]
+    def find_some(text: str, pattern: str, limit: int) -> list[str]:
+        return find_all(pattern, text)[: limit if limit >= 0 else None]
 
     two = [_T.STRING, _T.STRING]
     yield "find", (True, _T.STRING, two, find)
@@ -90,7 +91,7 @@ def _texts() -> Iterator[tuple[str, Signature]]:
     yield "findAll", (True, _STRINGS, [*two, _T.INT], find_some)
 
 
-_NAMED: Final[Mapping[str, Callable[[str], list[str]]]] = {
+_NAME_FORMATS: Final[Mapping[str, Callable[[str], list[str]]]] = {
     "dns1035Label": names.is_dns1035_label,
     "dns1035LabelPrefix": lambda text: names.is_dns1035_label(names.mask_trailing_dash(text)),
     "dns1123Label": names.is_dns1123_label,
@@ -102,21 +103,21 @@ _NAMED: Final[Mapping[str, Callable[[str], list[str]]]] = {
     "labelValue": names.is_label_value,
     "qualifiedName": names.is_qualified_name,
 }
-_CHECKED: Final = ("byte", "date", "datetime", "uri", "uuid")
+_STRING_FORMATS: Final = ("byte", "date", "datetime", "uri", "uuid")
 
 
 def _formats() -> Iterator[tuple[str, Signature]]:
-    for name in (*_NAMED, *_CHECKED):
+    for name in (*_NAME_FORMATS, *_STRING_FORMATS):
         yield f"format.{name}", (False, _T.STRING, [], lambda name=name: name)
     yield "validate", (True, _STRINGS, [_T.STRING, _T.STRING], _format_problems)
-    # What is wrong is an optional list there, and here one that may be empty.
+    # In Kubernetes, validate returns an optional list of errors; here the list may be empty.
     yield "hasValue", (True, _T.BOOL, [_STRINGS], bool)
     yield "value", (True, _STRINGS, [_STRINGS], list)
 
 
 def _format_problems(name: str, text: str) -> list[str]:
-    if name in _NAMED:
-        return _NAMED[name](text)
+    if name in _NAME_FORMATS:
+        return _NAME_FORMATS[name](text)
     check = format_check(name)
     if check is None:
         raise ValueError(f"unknown format: {name}")
@@ -129,7 +130,7 @@ _URL: Final = re.compile(r"(?:([a-zA-Z][\w+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?
 def _urls() -> Iterator[tuple[str, Signature]]:
     text = [_T.STRING]
     yield "url", (False, _T.STRING, text, lambda given: _parts(given) and given)
-    yield "isURL", (False, _T.BOOL, text, lambda given: _holds(_parts, given))
+    yield "isURL", (False, _T.BOOL, text, lambda given: _is_valid(_parts, given))
     for position, name in enumerate(("getScheme", "getHost", "getEscapedPath")):
         yield name, (True, _T.STRING, text, lambda given, at=position: _parts(given)[at])
     yield "getHostname", (True, _T.STRING, text, lambda given: _host(given)[0])
@@ -138,10 +139,11 @@ def _urls() -> Iterator[tuple[str, Signature]]:
 
 
 def _parts(text: str) -> tuple[str, str, str, str]:
-    found = _URL.fullmatch(text)
-    if found is None or not (found[1] or text.startswith("/")) or re.search(r"\s", text):
+    """Split a URL into scheme, host, path and query."""
+    match = _URL.fullmatch(text)
+    if match is None or not (match[1] or text.startswith("/")) or re.search(r"\s", text):
         raise ValueError(f"URL parse error during conversion from string: {text!r}")
-    return found[1] or "", (found[2] or "").rpartition("@")[2], found[3] or "", found[4] or ""
+    return match[1] or "", (match[2] or "").rpartition("@")[2], match[3] or "", match[4] or ""
 
 
 def _host(text: str) -> tuple[str, str]:
@@ -153,17 +155,17 @@ def _host(text: str) -> tuple[str, str]:
 
 
 def _query(text: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for pair in filter(None, _parts(text)[3].split("&")):
         key, _, value = pair.partition("=")
-        found.setdefault(key, []).append(value)
-    return found
+        values.setdefault(key, []).append(value)
+    return values
 
 
 def _addresses() -> Iterator[tuple[str, Signature]]:
     text = [_T.STRING]
     yield "ip", (False, _T.STRING, text, lambda given: str(_address(given)))
-    yield "isIP", (False, _T.BOOL, text, lambda given: _holds(_address, given))
+    yield "isIP", (False, _T.BOOL, text, lambda given: _is_valid(_address, given))
     yield "ip.isCanonical", (False, _T.BOOL, text, lambda given: str(_address(given)) == given)
     yield "family", (True, _T.INT, text, lambda given: _address(given).version)
     for name, attribute in (
@@ -173,22 +175,17 @@ def _addresses() -> Iterator[tuple[str, Signature]]:
         ("isGlobalUnicast", "is_global"),
     ):
         yield name, (True, _T.BOOL, text, lambda given, a=attribute: getattr(_address(given), a))
-    yield (
-        "isLinkLocalMulticast",
-        (
-            True,
-            _T.BOOL,
-            text,
-            _is_local_multicast,
-        ),
-    )
+    yield "isLinkLocalMulticast", (True, _T.BOOL, text, _is_link_local_multicast)
 
 
-_LINK_LOCAL: Final = (ipaddress.ip_network("224.0.0.0/24"), ipaddress.ip_network("ff02::/16"))
+_LINK_LOCAL_MULTICAST: Final = (
+    ipaddress.ip_network("224.0.0.0/24"),
+    ipaddress.ip_network("ff02::/16"),
+)
 
 
-def _is_local_multicast(text: str) -> bool:
-    return any(_address(text) in network for network in _LINK_LOCAL)
+def _is_link_local_multicast(text: str) -> bool:
+    return any(_address(text) in network for network in _LINK_LOCAL_MULTICAST)
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
@@ -198,7 +195,7 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 def _networks() -> Iterator[tuple[str, Signature]]:
     text, two = [_T.STRING], [_T.STRING, _T.STRING]
     yield "cidr", (False, _T.STRING, text, lambda given: _network(given) and given)
-    yield "isCIDR", (False, _T.BOOL, text, lambda given: _holds(_network, given))
+    yield "isCIDR", (False, _T.BOOL, text, lambda given: _is_valid(_network, given))
     yield (
         "containsIP",
         (True, _T.BOOL, two, lambda net, address: _address(address) in _network(net)),
@@ -215,48 +212,41 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
 
 
 def _contains_network(outer: str, inner: str) -> bool:
-    one, other = _network(outer), _network(inner)
-    return one.version == other.version and (
-        one.prefixlen <= other.prefixlen and other.network_address in one
+    larger, smaller = _network(outer), _network(inner)
+    return larger.version == smaller.version and (
+        larger.prefixlen <= smaller.prefixlen and smaller.network_address in larger
     )
 
 
 def _quantities() -> Iterator[tuple[str, Signature]]:
-    text, two = [_T.STRING], [_T.STRING, _T.STRING]
-    read = parse_quantity
-    yield "quantity", (False, _T.STRING, text, lambda given: str(read(given)))
-    yield "isQuantity", (False, _T.BOOL, text, lambda given: _holds(read, given))
-    yield "sign", (True, _T.INT, text, lambda given: read(given).sign)
-    yield "isInteger", (True, _T.BOOL, text, lambda given: _is_whole(read(given)))
+    text, two, with_integer = [_T.STRING], [_T.STRING, _T.STRING], [_T.STRING, _T.INT]
+    parse = parse_quantity
+    yield "quantity", (False, _T.STRING, text, lambda given: str(parse(given)))
+    yield "isQuantity", (False, _T.BOOL, text, lambda given: _is_valid(parse, given))
+    yield "sign", (True, _T.INT, text, lambda given: parse(given).sign)
+    yield "isInteger", (True, _T.BOOL, text, lambda given: _is_integer(parse(given)))
     yield "asInteger", (True, _T.INT, text, _as_integer)
-    yield (
-        "asApproximateFloat",
-        (True, _T.DOUBLE, text, _as_float),
-    )
-    yield "isLessThan", (True, _T.BOOL, two, lambda one, other: read(one) < read(other))
-    yield "isGreaterThan", (True, _T.BOOL, two, lambda one, other: read(one) > read(other))
-    yield "compareTo", (True, _T.INT, two, lambda one, other: _compared(read(one), read(other)))
+    yield "asApproximateFloat", (True, _T.DOUBLE, text, _as_float)
+    yield "isLessThan", (True, _T.BOOL, two, lambda a, b: parse(a) < parse(b))
+    yield "isGreaterThan", (True, _T.BOOL, two, lambda a, b: parse(a) > parse(b))
+    yield "compareTo", (True, _T.INT, two, lambda a, b: _compare(parse(a), parse(b)))
     for name, call in (("add", Quantity.__add__), ("sub", Quantity.__sub__)):
-        yield name, (True, _T.STRING, two, lambda a, b, call=call: str(call(read(a), read(b))))
+        yield name, (True, _T.STRING, two, lambda a, b, call=call: str(call(parse(a), parse(b))))
         yield (
             name,
-            (
-                True,
-                _T.STRING,
-                [_T.STRING, _T.INT],
-                lambda a, b, c=call: str(c(read(a), Quantity(b))),
-            ),
+            (True, _T.STRING, with_integer, lambda a, b, c=call: str(c(parse(a), Quantity(b)))),
         )
 
 
-def _is_whole(quantity: Quantity) -> bool:
+def _is_integer(quantity: Quantity) -> bool:
+    """Return whether a quantity is an integer of 64 bits."""
     number = quantity.as_decimal()
     return number == number.to_integral_value() and -(2**63) <= number < 2**63
 
 
 def _as_integer(text: str) -> int:
     quantity = parse_quantity(text)
-    if not _is_whole(quantity):
+    if not _is_integer(quantity):
         raise ValueError(f"cannot convert value {text!r} to integer")
     return int(quantity.as_decimal())
 
@@ -265,13 +255,13 @@ def _as_float(text: str) -> float:
     return float(parse_quantity(text).as_decimal())
 
 
-def _compared(one: Quantity, other: Quantity) -> int:
-    return (one > other) - (one < other)
+def _compare(left: Quantity, right: Quantity) -> int:
+    return (left > right) - (left < right)
 
 
-def _holds(read: Callable[[str], object], text: str) -> bool:
+def _is_valid(parse: Callable[[str], object], text: str) -> bool:
     try:
-        read(text)
+        parse(text)
     except (ValueError, InvalidQuantity):
         return False
     return True

@@ -1,7 +1,7 @@
-"""Rules of schemas (`x-kubernetes-validations`): compiled where they stand, and asked there.
+"""Validation rules of schemas (`x-kubernetes-validations`), compiled and evaluated per node.
 
-A rule that speaks of `oldSelf` is about a change, and is asked only where something was before.
-On an update other rules are not asked of what stays as it was.
+A transition rule, which uses `oldSelf`, is evaluated only where there is an old value. On an update
+all other rules are skipped for values that have not changed (ratcheting).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,19 +21,19 @@ from apimachinery.fieldpath import (
     required,
 )
 from apimachinery.structural.jsonpath import InvalidJSONPath, path_steps
-from apimachinery.structural.node import Node
+from apimachinery.structural.schema_node import Node
 from apimachinery.structural.schema_validation import ABSENT
-from apimachinery.structural.value_checks import same
+from apimachinery.structural.value_checks import equal_json
 
 RULES: Final = "x-kubernetes-validations"
 
-Ask = Callable[[Any, Any, Path], FieldErrors]
-"""From a value, what was there before or ABSENT, and the place, to the rules it breaks."""
+CheckRules = Callable[[Any, Any, Path], FieldErrors]
+"""Yields the violated rules of a value, given the old value or ABSENT, and the path."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledRule:
-    """One rule, compiled."""
+    """A compiled rule."""
 
     text: str
     program: Program
@@ -41,15 +41,15 @@ class CompiledRule:
     message_program: Program | None
     reason: str
     steps: tuple[str, ...]
-    """The field that is blamed, below the value."""
+    """The path, below the value, of the field that the error names (`fieldPath`)."""
 
     @property
-    def said(self) -> str:
+    def fallback_message(self) -> str:
         return self.message or f"failed rule: {self.text}"
 
 
 def compile_rule(source: Mapping[str, Any]) -> CompiledRule:
-    """A rule as a schema has it, or InvalidExpression."""
+    """Compile a rule of a schema; raise InvalidExpression if a part of it is invalid."""
     text = source["rule"].strip()
     optional = bool(source.get("optionalOldSelf"))
     expression = source.get("messageExpression", "").strip()
@@ -69,38 +69,38 @@ def compile_rule(source: Mapping[str, Any]) -> CompiledRule:
     )
 
 
-def compile_rules(node: Node, *, root: bool = False) -> Ask | None:
-    """What asks every rule in a schema; None if there are none."""
+def compile_rules(node: Node, *, root: bool = False) -> CheckRules | None:
+    """Compile the rules of a node and of all nodes below it; None if there are none."""
     own = [compile_rule(source) for source in node.source.get(RULES) or ()]
     convert = compile_conversion(node, root=root) if own else None
     parts = ((name, compile_rules(part)) for name, part in node.properties.items())
-    members = {name: found for name, found in parts if found is not None}
+    members = {name: rules for name, rules in parts if rules is not None}
     others = compile_rules(node.additional) if node.additional else None
     items = compile_rules(node.items) if node.items else None
     if not own and not members and others is None and items is None:
         return None
     keys = node.list_keys if node.list_type == "map" else ()
 
-    def ask(value: Any, old: Any, path: Path) -> FieldErrors:
+    def check(value: Any, old: Any, path: Path) -> FieldErrors:
         if own and (value is not None or node.nullable):
-            yield from _ask_own(own, convert, value, old, path)
+            yield from _check_own(own, convert, value, old, path)
         if isinstance(value, dict):
-            yield from _ask_members(value, old, path, members, others)
+            yield from _check_members(value, old, path, members, others)
         elif isinstance(value, list) and items is not None:
             before = _by_keys(old, keys)
             for position, item in enumerate(value):
-                previous = before.get(_key(item, keys), ABSENT) if before else ABSENT
+                previous = before.get(_key_values(item, keys), ABSENT) if before else ABSENT
                 yield from items(item, previous, path.index(position))
 
-    return ask
+    return check
 
 
-def _ask_members(
+def _check_members(
     value: dict[str, Any],
     old: Any,
     path: Path,
-    members: Mapping[str, Ask],
-    others: Ask | None,
+    members: Mapping[str, CheckRules],
+    others: CheckRules | None,
 ) -> Iterator[FieldError]:
     before = old if isinstance(old, dict) else {}
     for name, item in value.items():
@@ -113,30 +113,30 @@ def _ask_members(
 def _by_keys(old: Any, keys: tuple[str, ...]) -> dict[Any, Any]:
     if not keys or not isinstance(old, list):
         return {}
-    return {_key(item, keys): item for item in old}
+    return {_key_values(item, keys): item for item in old}
 
 
-def _key(item: Any, keys: tuple[str, ...]) -> Any:
+def _key_values(item: Any, keys: tuple[str, ...]) -> Any:
     return tuple(str(item.get(key)) for key in keys) if isinstance(item, dict) else None
 
 
-def _ask_own(
+def _check_own(
     rules: list[CompiledRule], convert: Convert | None, value: Any, old: Any, path: Path
 ) -> FieldErrors:
     has_old = old is not ABSENT
-    unchanged = has_old and same(value, old)
-    seen = convert(value) if convert else value
-    before = None if not has_old else convert(old) if convert else old
+    unchanged = has_old and equal_json(value, old)
+    cel_value = convert(value) if convert else value
+    cel_old = None if not has_old else convert(old) if convert else old
     for rule in rules:
         if rule.program.uses_old:
             if not has_old and not rule.program.optional_old:
                 continue
         elif unchanged:
             continue
-        yield from _ask(rule, seen, before, has_old, path)
+        yield from _check_rule(rule, cel_value, cel_old, has_old, path)
 
 
-def _ask(rule: CompiledRule, value: Any, old: Any, has_old: bool, path: Path) -> FieldErrors:
+def _check_rule(rule: CompiledRule, value: Any, old: Any, has_old: bool, path: Path) -> FieldErrors:
     try:
         if rule.program.evaluate(value, old, has_old=has_old):
             return
@@ -144,27 +144,27 @@ def _ask(rule: CompiledRule, value: Any, old: Any, has_old: bool, path: Path) ->
         detail = f"{error} evaluating rule: {rule.message or rule.text}"
         yield FieldError(ErrorType.INVALID, str(path), OMITTED, detail)
         return
-    here = path
+    field_path = path
     for step in rule.steps:
-        here = here.child(step)
+        field_path = field_path.child(step)
     detail = _message(rule, value, old, has_old)
     if rule.reason == "FieldValueForbidden":
-        yield forbidden(here, detail)
+        yield forbidden(field_path, detail)
     elif rule.reason == "FieldValueRequired":
-        yield required(here, detail)
+        yield required(field_path, detail)
     elif rule.reason == "FieldValueDuplicate":
-        yield duplicate(here, value)
+        yield duplicate(field_path, value)
     else:
-        yield FieldError(ErrorType.INVALID, str(here), OMITTED, detail)
+        yield FieldError(ErrorType.INVALID, str(field_path), OMITTED, detail)
 
 
 def _message(rule: CompiledRule, value: Any, old: Any, has_old: bool) -> str:
-    """What the rule's own expression says, if it says something that fits on a line."""
+    """Return the value of `messageExpression` if it is one non-empty line, else the fallback."""
     program = rule.message_program
     if program is None or (program.uses_old and not has_old and not program.optional_old):
-        return rule.said
+        return rule.fallback_message
     try:
         text = str(program.evaluate(value, old, has_old=has_old)).strip()
     except EvaluationError:
-        return rule.said
-    return text if text and "\n" not in text and "\r" not in text else rule.said
+        return rule.fallback_message
+    return text if text and "\n" not in text and "\r" not in text else rule.fallback_message

@@ -1,8 +1,8 @@
 """Defaulting: functions per versioned type, applied wherever the type occurs in an object.
 
 A default belongs to a version, because it is part of what a document of that version means. A
-function changes the object in place and is told by its annotation which type it is for; it runs
-on the object itself before it runs on what the object holds.
+defaulting function changes an object of its annotated type in place; the function of an object runs
+before the functions of the values nested in it.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast, get_type_hints
 
 from apimachinery.model.class_fields import TypeInfo, fields_of
-from apimachinery.model.model import Model
+from apimachinery.model.model import Model, is_model
 
 SetDefaults = Callable[[Any], None]
 
@@ -23,15 +23,18 @@ class Defaulter:
         self._plans: dict[type, _Plan] = {}
 
     def add(self, function: SetDefaults) -> None:
-        """Register `def set_defaults(gadget: v1.Gadget) -> None`."""
-        cls = _subject(function)
+        """Register a function such as `def set_defaults(gadget: v1.Gadget) -> None`.
+
+        Raises TypeError if its annotation names no Model class, or the class has a function.
+        """
+        cls = _annotated_class(function)
         if cls in self._functions:
-            raise TypeError(f"{cls.__qualname__} has a defaulting function already")
+            raise TypeError(f"{cls.__qualname__} already has a defaulting function")
         self._functions[cls] = function
         self._plans.clear()
 
     def apply(self, obj: Model) -> None:
-        """Set every default of *obj* and of what it holds."""
+        """Set the defaults of *obj* and of all values nested in it."""
         if self._functions:
             self._plan(type(obj)).run(obj)
 
@@ -48,16 +51,16 @@ class Defaulter:
         if cls in plans:
             return plans[cls]
         plan = plans[cls] = _Plan(self._functions.get(cls), [])
-        for found in fields_of(cls):
-            model = found.type.model
+        for field in fields_of(cls):
+            model = field.type.model
             if model is not None:
-                plan.nested.append((found.name, found.type, self._build(model, plans)))
+                plan.nested.append((field.name, field.type, self._build(model, plans)))
         return plan
 
 
 @dataclass(eq=False, slots=True)
 class _Plan:
-    """What to do with an object of one type: its own function, and the fields worth entering."""
+    """How to default an object of one type: its function, and the fields with nested defaults."""
 
     function: SetDefaults | None
     nested: list[tuple[str, TypeInfo, "_Plan"]]
@@ -65,28 +68,31 @@ class _Plan:
     def run(self, obj: Any) -> None:
         if self.function is not None:
             self.function(obj)
-        for name, kind, plan in self.nested:
-            _enter(getattr(obj, name), kind, plan)
+        for name, info, plan in self.nested:
+            _run_nested(getattr(obj, name), info, plan)
 
 
-def _enter(value: Any, kind: TypeInfo, plan: _Plan) -> None:
+def _run_nested(value: Any, info: TypeInfo, plan: _Plan) -> None:
     if value is None:
         return
-    if kind.category == "model":
+    if info.category == "model":
         plan.run(value)
-    elif kind.item is not None:
-        for item in value.values() if kind.category == "map" else value:
-            _enter(item, kind.item, plan)
+    elif info.item is not None:
+        for item in value.values() if info.category == "map" else value:
+            _run_nested(item, info.item, plan)
 
 
 def _prune(plans: dict[type, _Plan]) -> None:
-    """Forget fields below which there is nothing to default, so that they cost nothing."""
+    """Remove fields without nested defaults from the plans, so that they cost nothing.
+
+    Plans may be recursive, so the useful ones are collected until no more are found.
+    """
     useful = {id(plan) for plan in plans.values() if plan.function is not None}
     while True:
         more = {
             id(plan)
             for plan in plans.values()
-            if id(plan) not in useful and any(id(below) in useful for _, _, below in plan.nested)
+            if id(plan) not in useful and any(id(nested) in useful for _, _, nested in plan.nested)
         }
         if not more:
             break
@@ -95,18 +101,14 @@ def _prune(plans: dict[type, _Plan]) -> None:
         plan.nested = [entry for entry in plan.nested if id(entry[2]) in useful]
 
 
-def _subject(function: SetDefaults) -> type:
+def _annotated_class(function: SetDefaults) -> type:
     hints = get_type_hints(function)
     hints.pop("return", None)
-    subjects = list(hints.values())
-    if len(subjects) != 1 or not _is_model(subjects[0]):
+    classes = list(hints.values())
+    if len(classes) != 1 or not is_model(classes[0]):
         name = getattr(function, "__qualname__", repr(function))
         raise TypeError(
-            f"{name}: a defaulting function takes one object, and its annotation says of which"
-            " type: def set_defaults(gadget: v1.Gadget) -> None"
+            f"{name}: a defaulting function takes one object, with its class as annotation:"
+            " def set_defaults(gadget: v1.Gadget) -> None"
         )
-    return cast(type, subjects[0])
-
-
-def _is_model(cls: Any) -> bool:
-    return isinstance(cls, type) and issubclass(cls, Model)
+    return cast(type, classes[0])

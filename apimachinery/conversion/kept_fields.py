@@ -1,9 +1,9 @@
-"""Fields that one version cannot express, kept in annotations of its objects.
+"""Kept fields: preserve fields that one version lacks in annotations of its objects.
 
-autoscaling/v1 is the model: what only the newer form has travels through the older one in an
-annotation, so a client of the old version that reads and writes back loses nothing. An annotation
-is text a user may have changed; one that cannot be read as the field's value is left alone and the
-field stays unset, because a conversion cannot fail.
+autoscaling/v1 does the same in Kubernetes: a field that only the newer version has is stored in an
+annotation of the older one, so a client of the older version that reads and updates an object loses
+nothing. A user may change the annotation; if it cannot be decoded it is left alone and the field
+stays unset, because a conversion must not fail.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,96 +20,97 @@ Convert = Callable[[Any], Any]
 
 
 class ConversionError(TypeError):
-    """A conversion that cannot be registered: its author must change something."""
+    """A conversion that cannot be registered because of a mistake in its declaration."""
 
 
 @dataclass(frozen=True)
-class _Kept:
-    """One kept field: where it is on the side that has it, and its annotation on the other."""
+class _KeptField:
+    """One kept field: its path in the class that has it, and its annotation in the other."""
 
-    container: tuple[str, ...]
+    parent_path: tuple[str, ...]
     field: ModelField
     annotation: str
     adapter: TypeAdapter[Any]
 
 
-def keep(
+def with_kept_fields(
     source: type[Model], target: type[Model], kept: Mapping[str, str], inner: Convert
 ) -> Convert:
-    """Wrap the conversion *inner* of objects so that the *kept* fields survive it."""
+    """Wrap the converter *inner* so that it preserves the *kept* fields in annotations."""
     if not kept:
         return inner
     if not (issubclass(source, Object) and issubclass(target, Object)):
         raise ConversionError(
-            f"{source.__qualname__} -> {target.__qualname__}: only an object has annotations to"
-            " keep fields in; declare kept fields on its kind, with the path from there"
+            f"{source.__qualname__} -> {target.__qualname__}: only objects have annotations that"
+            " can keep fields; declare the kept fields on the kind, with paths from there"
         )
-    stored = [found for path, key in kept.items() if (found := _find(source, path, key))]
-    restored = [found for path, key in kept.items() if (found := _find(target, path, key))]
+    stored = [field for path, key in kept.items() if (field := _find(source, path, key))]
+    restored = [field for path, key in kept.items() if (field := _find(target, path, key))]
 
     def convert(obj: Any) -> Any:
-        made = inner(obj)
-        for one in stored:
-            _store(one, obj, made)
-        for one in restored:
-            _restore(one, obj, made)
-        return made
+        converted = inner(obj)
+        for field in stored:
+            _store(field, obj, converted)
+        for field in restored:
+            _restore(field, obj, converted)
+        return converted
 
     return convert
 
 
-def _find(cls: type[Model], path: str, annotation: str) -> _Kept | None:
-    *container, name = path.split(".")
-    holder: type[Model] = cls
-    for step in container:
-        below = next((found for found in fields_of(holder) if found.name == step), None)
-        if below is None or below.type.category != "model":
+def _find(cls: type[Model], path: str, annotation: str) -> _KeptField | None:
+    *parent_path, name = path.split(".")
+    parent: type[Model] = cls
+    for step in parent_path:
+        child = next((field for field in fields_of(parent) if field.name == step), None)
+        if child is None or child.type.category != "model":
             return None
-        holder = below.type.python
-    found = next((found for found in fields_of(holder) if found.name == name), None)
-    if found is None:
+        parent = child.type.python
+    field = next((field for field in fields_of(parent) if field.name == name), None)
+    if field is None:
         return None
-    annotated: Any = found.info.annotation
-    for part in found.info.metadata:
+    annotated: Any = field.info.annotation
+    for part in field.info.metadata:
         annotated = Annotated[annotated, part]
-    config = None if found.type.category == "model" else ConfigDict(strict=True)
+    config = None if field.type.category == "model" else ConfigDict(strict=True)
     adapter: TypeAdapter[Any] = TypeAdapter(annotated, config=config)
-    return _Kept(tuple(container), found, annotation, adapter)
+    return _KeptField(tuple(parent_path), field, annotation, adapter)
 
 
-def _store(one: _Kept, source: Object, target: Object) -> None:
-    holder = _holder(source, one.container)
-    value = getattr(holder, one.field.name, None) if holder is not None else None
-    if holder is None or (not one.field.required and value == one.field.default):
+def _store(kept: _KeptField, source: Object, target: Object) -> None:
+    parent = _parent(source, kept.parent_path)
+    value = getattr(parent, kept.field.name, None) if parent is not None else None
+    if parent is None or (not kept.field.required and value == kept.field.default):
         return
-    text = one.adapter.dump_json(value).decode()
-    _annotate(target, {**target.metadata.annotations, one.annotation: text})
+    text = kept.adapter.dump_json(value).decode()
+    _set_annotations(target, {**target.metadata.annotations, kept.annotation: text})
 
 
-def _restore(one: _Kept, source: Object, target: Object) -> None:
-    text = source.metadata.annotations.get(one.annotation)
-    holder = _holder(target, one.container)
-    if text is None or holder is None:
+def _restore(kept: _KeptField, source: Object, target: Object) -> None:
+    text = source.metadata.annotations.get(kept.annotation)
+    parent = _parent(target, kept.parent_path)
+    if text is None or parent is None:
         return
     try:
-        value = one.adapter.validate_json(text)
+        value = kept.adapter.validate_json(text)
     except ValidationError:
         return
-    holder.__dict__[one.field.name] = value
-    rest = {k: v for k, v in target.metadata.annotations.items() if k != one.annotation}
-    _annotate(target, rest)
+    parent.__dict__[kept.field.name] = value
+    annotations = dict(target.metadata.annotations)
+    annotations.pop(kept.annotation, None)
+    _set_annotations(target, annotations)
 
 
-def _holder(obj: Model, container: tuple[str, ...]) -> Model | None:
-    for step in container:
+def _parent(obj: Model, path: tuple[str, ...]) -> Model | None:
+    for step in path:
         obj = getattr(obj, step)
         if obj is None:
             return None
     return obj
 
 
-def _annotate(obj: Object, annotations: dict[str, str]) -> None:
-    # The metadata is shared with the source of the conversion, which must not see this.
+def _set_annotations(obj: Object, annotations: dict[str, str]) -> None:
+    # Copy the metadata: it is shared with the source of the conversion, which must not change.
     metadata = cast(Any, obj.metadata).model_copy()
     metadata.__dict__["annotations"] = annotations
     obj.__dict__["metadata"] = metadata

@@ -1,7 +1,7 @@
-"""Conditions: the observed state of an object, one aspect each, in a list keyed by type.
+"""Conditions: set, find and remove the conditions of an object, a list keyed by type.
 
-A condition remembers when its *status* last changed, and nothing else may move that time; so
-conditions are set through here and not by assignment. Whoever sets one brings the time along.
+The transition time of a condition changes only with its *status*, so conditions are set with
+`set_condition` and not by assignment. The caller passes the current time.
 """
 
 from datetime import UTC, datetime
@@ -14,11 +14,11 @@ FALSE: Final = "False"
 UNKNOWN: Final = "Unknown"
 
 UNSET_TIME: Final = datetime.min.replace(tzinfo=UTC)
-"""The time of a condition that was made and not set yet; no stored condition may have it."""
+"""The transition time of a new condition until `set_condition` sets it; it is never stored."""
 
 
 def condition(
-    type: str,  # noqa: A002  # the wire's own word
+    type: str,  # noqa: A002  # the name of the field
     status: bool | str | None,
     reason: str,
     message: str = "",
@@ -26,7 +26,7 @@ def condition(
     observed_generation: int = 0,
     since: datetime = UNSET_TIME,
 ) -> Condition:
-    """Make a condition; a status of None is Unknown, and *since* is left to `set_condition`."""
+    """Return a condition; a status of None is Unknown, and `set_condition` sets *since*."""
     return Condition(
         type=type,
         status=_status(status),
@@ -38,35 +38,35 @@ def condition(
 
 
 def set_condition(conditions: list[Condition], new: Condition, now: datetime) -> bool:
-    """Add *new* or bring the condition of its type up to date; tell whether anything changed.
+    """Add *new* or update the condition of its type; return whether anything changed.
 
-    The time of the last transition is that of *new*, or *now* if it has none, and only when the
-    status changed. *new* itself is not touched and not kept.
+    The transition time changes only with the status: it becomes that of *new*, or *now* if *new*
+    has none. *new* is copied, not changed.
     """
-    found = find_condition(conditions, new.type)
-    if found is None:
+    existing = find_condition(conditions, new.type)
+    if existing is None:
         added = new.deep_copy()
-        added.last_transition_time = _time(new, now)
+        added.last_transition_time = _transition_time(new, now)
         conditions.append(added)
         return True
-    before = found.deep_copy()
-    if found.status != new.status:
-        found.status = new.status
-        found.last_transition_time = _time(new, now)
-    found.reason = new.reason
-    found.message = new.message
-    found.observed_generation = new.observed_generation
-    return found != before
+    before = existing.deep_copy()
+    if existing.status != new.status:
+        existing.status = new.status
+        existing.last_transition_time = _transition_time(new, now)
+    existing.reason = new.reason
+    existing.message = new.message
+    existing.observed_generation = new.observed_generation
+    return existing != before
 
 
 def find_condition(conditions: list[Condition], type: str) -> Condition | None:  # noqa: A002
-    """The condition of a type, to read or to change in place."""
-    return next((found for found in conditions if found.type == type), None)
+    """Return the condition of a type, not a copy of it; None if there is none."""
+    return next((condition for condition in conditions if condition.type == type), None)
 
 
 def remove_condition(conditions: list[Condition], type: str) -> bool:  # noqa: A002
-    """Take out the condition of a type; tell whether there was one."""
-    kept = [found for found in conditions if found.type != type]
+    """Remove the condition of a type; return whether there was one."""
+    kept = [condition for condition in conditions if condition.type != type]
     removed = len(kept) < len(conditions)
     conditions[:] = kept
     return removed
@@ -85,9 +85,9 @@ def is_condition_present_and_equal(
     type: str,  # noqa: A002
     status: bool | str | None,
 ) -> bool:
-    """Tell whether there is a condition of a type and it has this status."""
-    found = find_condition(conditions, type)
-    return found is not None and found.status == _status(status)
+    """Return whether a condition of a type exists and has this status."""
+    existing = find_condition(conditions, type)
+    return existing is not None and existing.status == _status(status)
 
 
 def _status(status: bool | str | None) -> str:
@@ -96,7 +96,7 @@ def _status(status: bool | str | None) -> str:
     return status if isinstance(status, str) else (TRUE if status else FALSE)
 
 
-def _time(new: Condition, now: datetime) -> datetime:
+def _transition_time(new: Condition, now: datetime) -> datetime:
     if new.last_transition_time != UNSET_TIME:
         return new.last_transition_time
     return now.astimezone(UTC).replace(microsecond=0)

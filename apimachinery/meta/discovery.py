@@ -1,7 +1,7 @@
-"""Discovery: which groups, versions and resources a server has, in both forms clients ask for.
+"""Discovery: the groups, versions and resources of a server, in both formats that clients request.
 
-The first half is the older form, one document per group and version; the second the aggregated
-form (`apidiscovery.k8s.io/v2`), everything in one document.
+The first half is the older format, one document per group and version; the second half is
+aggregated discovery (`apidiscovery.k8s.io/v2`), everything in one document.
 """
 
 from apimachinery.meta.types import ListMeta, ObjectMeta, TypeMeta
@@ -28,7 +28,7 @@ class GroupVersionForDiscovery(Model):
 
 
 class APIGroup(TypeMeta):
-    """One group, its versions in order, and the one to use."""
+    """One group, its versions in order of preference, and the preferred one."""
 
     name: str = field(proto=1)
     versions: list[GroupVersionForDiscovery] = field(proto=2)
@@ -43,7 +43,7 @@ class APIGroupList(TypeMeta):
 
 
 class APIResource(Model):
-    """One resource or subresource (`deployments/scale`) in one version."""
+    """A resource or subresource (`deployments/scale`) in one version."""
 
     name: str = field(proto=1)
     singular_name: str = field(proto=6)
@@ -63,7 +63,7 @@ class APIResourceList(TypeMeta):
 
 
 class DiscoveredKind(Model):
-    """A kind as the aggregated form names it."""
+    """The group, version and kind of an object in aggregated discovery."""
 
     group: str = field(proto=1)
     version: str = field(proto=2)

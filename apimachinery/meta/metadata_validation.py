@@ -1,8 +1,8 @@
-"""What makes the metadata of an object wrong, and the few other types that every API shares.
+"""Validation of ObjectMeta and of the other types that all groups share.
 
-A group's own validation calls these for the parts that are not its own. All are generators of
-field errors in Kubernetes' words. What a *name* may look like depends on the kind, so it is
-a function that the caller chooses among the `NameRule`s here, or brings along.
+The validation of a group calls these functions for the parts of its objects that it does not define
+itself. All are generators of field errors with Kubernetes' messages. The rule for names depends on
+the kind: the caller passes one of the `NameRule`s here, or its own.
 """
 
 import re
@@ -32,6 +32,7 @@ from apimachinery.meta.types import (
     OwnerReference,
 )
 from apimachinery.names import (
+    byte_length,
     is_dns1035_label,
     is_dns1123_label,
     is_dns1123_subdomain,
@@ -53,7 +54,7 @@ FINALIZER_ORPHAN: Final = "orphan"
 FINALIZER_FOREGROUND: Final = "foregroundDeletion"
 
 NameRule: TypeAlias = Callable[[str, bool], list[str]]
-"""From a name, and whether it is only the prefix of one, to what is wrong with it."""
+"""Checks a name, or the prefix of generated names if the flag is set; returns messages."""
 
 _METADATA: Final = Path("metadata")
 _BANNED_OWNERS: Final = frozenset({GroupVersionKind("", "v1", "Event")})
@@ -62,22 +63,22 @@ _REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 
 
 def dns_subdomain_name(name: str, prefix: bool) -> list[str]:
-    """The rule for the names of most kinds."""
+    """Check the name of an object of most kinds."""
     return is_dns1123_subdomain(mask_trailing_dash(name) if prefix else name)
 
 
 def dns_label_name(name: str, prefix: bool) -> list[str]:
-    """The rule for namespaces, and for names that become part of a host name."""
+    """Check the name of a namespace, or a name that becomes part of a host name."""
     return is_dns1123_label(mask_trailing_dash(name) if prefix else name)
 
 
 def dns1035_label_name(name: str, prefix: bool) -> list[str]:
-    """The rule for services."""
+    """Check the name of a service."""
     return is_dns1035_label(mask_trailing_dash(name) if prefix else name)
 
 
 def path_segment_name(name: str, prefix: bool) -> list[str]:
-    """The rule no name may break, because every name stands in a URL."""
+    """Check the minimal rule for every name, which is a segment of a URL path."""
     return is_path_segment_prefix(name) if prefix else is_path_segment_name(name)
 
 
@@ -88,7 +89,7 @@ def validate_object_meta(
     name_rule: NameRule = dns_subdomain_name,
     path: Path = _METADATA,
 ) -> FieldErrors:
-    """Check the metadata of a new object, whose name has been generated if it was to be."""
+    """Validate the metadata of a new object, after its name has been generated."""
     for error in name_rule(meta.generate_name, True) if meta.generate_name else ():
         yield invalid(path.child("generateName"), meta.generate_name, error)
     if not meta.name:
@@ -107,10 +108,10 @@ def validate_object_meta(
 def validate_object_meta_update(
     new: ObjectMeta, old: ObjectMeta, *, path: Path = _METADATA
 ) -> FieldErrors:
-    """Check the metadata of an object against what is stored.
+    """Validate the metadata of an updated object against the stored object.
 
-    A server that allows updates without a resourceVersion fills it in before; the names of
-    finalizers were checked on creation and, as in Kubernetes, are not checked again.
+    A server that allows updates without a resourceVersion fills it in before. As in Kubernetes,
+    the names of finalizers are validated only on creation.
     """
     if old.deletion_timestamp is not None:
         yield from validate_no_new_finalizers(
@@ -121,7 +122,7 @@ def validate_object_meta_update(
         yield invalid(path.child("resourceVersion"), new.resource_version, rule)
     if new.generation < old.generation:
         yield invalid(path.child("generation"), new.generation, "must not be decremented")
-    for wire, value, stored in _fixed_fields(new, old):
+    for wire, value, stored in _immutable_fields(new, old):
         yield from validate_immutable(value, stored, path.child(wire))
     yield from validate_labels(new.labels, path.child("labels"))
     yield from validate_annotations(new.annotations, path.child("annotations"))
@@ -130,9 +131,9 @@ def validate_object_meta_update(
 
 
 def validate_conditional_update(resource_version: str, *, path: Path = _METADATA) -> FieldErrors:
-    """Check that an update names the version it replaces, for kinds that insist on it."""
+    """Require a resourceVersion, for kinds that do not allow unconditional updates."""
     if resource_version in ("", "0"):
-        # The wire shows the number a missing version is read as.
+        # Kubernetes reports the number that it parses a missing version as.
         yield invalid(path.child("resourceVersion"), 0, "must be specified for an update")
 
 
@@ -159,16 +160,19 @@ def validate_label_name(name: str, path: Path) -> FieldErrors:
 
 
 def validate_annotations(annotations: Mapping[str, str], path: Path) -> FieldErrors:
-    """Check the keys, in which case does not matter, and the size of all together."""
+    """Validate the keys, ignoring case, and the total size."""
     for key in annotations:
         for error in is_qualified_name(key.lower()):
             yield invalid(path, key, error)
-    if sum(_size(key) + _size(value) for key, value in annotations.items()) > ANNOTATIONS_MAX:
+    if (
+        sum(byte_length(key) + byte_length(value) for key, value in annotations.items())
+        > ANNOTATIONS_MAX
+    ):
         yield too_long(path, ANNOTATIONS_MAX)
 
 
 def validate_owner_references(references: Sequence[OwnerReference], path: Path) -> FieldErrors:
-    """Check each reference, and that at most one owner is the controller."""
+    """Validate each reference, and that at most one owner is the controller."""
     controller = ""
     for reference in references:
         yield from _validate_owner_reference(reference, path)
@@ -186,7 +190,7 @@ def validate_owner_references(references: Sequence[OwnerReference], path: Path) 
 
 
 def validate_finalizers(finalizers: Sequence[str], path: Path) -> FieldErrors:
-    """Check the names, and that the dependents have one fate only."""
+    """Validate the names, and that dependents are not both orphaned and deleted."""
     for finalizer in finalizers:
         for error in is_qualified_name(finalizer):
             yield invalid(path, finalizer, error)
@@ -196,52 +200,54 @@ def validate_finalizers(finalizers: Sequence[str], path: Path) -> FieldErrors:
 
 
 def validate_no_new_finalizers(new: Sequence[str], old: Sequence[str], path: Path) -> FieldErrors:
-    """Check that an object on its way out is not held up by anybody new."""
+    """Reject finalizers that are added to an object during its deletion."""
     if added := sorted(set(new) - set(old)):
-        shown = ", ".join(map(quote, added))
+        quoted = ", ".join(map(quote, added))
         yield forbidden(
             path,
             "no new finalizers can be added if the object is being deleted, "
-            f"found new finalizers []string{{{shown}}}",
+            f"found new finalizers []string{{{quoted}}}",
         )
 
 
 def validate_managed_fields(entries: Sequence[ManagedFieldsEntry], path: Path) -> FieldErrors:
     for position, entry in enumerate(entries):
-        here = path.index(position)
+        entry_path = path.index(position)
         if entry.operation not in ("Apply", "Update"):
-            yield invalid(here.child("operation"), entry.operation, "must be `Apply` or `Update`")
+            yield invalid(
+                entry_path.child("operation"), entry.operation, "must be `Apply` or `Update`"
+            )
         if entry.fields_type not in ("", "FieldsV1"):
-            yield invalid(here.child("fieldsType"), entry.fields_type, "must be `FieldsV1`")
-        yield from validate_field_manager(entry.manager, here.child("manager"))
-        if _size(entry.subresource) > SUBRESOURCE_MAX:
-            yield too_long(here.child("subresource"), SUBRESOURCE_MAX)
+            yield invalid(entry_path.child("fieldsType"), entry.fields_type, "must be `FieldsV1`")
+        yield from validate_field_manager(entry.manager, entry_path.child("manager"))
+        if byte_length(entry.subresource) > SUBRESOURCE_MAX:
+            yield too_long(entry_path.child("subresource"), SUBRESOURCE_MAX)
 
 
 def validate_label_selector(
     selector: LabelSelector | None, path: Path, *, allow_invalid_values: bool = False
 ) -> FieldErrors:
-    """Check a selector; *allow_invalid_values* is for kinds that have stored bad ones."""
+    """Validate a selector; *allow_invalid_values* is for kinds that stored invalid ones."""
     if selector is None:
         return
     yield from validate_labels(selector.match_labels, path.child("matchLabels"))
     for position, requirement in enumerate(selector.match_expressions):
-        here = path.child("matchExpressions").index(position)
-        yield from _validate_requirement(requirement, here)
+        requirement_path = path.child("matchExpressions").index(position)
+        yield from _validate_requirement(requirement, requirement_path)
         for index, value in enumerate(() if allow_invalid_values else requirement.values):
             for error in is_label_value(value):
-                yield invalid(here.child("values").index(index), value, error)
+                yield invalid(requirement_path.child("values").index(index), value, error)
 
 
 def validate_conditions(conditions: Sequence[Condition], path: Path) -> FieldErrors:
-    """Check each condition, and that each type is there once."""
+    """Validate each condition, and that each type occurs once."""
     types = set()
     for position, condition in enumerate(conditions):
-        here = path.index(position)
+        condition_path = path.index(position)
         if condition.type in types:
-            yield duplicate(here.child("type"), condition.type)
+            yield duplicate(condition_path.child("type"), condition.type)
         types.add(condition.type)
-        yield from validate_condition(condition, here)
+        yield from validate_condition(condition, condition_path)
 
 
 def validate_condition(condition: Condition, path: Path) -> FieldErrors:
@@ -254,7 +260,7 @@ def validate_condition(condition: Condition, path: Path) -> FieldErrors:
     if condition.last_transition_time == UNSET_TIME:
         yield required(path.child("lastTransitionTime"), "must be set")
     yield from _validate_reason(condition.reason, path.child("reason"))
-    if _size(condition.message) > MESSAGE_MAX:
+    if byte_length(condition.message) > MESSAGE_MAX:
         yield too_long(path.child("message"), MESSAGE_MAX)
 
 
@@ -269,7 +275,7 @@ def _validate_namespace(namespace: str, namespaced: bool, path: Path) -> FieldEr
             yield invalid(path, namespace, error)
 
 
-def _fixed_fields(new: ObjectMeta, old: ObjectMeta) -> tuple[tuple[str, Any, Any], ...]:
+def _immutable_fields(new: ObjectMeta, old: ObjectMeta) -> tuple[tuple[str, Any, Any], ...]:
     return (
         ("name", new.name, old.name),
         ("namespace", new.namespace, old.namespace),
@@ -329,10 +335,5 @@ def _validate_reason(reason: str, path: Path) -> FieldErrors:
         )
         examples = "my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB"
         yield invalid(path, reason, regex_error(rule, _REASON, *examples))
-    if _size(reason) > REASON_MAX:
+    if byte_length(reason) > REASON_MAX:
         yield too_long(path, REASON_MAX)
-
-
-def _size(text: str) -> int:
-    """Bytes, which is what every limit counts."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -1,8 +1,8 @@
-"""What a request can ask for beside the object itself: the options of every verb.
+"""Request options: ListOptions, GetOptions, CreateOptions and the options of the other verbs.
 
-They are kinds like any other, because a DeleteOptions may come as a body and any of them can be
-sent as protobuf; most often they come as a query string, which `apimachinery.meta.query_parameters`
-reads and writes. What makes them wrong is in `apimachinery.meta.options_validation`.
+They are kinds, because DeleteOptions may be sent as a body and any of them can be encoded as
+protobuf. Most are sent as query strings, which `apimachinery.meta.query_parameters` parses and
+formats; `apimachinery.meta.options_validation` validates them.
 """
 
 from dataclasses import dataclass
@@ -21,26 +21,26 @@ FOREGROUND: Final = "Foreground"
 BACKGROUND: Final = "Background"
 ORPHAN: Final = "Orphan"
 
-_DRY_RUN_DOC: Final = "What is only tried: `All` runs every step and stores nothing."
-_MANAGER_DOC: Final = "The name under which the changed fields are owned."
-_VALIDATION_DOC: Final = "What happens to unknown and duplicate fields of the body."
+_DRY_RUN_DOC: Final = "The stages of a dry run: `All` runs every stage and persists nothing."
+_MANAGER_DOC: Final = "The field manager that owns the changed fields."
+_VALIDATION_DOC: Final = "How the server treats unknown and duplicate fields of the body."
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectSelector:
-    """The selectors of a list, ready to match."""
+    """The parsed label and field selectors of a request."""
 
     labels: labels.Selector
     fields: fields.FieldSelector
 
     @property
     def empty(self) -> bool:
-        """Whether every object is selected."""
+        """Whether both selectors select every object."""
         return self.labels.empty and self.fields.empty
 
 
 class ListOptions(TypeMeta):
-    """Which objects of a collection, in which state, and whether to stay for their changes."""
+    """The options of a list or watch: selectors, resourceVersion and pagination."""
 
     label_selector: str = field("", proto=1)
     field_selector: str = field("", proto=2)
@@ -49,15 +49,15 @@ class ListOptions(TypeMeta):
     resource_version: str = field("", proto=4)
     resource_version_match: str = field("", proto=10, enum=(EXACT, NOT_OLDER_THAN))
     timeout_seconds: int | None = field(None, proto=5)
-    limit: int = field(0, proto=7, doc="The most items of a page; without one, all of them.")
-    continue_: str = field("", proto=8, doc="The token with which the last page ended.")
+    limit: int = field(0, proto=7, doc="The maximum number of items of a page; 0 is no limit.")
+    continue_: str = field("", proto=8, doc="The continue token of the previous page.")
     send_initial_events: bool | None = field(
-        None, proto=11, doc="Whether a watch starts with the objects that exist."
+        None, proto=11, doc="Whether a watch starts with events for the existing objects."
     )
 
     def selection(self) -> ObjectSelector:
-        """Parse both selectors, or raise InvalidSelector."""
-        # Most requests select everything, and that needs no parser.
+        """Parse both selectors; raises InvalidSelector."""
+        # Most requests have no selectors, and skip the parser.
         return ObjectSelector(
             labels.parse(self.label_selector) if self.label_selector else labels.everything(),
             fields.parse(self.field_selector) if self.field_selector else fields.everything(),
@@ -65,13 +65,13 @@ class ListOptions(TypeMeta):
 
 
 class GetOptions(TypeMeta):
-    """In which state one object is read."""
+    """The options of a get."""
 
     resource_version: str = field("", proto=1)
 
 
 class CreateOptions(TypeMeta):
-    """How an object is created."""
+    """The options of a create."""
 
     dry_run: list[str] = field(default_factory=list, proto=1, list_type="atomic", doc=_DRY_RUN_DOC)
     field_manager: str = field("", proto=3, doc=_MANAGER_DOC)
@@ -81,7 +81,7 @@ class CreateOptions(TypeMeta):
 
 
 class UpdateOptions(TypeMeta):
-    """How an object is replaced."""
+    """The options of an update."""
 
     dry_run: list[str] = field(default_factory=list, proto=1, list_type="atomic", doc=_DRY_RUN_DOC)
     field_manager: str = field("", proto=2, doc=_MANAGER_DOC)
@@ -91,11 +91,11 @@ class UpdateOptions(TypeMeta):
 
 
 class PatchOptions(TypeMeta):
-    """How an object is patched."""
+    """The options of a patch."""
 
     dry_run: list[str] = field(default_factory=list, proto=1, list_type="atomic", doc=_DRY_RUN_DOC)
     force: bool | None = field(
-        None, proto=2, doc="Whether an apply takes fields that other managers own."
+        None, proto=2, doc="Whether an apply takes over fields that other managers own."
     )
     field_manager: str = field("", proto=3, doc=_MANAGER_DOC)
     field_validation: str = field(
@@ -104,51 +104,53 @@ class PatchOptions(TypeMeta):
 
 
 class DeleteOptions(TypeMeta):
-    """How an object is deleted, and what becomes of those it owns."""
+    """The options of a delete."""
 
     grace_period_seconds: int | None = field(
         None,
         proto=1,
-        doc="Seconds until the object is removed, not negative; 0 removes it at once. Without a"
-        " value the kind decides.",
+        doc="Seconds until the object is removed, not negative; 0 removes it immediately. The"
+        " default depends on the kind.",
     )
     preconditions: Preconditions | None = field(
         None,
         proto=2,
-        doc="What must be true of the object; if it is not, the answer is 409 Conflict.",
+        doc="Preconditions of the deletion; if they are not met, the server responds with 409"
+        " Conflict.",
     )
     orphan_dependents: bool | None = field(
         None,
         proto=3,
-        doc="Deprecated in favour of propagationPolicy, and not allowed together with it. Whether"
-        " the objects that this one owns stay.",
+        doc="Deprecated in favor of propagationPolicy, and not allowed together with it. Whether"
+        " the dependents of the object are orphaned.",
     )
     propagation_policy: str | None = field(
         None,
         proto=4,
         enum=(FOREGROUND, BACKGROUND, ORPHAN),
-        doc="What happens to the objects that this one owns: they stay (Orphan), are deleted"
-        " afterwards (Background) or before (Foreground). Without a value the kind decides.",
+        doc="How garbage collection treats the dependents: they stay (Orphan), or are deleted after"
+        " the object (Background) or before it (Foreground). The default depends on the kind.",
     )
     dry_run: list[str] = field(default_factory=list, proto=5, list_type="atomic", doc=_DRY_RUN_DOC)
     ignore_store_read_error_with_cluster_breaking_potential: bool | None = field(
         None,
         proto=6,
-        doc="Delete the object even if what is stored of it cannot be read, without finalizers or"
+        doc="Delete the object even if its stored data cannot be decoded, ignoring finalizers and"
         " preconditions. Not allowed together with dryRun.",
     )
 
 
 class TableOptions(TypeMeta):
-    """How much of an object goes into its row of a table."""
+    """The options of a request for a Table: what its rows include of each object."""
 
     include_object: str = field("", proto=1, enum=("None", "Metadata", "Object"))
 
 
 def default_list_options(options: ListOptions) -> None:
-    """Let a watch from anywhere begin with the objects that exist, as clients have always expected.
+    """Make a watch without a resourceVersion, or from 0, send the existing objects first.
 
-    Only a watch that says nothing about it and starts at no resourceVersion, or at 0, is changed.
+    Clients rely on this. It applies only if the request sets neither sendInitialEvents nor
+    resourceVersionMatch.
     """
     if options.send_initial_events is not None or options.resource_version_match:
         return

@@ -1,7 +1,7 @@
-"""What makes options wrong, in Kubernetes' words.
+"""Validate request options, with Kubernetes' messages.
 
-Each `validate_*` yields all errors of one kind of options; `check` turns them into the answer a
-client gets. Apart from the options themselves because only a server asks.
+Each `validate_*` function yields all errors of one kind of options; `check` raises them as Invalid.
+Separate from the options because only servers validate them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,6 +34,7 @@ from apimachinery.meta.options import (
     UpdateOptions,
 )
 from apimachinery.meta.types import TypeMeta
+from apimachinery.names import byte_length
 from apimachinery.schema import GroupKind
 
 GROUP: Final = "meta.k8s.io"
@@ -47,43 +48,44 @@ _IGNORE: Final = Path("ignoreStoreReadErrorWithClusterBreakingPotential")
 
 
 def check(options: TypeMeta, errors: Iterable[FieldError]) -> None:
-    """Raise Invalid, named after the kind of the options, if there are any errors."""
-    if found := list(errors):
-        raise Invalid.of(GroupKind(GROUP, type(options).__name__), "", found)
+    """Raise Invalid, with the kind of the options, if there are any errors."""
+    if field_errors := list(errors):
+        raise Invalid.of(GroupKind(GROUP, type(options).__name__), "", field_errors)
 
 
 def check_table_options(options: TableOptions) -> None:
-    """Raise BadRequest for table options that are wrong: the one kind that is not Invalid."""
-    if found := list(validate_table_options(options)):
-        raise BadRequest(f"Unable to convert to Table as requested: {to_aggregate_message(found)}")
+    """Raise BadRequest, which Kubernetes uses here instead of Invalid, if there are any errors."""
+    if errors := list(validate_table_options(options)):
+        message = to_aggregate_message(errors)
+        raise BadRequest(f"Unable to convert to Table as requested: {message}")
 
 
 def validate_list_options(options: ListOptions) -> FieldErrors:
-    """Check the options of a list or, where they say so, of a watch."""
+    """Validate the options of a list or, if *watch* is set, of a watch."""
     if options.watch:
-        yield from _watch(options)
+        yield from _validate_watch(options)
         return
     if options.resource_version_match:
-        yield from _list_match(options)
+        yield from _validate_list_match(options)
     if options.send_initial_events is not None:
         yield forbidden(_INITIAL_EVENTS, "sendInitialEvents is forbidden for list")
 
 
 def validate_create_options(options: CreateOptions) -> FieldErrors:
-    return _write(options)
+    return _validate_write(options)
 
 
 def validate_update_options(options: UpdateOptions) -> FieldErrors:
-    return _write(options)
+    return _validate_write(options)
 
 
 def validate_patch_options(options: PatchOptions, *, apply: bool) -> FieldErrors:
-    """Check the options of a patch; *apply* is whether it is a server-side apply."""
+    """Validate the options of a patch; *apply* is true for a server-side apply."""
     if not apply and options.force is not None:
         yield forbidden(Path("force"), "may not be specified for non-apply patch")
     if apply and not options.field_manager:
         yield required(Path("fieldManager"), "is required for apply patch")
-    yield from _write(options)
+    yield from _validate_write(options)
 
 
 def validate_delete_options(options: DeleteOptions) -> FieldErrors:
@@ -91,12 +93,12 @@ def validate_delete_options(options: DeleteOptions) -> FieldErrors:
     if options.orphan_dependents is not None and policy is not None:
         rule = "orphanDependents and deletionPropagation cannot be both set"
         yield invalid(_POLICY, policy, rule)
-    known = FOREGROUND, BACKGROUND, ORPHAN
-    if policy is not None and policy not in known:
-        yield not_supported(_POLICY, policy, (*known, "nil"))
+    policies = FOREGROUND, BACKGROUND, ORPHAN
+    if policy is not None and policy not in policies:
+        yield not_supported(_POLICY, policy, (*policies, "nil"))
     yield from validate_dry_run(options.dry_run, Path("dryRun"))
     if options.ignore_store_read_error_with_cluster_breaking_potential:
-        yield from _ignoring_read_errors(options)
+        yield from _validate_ignoring_read_errors(options)
 
 
 def validate_table_options(options: TableOptions) -> FieldErrors:
@@ -106,17 +108,17 @@ def validate_table_options(options: TableOptions) -> FieldErrors:
 
 
 def validate_field_manager(manager: str, path: Path) -> FieldErrors:
-    """Check the name of a manager, which may be empty."""
+    """Validate the name of a field manager, which may be empty."""
     if manager.isascii() and manager.isprintable() and len(manager) <= FIELD_MANAGER_MAX:
         return
-    if len(_bytes(manager)) > FIELD_MANAGER_MAX:
+    if byte_length(manager) > FIELD_MANAGER_MAX:
         yield too_long(path, FIELD_MANAGER_MAX)
     position = 0
     for character in manager:
         if not character.isprintable():
             rule = f"invalid character U+{ord(character):04X} (at position {position})"
             yield invalid(path, manager, rule)
-        position += len(_bytes(character))
+        position += byte_length(character)
 
 
 def validate_dry_run(dry_run: Sequence[str], path: Path) -> FieldErrors:
@@ -129,7 +131,7 @@ def validate_field_validation(directive: str, path: Path) -> FieldErrors:
         yield not_supported(path, directive, FIELD_VALIDATIONS)
 
 
-def _list_match(options: ListOptions) -> FieldErrors:
+def _validate_list_match(options: ListOptions) -> FieldErrors:
     match = options.resource_version_match
     if not options.resource_version:
         rule = "resourceVersionMatch is forbidden unless resourceVersion is provided"
@@ -143,7 +145,7 @@ def _list_match(options: ListOptions) -> FieldErrors:
         yield forbidden(_MATCH, rule)
 
 
-def _watch(options: ListOptions) -> FieldErrors:
+def _validate_watch(options: ListOptions) -> FieldErrors:
     match = options.resource_version_match
     if options.send_initial_events is not None and match != NOT_OLDER_THAN:
         rule = f"sendInitialEvents requires setting resourceVersionMatch to {NOT_OLDER_THAN}"
@@ -159,14 +161,14 @@ def _watch(options: ListOptions) -> FieldErrors:
         yield forbidden(_MATCH, "resourceVersionMatch is forbidden when continue is provided")
 
 
-def _write(options: CreateOptions | UpdateOptions | PatchOptions) -> FieldErrors:
+def _validate_write(options: CreateOptions | UpdateOptions | PatchOptions) -> FieldErrors:
     yield from validate_field_manager(options.field_manager, Path("fieldManager"))
     yield from validate_dry_run(options.dry_run, Path("dryRun"))
     yield from validate_field_validation(options.field_validation, Path("fieldValidation"))
 
 
-def _ignoring_read_errors(options: DeleteOptions) -> FieldErrors:
-    """An object that cannot be read has nothing that any other option could be about."""
+def _validate_ignoring_read_errors(options: DeleteOptions) -> FieldErrors:
+    """Reject all other options: none can apply to an object that cannot be decoded."""
     others = {
         "dryRun": bool(options.dry_run),
         "propagationPolicy": options.propagation_policy is not None,
@@ -177,7 +179,3 @@ def _ignoring_read_errors(options: DeleteOptions) -> FieldErrors:
     for name, is_set in others.items():
         if is_set:
             yield invalid(_IGNORE, True, f"cannot be set together with .{name}")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

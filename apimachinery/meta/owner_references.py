@@ -1,8 +1,8 @@
-"""Owner references: which object another one belongs to, and which controller manages it.
+"""Owner references: set, find and remove the owners of an object and its controller.
 
-Deleting an owner deletes what it owns, so a reference that cannot be right is refused here before
-any server sees it. An owner is *identified* by its uid, while a reference is *replaced* by group,
-kind and name: an owner that was deleted and made again takes the place of its former self.
+Deleting an owner deletes its dependents, so impossible references are rejected here before they are
+sent to a server. Owners are compared by uid, but references are replaced by group, kind and name:
+an owner that was deleted and created again replaces the reference to its predecessor.
 """
 
 from apimachinery.meta.types import Object, OwnerReference
@@ -10,11 +10,11 @@ from apimachinery.schema import GroupVersion, GroupVersionKind, InvalidGroupVers
 
 
 class InvalidOwner(ValueError):
-    """An owner that the object cannot have, because of the namespaces of both."""
+    """An owner in a namespace from which it cannot own the object."""
 
 
 class AlreadyOwned(ValueError):
-    """An object that another controller manages; *owner* is the reference to it."""
+    """An object that another controller manages; *owner* is the reference to that controller."""
 
     def __init__(self, obj: Object, owner: OwnerReference) -> None:
         super().__init__(
@@ -31,7 +31,10 @@ def owner_reference(
     controller: bool | None = None,
     block: bool | None = None,
 ) -> OwnerReference:
-    """Refer to *owner*; *block* keeps it from being removed in the foreground before the object."""
+    """Return a reference to *owner*.
+
+    With *block*, a foreground deletion removes the owner only after the object.
+    """
     return OwnerReference(
         api_version=kind.api_version,
         kind=kind.kind,
@@ -43,12 +46,13 @@ def owner_reference(
 
 
 def controller_of(obj: Object) -> OwnerReference | None:
-    """The reference to the controller that manages *obj*, if one does."""
-    return next((found for found in obj.metadata.owner_references if found.controller), None)
+    """Return the reference to the controller that manages *obj*, or None."""
+    references = obj.metadata.owner_references
+    return next((reference for reference in references if reference.controller), None)
 
 
 def is_controlled_by(obj: Object, owner: Object) -> bool:
-    """Tell whether *owner*, this very one and no namesake, is the controller of *obj*."""
+    """Return whether *owner* is the controller of *obj*, by uid."""
     controller = controller_of(obj)
     return controller is not None and controller.uid == owner.metadata.uid
 
@@ -56,7 +60,7 @@ def is_controlled_by(obj: Object, owner: Object) -> bool:
 def set_controller(
     owner: Object, obj: Object, kind: GroupVersionKind, *, block: bool | None = True
 ) -> None:
-    """Make *owner* the controller of *obj*, or raise InvalidOwner or AlreadyOwned."""
+    """Make *owner* the controller of *obj*; raises InvalidOwner, AlreadyOwned."""
     check_owner(owner, obj)
     reference = owner_reference(owner, kind, controller=True, block=block)
     existing = controller_of(obj)
@@ -68,27 +72,27 @@ def set_controller(
 def set_owner(
     owner: Object, obj: Object, kind: GroupVersionKind, *, block: bool | None = None
 ) -> None:
-    """Make *owner* one of the owners of *obj*, not its controller, or raise InvalidOwner."""
+    """Make *owner* an owner of *obj*, but not its controller; raises InvalidOwner."""
     check_owner(owner, obj)
     _upsert(obj, owner_reference(owner, kind, block=block))
 
 
 def has_owner(obj: Object, owner: Object) -> bool:
-    """Tell whether *owner*, this very one and no namesake, owns *obj*."""
+    """Return whether *owner* owns *obj*, by uid."""
     uid = owner.metadata.uid
-    return any(found.uid == uid for found in obj.metadata.owner_references)
+    return any(reference.uid == uid for reference in obj.metadata.owner_references)
 
 
 def remove_owner(obj: Object, owner: Object) -> bool:
-    """Take out the reference to *owner*; tell whether there was one."""
+    """Remove the reference to *owner*; return whether there was one."""
     references = obj.metadata.owner_references
-    kept = [found for found in references if found.uid != owner.metadata.uid]
+    kept = [reference for reference in references if reference.uid != owner.metadata.uid]
     obj.metadata.owner_references = kept
     return len(kept) < len(references)
 
 
 def owner_group(reference: OwnerReference) -> str | None:
-    """The group of an owner's kind; None if the reference names no version that can be."""
+    """Return the group of the owner's kind; None if the apiVersion is malformed."""
     try:
         return GroupVersion.parse(reference.api_version).group
     except InvalidGroupVersion:
@@ -96,36 +100,42 @@ def owner_group(reference: OwnerReference) -> str | None:
 
 
 def check_owner(owner: Object, obj: Object) -> None:
-    """Raise InvalidOwner if *owner* lives where it cannot own *obj*."""
-    theirs, ours = owner.metadata.namespace, obj.metadata.namespace
-    if not theirs:
+    """Raise InvalidOwner if *owner* is in another namespace than *obj*.
+
+    A cluster-scoped owner can own any object.
+    """
+    owner_namespace, obj_namespace = owner.metadata.namespace, obj.metadata.namespace
+    if not owner_namespace:
         return
-    if not ours:
+    if not obj_namespace:
         raise InvalidOwner(
             "cluster-scoped resource must not have a namespace-scoped owner,"
-            f" owner's namespace {theirs}"
+            f" owner's namespace {owner_namespace}"
         )
-    if theirs != ours:
+    if owner_namespace != obj_namespace:
         raise InvalidOwner(
             "cross-namespace owner references are disallowed,"
-            f" owner's namespace {theirs}, obj's namespace {ours}"
+            f" owner's namespace {owner_namespace}, obj's namespace {obj_namespace}"
         )
 
 
 def _upsert(obj: Object, reference: OwnerReference) -> None:
     references = obj.metadata.owner_references
-    for position, found in enumerate(references):
-        if _same_object(found, reference):
+    for position, existing in enumerate(references):
+        if _same_object(existing, reference):
             references[position] = reference
             return
     references.append(reference)
 
 
-def _same_object(one: OwnerReference, other: OwnerReference) -> bool:
-    """Versions of one kind are the same object; a malformed version is no object at all."""
-    group = owner_group(one)
-    return group is not None and (group, one.kind, one.name) == (
-        owner_group(other),
-        other.kind,
-        other.name,
+def _same_object(left: OwnerReference, right: OwnerReference) -> bool:
+    """Return whether two references name one object, in any version of its group.
+
+    A reference with a malformed apiVersion equals no other.
+    """
+    group = owner_group(left)
+    return group is not None and (group, left.kind, left.name) == (
+        owner_group(right),
+        right.kind,
+        right.name,
     )

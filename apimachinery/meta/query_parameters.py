@@ -1,9 +1,9 @@
-"""Query strings <-> options, both ways from one marshmallow schema for each kind of options.
+"""Query parameters: convert query strings to request options and back.
 
-A server loads what a client dumps, so one definition keeps them together. The values of a query
-are texts, and the rules by which they become values are Kubernetes' own: a parameter nobody knows
-is ignored, of a repeated one the first counts (all, for a list), and a flag is false only when it
-is absent, `0` or `false`, so that `?watch` means watch.
+The server loads what the client dumps, so one marshmallow schema per kind of options defines both
+directions. Strings are converted by Kubernetes' rules: unknown parameters are ignored, the first
+of several values counts (all of them for a list), and a flag is false only if it is absent, `0` or
+`false`, so that `?watch` starts a watch.
 """
 
 import re
@@ -30,7 +30,7 @@ from apimachinery.scalars.wire_types import INT64_MAX, INT64_MIN
 from apimachinery.selectors import InvalidSelector
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
-"""Every parameter with its values in order; `urllib.parse.parse_qs` with `keep_blank_values`."""
+"""Parameter -> its values in order, as from `urllib.parse.parse_qs` with `keep_blank_values`."""
 
 OptionsT = TypeVar(
     "OptionsT",
@@ -45,21 +45,21 @@ OptionsT = TypeVar(
 
 
 def load(kind: type[OptionsT], query: Query) -> OptionsT:
-    """Read the options of one kind, or raise BadRequest; bad selectors are refused as well."""
+    """Load the options of one kind; raises BadRequest, also for malformed selectors."""
     options = _load(kind, query)
     if isinstance(options, ListOptions) and (options.label_selector or options.field_selector):
-        _selection(options)
+        _parse_selectors(options)
     return options
 
 
 def load_list(query: Query) -> tuple[ListOptions, ObjectSelector]:
-    """Read the options of a list together with its selectors, which are parsed only once."""
+    """Load the options of a list together with its parsed selectors; raises BadRequest."""
     options = _load(ListOptions, query)
-    return options, _selection(options)
+    return options, _parse_selectors(options)
 
 
 def dump(options: OptionsT) -> dict[str, list[str]]:
-    """Write the parameters of a query, sorted by name; what is unset is left out."""
+    """Return the query parameters of options, sorted by name; unset options are omitted."""
     return dict(sorted(_schema(type(options)).dump(options).items()))
 
 
@@ -69,13 +69,13 @@ def _load(kind: type[OptionsT], query: Query) -> OptionsT:
     try:
         values = _schema(kind).load(query)
     except ValidationError as error:
-        # Kubernetes stops at the first parameter that it cannot read, in the order of the fields.
-        complaints = next(iter(error.messages_dict.values()))
-        raise BadRequest(complaints[0]) from None
+        # Kubernetes reports only the first malformed parameter, in the order of the fields.
+        messages = next(iter(error.messages_dict.values()))
+        raise BadRequest(messages[0]) from None
     return kind(**values)
 
 
-def _selection(options: ListOptions) -> ObjectSelector:
+def _parse_selectors(options: ListOptions) -> ObjectSelector:
     try:
         return options.selection()
     except InvalidSelector as error:
@@ -83,9 +83,9 @@ def _selection(options: ListOptions) -> ObjectSelector:
 
 
 class _Parameter(fields.Field[Any]):
-    """One parameter: a sequence of texts in the query, one value in the options.
+    """One parameter: a sequence of strings in the query, one value in the options.
 
-    An *optional* one is left out only when it is None; any other also when it is zero.
+    An *optional* parameter is omitted only if it is None, any other also if it is zero.
     """
 
     def __init__(self, *, optional: bool = False, attribute: str | None = None) -> None:
@@ -108,11 +108,11 @@ class _Parameter(fields.Field[Any]):
 
 class _Text(_Parameter):
     def parse(self, values: Sequence[str]) -> str:
-        return _checked(values[0])
+        return _check_utf8(values[0])
 
 
 class _Precondition(_Text):
-    """A text of the preconditions, where an empty one is none."""
+    """A string of the preconditions; an empty value counts as absent."""
 
     def __init__(self, name: str) -> None:
         super().__init__(attribute=f"preconditions.{name}")
@@ -123,7 +123,7 @@ class _Precondition(_Text):
 
 class _Texts(_Parameter):
     def parse(self, values: Sequence[str]) -> list[str]:
-        return [_checked(value) for value in values]
+        return [_check_utf8(value) for value in values]
 
     def write(self, value: Any) -> list[str]:
         return list(value)
@@ -143,7 +143,7 @@ class _Integer(_Parameter):
 
 
 class _Parameters(Schema):
-    """Names as on the wire, and no complaint about unknown ones."""
+    """A schema with wire names that ignores unknown parameters."""
 
     class Meta:
         unknown = EXCLUDE
@@ -206,12 +206,12 @@ _SCHEMAS: Final[Mapping[type[Any], type[_Parameters]]] = {
 
 @cache
 def _schema(kind: type[Any]) -> _Parameters:
-    """The schema of one kind of options; making one costs more than many uses of it."""
+    """Return the schema of one kind of options; creating one is expensive, so it is cached."""
     return _SCHEMAS[kind]()
 
 
-def _checked(text: str) -> str:
-    """Refuse what no UTF-8 could have said: it could not be written into any answer either."""
+def _check_utf8(text: str) -> str:
+    """Reject text from invalid UTF-8, which could not be encoded in a response."""
     if not text.isascii():
         try:
             text.encode()
@@ -225,13 +225,13 @@ _UINT64_MAX: Final = 2**64 - 1
 
 
 def _parse_int(text: str) -> int:
-    """Read an int64 as Go does, and complain in Go's words."""
-    found = _NUMBER.match(text)
-    digits = found[1].lstrip("0") if found else ""
-    # Go notices an overflow of 64 bits before it looks at what comes after.
+    """Parse an int64 like Go's strconv, with its error messages."""
+    match = _NUMBER.match(text)
+    digits = match[1].lstrip("0") if match else ""
+    # Go detects an overflow of 64 bits before it checks the characters that follow.
     if len(digits) > 20 or int(digits or "0") > _UINT64_MAX:
         raise _number_error(text, "value out of range")
-    if not found or not found[1] or found.end() != len(text):
+    if not match or not match[1] or match.end() != len(text):
         raise _number_error(text, "invalid syntax")
     value = -int(digits or "0") if text.startswith("-") else int(digits or "0")
     if not INT64_MIN <= value <= INT64_MAX:

@@ -1,4 +1,4 @@
-"""Status: what a server answers when there is no object to answer with, above all for errors."""
+"""Status: the response to a request that returns no object, above all to a failed one."""
 
 from apimachinery.meta.types import ListMeta, TypeMeta
 from apimachinery.model.model import Model, field
@@ -6,7 +6,7 @@ from apimachinery.scalars.wire_types import Int32
 
 
 class StatusCause(Model):
-    """One of several reasons for an error, usually a field and what is wrong with it."""
+    """One cause of an error, usually a field and its validation error."""
 
     reason: str = field("", proto=1)
     message: str = field("", proto=2)
@@ -14,7 +14,7 @@ class StatusCause(Model):
 
 
 class StatusDetails(Model):
-    """What the error is about. *kind* is mostly a resource name, and a kind for Invalid."""
+    """The object that an error is about. *kind* is usually a resource; for Invalid, a kind."""
 
     name: str = field("", proto=1)
     group: str = field("", proto=2)
@@ -25,7 +25,7 @@ class StatusDetails(Model):
 
 
 class Status(TypeMeta):
-    """The outcome of a request that has no other answer."""
+    """The result of a request that returns no object."""
 
     metadata: ListMeta = field(default_factory=ListMeta, proto=1)
     status: str = field("", proto=2, enum=("Success", "Failure"))

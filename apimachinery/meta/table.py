@@ -1,4 +1,4 @@
-"""Table: rows of cells, as `kubectl get` prints them."""
+"""Table: the rows and columns that `kubectl get` prints."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from apimachinery.scalars.wire_types import Int32, RawExtension
 
 
 class TableColumnDefinition(Model):
-    """What a column holds. A *priority* above 0 is only shown when asked for (`-o wide`)."""
+    """A column. One with a *priority* above 0 is printed only with `-o wide`."""
 
     name: str
     type: str
@@ -18,7 +18,7 @@ class TableColumnDefinition(Model):
 
 
 class TableRowCondition(Model):
-    """A remark on a whole row, such as that the object is finished."""
+    """A condition of a whole row, such as that its object is completed."""
 
     type: str
     status: str
@@ -27,7 +27,7 @@ class TableRowCondition(Model):
 
 
 class TableRow(Model):
-    """The cells of one object, in the order of the columns, and the object as far as asked for."""
+    """The cells of one object, in the order of the columns, and the object if requested."""
 
     cells: list[Any]
     conditions: list[TableRowCondition] = field(default_factory=list)
@@ -35,9 +35,9 @@ class TableRow(Model):
 
 
 class Table(TypeMeta):
-    """A list of objects turned into rows.
+    """A list of objects as rows.
 
-    In a watch only the first event defines the columns; in the others they are null.
+    In a watch only the first event defines the columns; in later events they are null.
     """
 
     metadata: ListMeta = field(default_factory=ListMeta)

@@ -1,4 +1,4 @@
-"""The types every kind is made with: Object and its metadata, lists, references, conditions."""
+"""Object, ObjectMeta and the other types that all kinds share: lists, references, conditions."""
 
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -8,29 +8,31 @@ from apimachinery.scalars.wire_types import FieldsV1, RawExtension
 
 
 class TypeMeta(Model):
-    """Which kind of document this is. Internal objects leave both empty."""
+    """The kind and apiVersion of a document; both are empty in internal objects."""
 
     kind: str = field("", doc="The kind of this document.")
-    api_version: str = field("", doc="The group and version this document is written in.")
+    api_version: str = field("", doc="The group and version of this document.")
 
 
 class OwnerReference(Model, map_type="atomic"):
-    """An object that this one belongs to, and whose deletion deletes it."""
+    """A reference to an owner, whose deletion deletes the object."""
 
     api_version: str = field(proto=5)
     kind: str = field(proto=1)
     name: str = field(proto=3)
     uid: str = field(proto=4)
     controller: bool | None = field(
-        None, proto=6, doc="True for the one owner that manages this object."
+        None, proto=6, doc="Whether this owner is the controller that manages the object."
     )
     block_owner_deletion: bool | None = field(
-        None, proto=7, doc="The owner is not removed in the foreground before this object is."
+        None,
+        proto=7,
+        doc="Whether a foreground deletion removes the owner only after this object.",
     )
 
 
 class ManagedFieldsEntry(Model):
-    """The fields that one manager last set by one operation in one version."""
+    """The fields that one manager owns by one operation in one version."""
 
     manager: str = field("", proto=1)
     operation: str = field("", proto=2, enum=("Apply", "Update"))
@@ -42,29 +44,31 @@ class ManagedFieldsEntry(Model):
 
 
 class ObjectMeta(Model):
-    """What every stored object has beside its content: name, labels, owners, history."""
+    """The metadata of every stored object: name, labels, owners, managed fields."""
 
-    name: str = field("", proto=1, doc="Unique within a namespace; cannot be changed.")
+    name: str = field("", proto=1, doc="The name, unique within a namespace and immutable.")
     generate_name: str = field(
-        "", proto=2, doc="A prefix from which the server makes a unique name when none is given."
+        "", proto=2, doc="The prefix of a unique name that the server generates if name is empty."
     )
-    namespace: str = field("", proto=3, doc="The space in which the name is unique.")
+    namespace: str = field("", proto=3, doc="The namespace within which the name is unique.")
     self_link: str = field("", proto=4, doc="No longer set by servers.")
     uid: str = field("", proto=5, doc="Unique in time and space; set by the server.")
     resource_version: str = field(
-        "", proto=6, doc="An opaque mark of this state of the object, for updates and watches."
+        "", proto=6, doc="An opaque version of the object, for updates and watches."
     )
-    generation: int = field(0, proto=7, doc="Raised by the server when the desired state changes.")
+    generation: int = field(
+        0, proto=7, doc="Incremented by the server when the desired state changes."
+    )
     creation_timestamp: Time | None = field(None, proto=8)
     deletion_timestamp: Time | None = field(
-        None, proto=9, doc="Set by the server when deletion was asked for and is not finished."
+        None, proto=9, doc="Set by the server when a deletion is requested and not yet complete."
     )
     deletion_grace_period_seconds: int | None = field(None, proto=10)
     labels: dict[str, str] = field(
-        default_factory=dict, proto=11, doc="Names and values to select objects by."
+        default_factory=dict, proto=11, doc="Keys and values that selectors match."
     )
     annotations: dict[str, str] = field(
-        default_factory=dict, proto=12, doc="Names and values that nothing selects by."
+        default_factory=dict, proto=12, doc="Keys and values that selectors do not match."
     )
     owner_references: list[OwnerReference] = field(
         default_factory=list,
@@ -78,7 +82,8 @@ class ObjectMeta(Model):
         proto=14,
         list_type="set",
         patch_strategy="merge",
-        doc="Who must act before the object is removed; it stays until this is empty.",
+        doc="Identifiers of the components that must act before the object is removed. It is"
+        " removed once the list is empty.",
     )
     managed_fields: list[ManagedFieldsEntry] = field(
         default_factory=list, proto=17, list_type="atomic"
@@ -86,9 +91,9 @@ class ObjectMeta(Model):
 
 
 class Object(TypeMeta):
-    """The base of every kind that is stored by name.
+    """The base class of every kind that is stored by name.
 
-    The kind is the name of the class, or what the class says it is:
+    The kind is the name of the class, or the one that it declares:
     `class GadgetV1(Object, kind="Gadget")`.
     """
 
@@ -102,13 +107,13 @@ class Object(TypeMeta):
 
 
 class ShardInfo(Model):
-    """Which part of a sharded collection a list is."""
+    """The selector of the shard that a list contains."""
 
     selector: str = field(proto=1)
 
 
 class ListMeta(Model):
-    """What a list has beside its items."""
+    """The metadata of a list."""
 
     self_link: str = field("", proto=1)
     resource_version: str = field("", proto=2)
@@ -121,20 +126,20 @@ ObjectT = TypeVar("ObjectT", bound=TypeMeta)
 
 
 class ObjectList(TypeMeta, Generic[ObjectT]):
-    """Objects of one kind; the items of a typed list do not repeat their kind."""
+    """A list of objects of one kind; the items omit kind and apiVersion."""
 
     metadata: ListMeta = field(default_factory=ListMeta, proto=1)
     items: list[ObjectT] = field(default_factory=list, proto=2, omit_empty=False)
 
 
 class PartialObjectMetadata(Object):
-    """An object of any kind, of which only the metadata was asked for."""
+    """The metadata of an object of any kind."""
 
 
 class PartialObjectMetadataList(TypeMeta):
-    """A list of which only the metadata was asked for.
+    """A list of the metadata of objects.
 
-    Not an `ObjectList[...]`, which pydantic would compile as soon as anybody loads this module.
+    Not an `ObjectList[...]`, which pydantic would compile when this module is imported.
     """
 
     metadata: ListMeta = field(default_factory=ListMeta, proto=1)
@@ -142,7 +147,7 @@ class PartialObjectMetadataList(TypeMeta):
 
 
 class LabelSelectorRequirement(Model):
-    """One condition on the labels of an object."""
+    """A requirement on the labels of an object."""
 
     key: str = field(proto=1)
     operator: str = field(proto=2, enum=("In", "NotIn", "Exists", "DoesNotExist"))
@@ -150,7 +155,7 @@ class LabelSelectorRequirement(Model):
 
 
 class LabelSelector(Model, map_type="atomic"):
-    """Objects whose labels meet every condition; an empty one selects all objects."""
+    """Selects the objects whose labels meet every requirement; an empty one selects all."""
 
     match_labels: dict[str, str] = field(default_factory=dict, proto=1)
     match_expressions: list[LabelSelectorRequirement] = field(
@@ -170,14 +175,14 @@ class Condition(Model):
 
 
 class WatchEvent(Model):
-    """One change of an object, as a watch reports it."""
+    """One change of an object in a watch."""
 
     type: str = field(proto=1, enum=("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"))
     object: RawExtension = field(proto=2)
 
 
 class Preconditions(Model):
-    """What must be true of an object for it to be deleted or changed."""
+    """The uid and resourceVersion that an object must have to be deleted or updated."""
 
     uid: str | None = field(None, proto=1)
     resource_version: str | None = field(None, proto=2)

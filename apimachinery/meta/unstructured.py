@@ -1,7 +1,7 @@
-"""Unstructured: an object of a kind no class was written for.
+"""Unstructured: an object of a kind that has no class, such as a custom resource.
 
-Its metadata is the ordinary typed one, so everything generic (names, labels, owners) works on it;
-the rest is plain JSON, reached by key: `gadget["spec"]["replicas"]`.
+Its metadata is a typed ObjectMeta, so generic code (names, labels, owners) works on it; the other
+fields are plain JSON, accessed by key: `gadget["spec"]["replicas"]`.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ from apimachinery.model.wire_rules import sorted_deep
 
 
 class Unstructured(Object):
-    """One object of any kind."""
+    """An object of any kind."""
 
     model_config = ConfigDict(extra="allow")
 
     @property
     def content(self) -> dict[str, Any]:
-        """Everything but kind, apiVersion and metadata; changing it changes the object."""
+        """All fields but kind, apiVersion and metadata; changing it changes the object."""
         if self.__pydantic_extra__ is None:
             object.__setattr__(self, "__pydantic_extra__", {})
         return self.__pydantic_extra__  # type: ignore[return-value]
@@ -45,7 +45,7 @@ class Unstructured(Object):
         return self.content.get(key, default)
 
     def nested(self, *path: str | int, default: Any = None) -> Any:
-        """The value at *path* in the content, or *default* when something on the way is missing."""
+        """Return the value at *path* in the content, or *default* if a step is missing."""
         value: Any = self.content
         for step in path:
             try:
@@ -55,35 +55,38 @@ class Unstructured(Object):
         return value
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole document, in the canonical order of its keys."""
+        """Return the whole document as plain values, with sorted keys."""
         document = self.model_dump(mode="json")
         return {key: sorted_deep(value) for key, value in document.items()}
 
     def to_json(self) -> bytes:
-        """The canonical compact JSON of the document."""
+        """Return the canonical compact JSON of the document."""
         parts = [
             b'"%b":%b' % (name, orjson.dumps(value))
             for name, value in ((b"kind", self.kind), (b"apiVersion", self.api_version))
             if value
         ]
         metadata = self.metadata
-        written: bytes = metadata.__pydantic_serializer__.to_json(metadata, by_alias=True)
-        parts.append(b'"metadata":%b' % written)
+        encoded: bytes = metadata.__pydantic_serializer__.to_json(metadata, by_alias=True)
+        parts.append(b'"metadata":%b' % encoded)
         if self.content:
             parts.append(dump_content(self.content)[1:-1])
         return b"{%b}" % b",".join(parts)
 
 
 def dump_content(content: Any) -> bytes:
-    """The canonical compact JSON of plain values."""
+    """Return the canonical compact JSON of plain values."""
     try:
         return orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
-    except orjson.JSONEncodeError:  # an integer of more than 64 bits, which the slower one can do
+    except orjson.JSONEncodeError:  # integers above 64 bits need the slower encoder
         return to_json(sorted_deep(content))
 
 
 def load_content(data: bytes) -> dict[str, Any]:
-    """A document as plain values, or DecodeError; it may not nest deeper than any other."""
+    """Parse a document to plain values, with the nesting limit of all documents.
+
+    Raises DecodeError.
+    """
     try:
         document = from_json(data, allow_inf_nan=False)
     except ValueError as error:

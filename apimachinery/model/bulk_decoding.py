@@ -1,10 +1,10 @@
-"""JSON bytes -> Model, for objects that come in great numbers.
+"""Bulk decoding: JSON bytes -> Model, for the large numbers of objects in lists and watches.
 
-pydantic notes in every model which of its fields were given. The notes of a pod take about as much
-memory as the pod, making and dropping them a quarter of the time of a list, and nothing asks for
-them. So a class is compiled here once more, for reading alone, in the way pydantic makes
-dataclasses, which is the same without the notes. What cannot be read so is read by `decode_json`,
-which knows how to say why.
+pydantic records in every model which fields were set. For a pod these sets take about as much
+memory as the pod itself, and building and freeing them takes a quarter of the time to decode a
+list; nothing uses them. So each class gets a second validator here that builds it the way pydantic
+builds dataclasses, which have no such set. Documents that this validator rejects are decoded again
+by `decode_json`, which handles nulls and reports errors.
 """
 
 from typing import Any, TypeVar, cast
@@ -12,59 +12,63 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
-from apimachinery.model.decoding import decode_json, has_untyped_parts, refuse_non_numbers
-from apimachinery.model.model import Model, forget_given
+from apimachinery.model.decoding import decode_json, has_untyped_parts, reject_non_finite_numbers
+from apimachinery.model.model import Model, drop_fields_set
 
 ModelT = TypeVar("ModelT", bound=Model)
 
 
-def read_json(cls: type[ModelT], data: bytes | str) -> ModelT:
-    """The object that `decode_json` would give, unknown fields left out, or DecodeError."""
+def bulk_decode_json(cls: type[ModelT], data: bytes | str) -> ModelT:
+    """Decode like `decode_json`, ignoring unknown fields; raises DecodeError."""
     if has_untyped_parts(cls):
-        refuse_non_numbers(data)
+        reject_non_finite_numbers(data)
     try:
-        return cast(ModelT, _reader(cls).validate_json(data, by_alias=True, by_name=False))
+        return cast(ModelT, _bulk_validator(cls).validate_json(data, by_alias=True, by_name=False))
     except ValidationError:
-        found = decode_json(cls, data, find_unknown=False).object
-    forget_given(found)
-    return found
+        obj = decode_json(cls, data, find_unknown=False).object
+    drop_fields_set(obj)
+    return obj
 
 
-def read_document(cls: type[ModelT], document: dict[str, Any]) -> ModelT:
-    """The same of parsed JSON, for a class without bytes in it; ValueError for what is odd."""
-    return cast(ModelT, _reader(cls).validate_python(document, by_alias=True, by_name=False))
+def bulk_decode_document(cls: type[ModelT], document: dict[str, Any]) -> ModelT:
+    """Decode parsed JSON; raises ValueError, also where `bulk_decode_json` would try again.
+
+    Not for classes with `Bytes` fields: base64 is decoded only when pydantic reads JSON.
+    """
+    validator = _bulk_validator(cls)
+    return cast(ModelT, validator.validate_python(document, by_alias=True, by_name=False))
 
 
-def _reader(cls: type[BaseModel]) -> SchemaValidator:
-    known: SchemaValidator | None = cls.__dict__.get("__reader_cache__")
-    if known is None:
+def _bulk_validator(cls: type[BaseModel]) -> SchemaValidator:
+    cached: SchemaValidator | None = cls.__dict__.get("__bulk_validator_cache__")
+    if cached is None:
         if not cls.__pydantic_complete__:
             cls.model_rebuild()
-        known = SchemaValidator(_without_notes(cls.__pydantic_core_schema__))
-        type.__setattr__(cls, "__reader_cache__", known)
-    return known
+        cached = SchemaValidator(_without_fields_set(cls.__pydantic_core_schema__))
+        type.__setattr__(cls, "__bulk_validator_cache__", cached)
+    return cached
 
 
-def _without_notes(schema: Any) -> Any:
-    """The same schema with a dataclass for each model that is nothing but its fields."""
+def _without_fields_set(schema: Any) -> Any:
+    """Replace every model of a core schema by a dataclass, if it consists only of its fields."""
     if isinstance(schema, list):
-        return [_without_notes(part) for part in schema]
+        return [_without_fields_set(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     if schema.get("type") == "model":
         return _as_dataclass(schema) if _is_plain(schema) else schema
     return {
-        key: part if key in ("serialization", "metadata") else _without_notes(part)
+        key: part if key in ("serialization", "metadata") else _without_fields_set(part)
         for key, part in schema.items()
     }
 
 
 def _is_plain(model: dict[str, Any]) -> bool:
-    """Whether a model keeps no unknown fields, and no code of its own runs when it is made."""
-    odd = ("root_model", "custom_init", "post_init")
+    """Return whether a model drops unknown fields and runs no code of its own on creation."""
+    custom = ("root_model", "custom_init", "post_init")
     keeps_unknown = model.get("config", {}).get("extra_fields_behavior") == "allow"
     inner: str = model["schema"]["type"]
-    return inner == "model-fields" and not keeps_unknown and not any(map(model.get, odd))
+    return inner == "model-fields" and not keeps_unknown and not any(map(model.get, custom))
 
 
 def _as_dataclass(model: dict[str, Any]) -> CoreSchema:
@@ -76,7 +80,7 @@ def _as_dataclass(model: dict[str, Any]) -> CoreSchema:
             [
                 core_schema.dataclass_field(
                     name,
-                    _without_notes(field["schema"]),
+                    _without_fields_set(field["schema"]),
                     kw_only=True,
                     validation_alias=field.get("validation_alias"),
                 )
@@ -84,9 +88,9 @@ def _as_dataclass(model: dict[str, Any]) -> CoreSchema:
             ],
         ),
         list(fields),
-        # Or pydantic would take what it has compiled of the class already, and that takes notes.
+        # Otherwise pydantic reuses the validator of the class, which records the fields set.
         generic_origin=cls,
-        strict=False,  # strictly, parsed JSON is no object of the class
+        strict=False,  # in strict mode parsed JSON is not an instance of the class
         ref=model.get("ref"),
         config=model.get("config"),
     )

@@ -1,8 +1,8 @@
-"""What a Model class says about itself, read once: the view all generic code shares.
+"""Reflection on Model classes: their fields and types, computed once per class.
 
-Conversion, patches, protobuf, OpenAPI and the fuzzer need the same few facts of every field. They
-are worked out here from pydantic's, kept with the class, and plain to read: a `TypeInfo` is a
-model, a list, a map, a scalar or anything at all.
+Conversion, patches, protobuf, OpenAPI and the fuzzer all need the same facts about every field.
+They are derived here from pydantic's and cached on the class; a `TypeInfo` is a model, a list, a
+map, a scalar or untyped.
 """
 
 import types
@@ -21,25 +21,25 @@ Category = Literal["model", "list", "map", "scalar", "any"]
 
 @dataclass(frozen=True, slots=True)
 class TypeInfo:
-    """A type of a field. *metadata* is what `Annotated` carries: constraints and wire types."""
+    """The type of a field. *metadata* is that of `Annotated`: constraints and wire types."""
 
     category: Category
     python: Any
     """The Model class, the Python scalar, or a union of scalars (`int | str`)."""
     item: "TypeInfo | None" = None
-    """What a list holds, or a map's values are."""
+    """The type of a list's items or of a map's values."""
     optional: bool = False
     metadata: tuple[Any, ...] = ()
 
     @property
     def model(self) -> type[Model] | None:
-        """The Model at the bottom of lists and maps, if there is one."""
+        """The Model class, also one nested in lists and maps; None for other types."""
         if self.category == "model":
             return self.python  # type: ignore[no-any-return]
         return self.item.model if self.item else None
 
     def marked(self, marker: object) -> bool:
-        return any(found is marker for found in self.metadata)
+        return any(part is marker for part in self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +60,29 @@ class ModelField:
 
 
 def fields_of(cls: type[BaseModel]) -> tuple[ModelField, ...]:
-    """Every field of *cls* in order, its own and inherited ones."""
-    known: tuple[ModelField, ...] | None = cls.__dict__.get("__model_fields_cache__")
-    if known is None:
+    """Return every field of *cls* in order, own and inherited."""
+    cached: tuple[ModelField, ...] | None = cls.__dict__.get("__model_fields_cache__")
+    if cached is None:
         if not cls.__pydantic_complete__:
             cls.model_rebuild()
-        known = tuple(_field(name, info) for name, info in cls.__pydantic_fields__.items())
-        # On the class itself, so that facts live exactly as long as what they describe.
-        type.__setattr__(cls, "__model_fields_cache__", known)
-    return known
+        cached = tuple(_field(name, info) for name, info in cls.__pydantic_fields__.items())
+        # Cached on the class itself, so that the cache lives exactly as long as the class.
+        type.__setattr__(cls, "__model_fields_cache__", cached)
+    return cached
 
 
-def reachable(cls: type[BaseModel]) -> set[type[BaseModel]]:
-    """The class and every one that its objects can hold."""
-    found: set[type[BaseModel]] = set()
-    waiting = [cls]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(model for field in fields_of(one) if (model := field.type.model))
-    return found
+def reachable_models(cls: type[BaseModel]) -> set[type[BaseModel]]:
+    """Return *cls* and every Model class nested in it, at any depth."""
+    reached: set[type[BaseModel]] = set()
+    pending = [cls]
+    while pending:
+        model_class = pending.pop()
+        if model_class not in reached:
+            reached.add(model_class)
+            pending.extend(
+                nested for field in fields_of(model_class) if (nested := field.type.model)
+            )
+    return reached
 
 
 def markers_of(info: FieldInfo) -> Markers:
@@ -101,11 +103,12 @@ def _field(name: str, info: FieldInfo) -> ModelField:
 
 
 def type_info(annotation: Any, metadata: tuple[Any, ...] = ()) -> TypeInfo:
-    """Read one annotation. *metadata* is what stood around it."""
+    """Return the TypeInfo of an annotation. *metadata* comes from the enclosing `Annotated`."""
     origin = get_origin(annotation)
     if origin is Annotated:
-        inner, *extra = get_args(annotation)
-        return type_info(inner, (*metadata, *(one for part in extra for one in _unpacked(part))))
+        inner, *parts = get_args(annotation)
+        unpacked = (constraint for part in parts for constraint in _unpack(part))
+        return type_info(inner, (*metadata, *unpacked))
     if origin in (Union, types.UnionType):
         return _union(annotation, metadata)
     if origin is list or annotation is list:
@@ -121,32 +124,34 @@ def type_info(annotation: Any, metadata: tuple[Any, ...] = ()) -> TypeInfo:
     return TypeInfo("scalar", annotation, metadata=metadata)
 
 
-def _unpacked(metadata: Any) -> Iterable[Any]:
-    """pydantic's Field(ge=…) inside an Annotated carries its constraints in a list of its own."""
+def _unpack(metadata: Any) -> Iterable[Any]:
+    """Return the constraints of a pydantic `Field(ge=…)` inside an Annotated, or *metadata*."""
     return metadata.metadata if isinstance(metadata, FieldInfo) else (metadata,)
 
 
 def _union(annotation: Any, metadata: tuple[Any, ...]) -> TypeInfo:
-    arms = [arm for arm in get_args(annotation) if arm is not type(None)]
-    optional = len(arms) < len(get_args(annotation))
-    if len(arms) == 1:
-        inner = type_info(arms[0], metadata)
+    alternatives = [
+        alternative for alternative in get_args(annotation) if alternative is not type(None)
+    ]
+    optional = len(alternatives) < len(get_args(annotation))
+    if len(alternatives) == 1:
+        inner = type_info(alternatives[0], metadata)
         return TypeInfo(inner.category, inner.python, inner.item, optional, inner.metadata)
-    return TypeInfo("scalar", Union[tuple(arms)], None, optional, metadata)  # noqa: UP007
+    return TypeInfo("scalar", Union[tuple(alternatives)], None, optional, metadata)  # noqa: UP007
 
 
 def shape_of(cls: type[BaseModel]) -> StructShape:
-    """The shape that patches and field ownership see, made once per class."""
-    known: StructShape | None = cls.__dict__.get("__shape_cache__")
-    if known is None:
-        known = StructShape(
+    """Return the shape of *cls* for patches and field ownership, computed once per class."""
+    cached: StructShape | None = cls.__dict__.get("__shape_cache__")
+    if cached is None:
+        cached = StructShape(
             cls.__name__,
             lambda: {f.wire: _shape(f.type, f.markers) for f in fields_of(cls)},
             atomic=getattr(cls, "__map_type__", None) == "atomic",
             preserves_unknown=cls.model_config.get("extra") == "allow",
         )
-        type.__setattr__(cls, "__shape_cache__", known)
-    return known
+        type.__setattr__(cls, "__shape_cache__", cached)
+    return cached
 
 
 def _shape(info: TypeInfo, markers: Markers) -> Shape:
@@ -169,14 +174,15 @@ def _shape(info: TypeInfo, markers: Markers) -> Shape:
 
 
 def _struct_shape(cls: type[BaseModel], markers: Markers, strategy: frozenset[str]) -> StructShape:
-    plain = shape_of(cls)
+    """Return the shape of the class, with the markers of the field that holds it."""
+    class_shape = shape_of(cls)
     if not markers.map_type and not strategy:
-        return plain
+        return class_shape
     return StructShape(
-        plain.name,
-        lambda: plain.fields,
-        atomic=markers.map_type == "atomic" if markers.map_type else plain.atomic,
-        preserves_unknown=plain.preserves_unknown,
+        class_shape.name,
+        lambda: class_shape.fields,
+        atomic=markers.map_type == "atomic" if markers.map_type else class_shape.atomic,
+        preserves_unknown=class_shape.preserves_unknown,
         patch_strategy=strategy,
     )
 
@@ -187,5 +193,5 @@ def _key_defaults(item: TypeInfo, keys: tuple[str, ...]) -> dict[str, Any]:
     return {f.wire: f.default for f in fields_of(item.python) if f.wire in keys and _has_default(f)}
 
 
-def _has_default(found: ModelField) -> bool:
-    return not found.required and found.default not in (None, "", 0)
+def _has_default(field: ModelField) -> bool:
+    return not field.required and field.default not in (None, "", 0)

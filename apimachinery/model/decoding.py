@@ -1,12 +1,11 @@
-"""JSON bytes -> Model, with every complaint at its place.
+"""Decoding: JSON bytes -> Model, with an error for every bad field.
 
-Two kinds of complaint are kept apart because the wire keeps them apart. A document that does not
-have the types of its class cannot be understood at all (`DecodeError`, a 400). One that does, and
-breaks a declared constraint or lacks a required field, is understood and refused (`FieldErrors`
-in `DecodeError.fields`, a 422).
+Two kinds of error are distinguished, as on the wire. A document whose values have the wrong types
+cannot be decoded (`DecodeError`, a 400). A document that breaks a declared constraint or lacks a
+required field is decoded and then rejected (`DecodeError.fields` has the field errors, a 422).
 
-The fast way is one pass of pydantic over the bytes. Only a document that has nulls where the class
-has none, or unknown fields, or parts without a type, is looked at again.
+The fast path is one pass of pydantic over the bytes. Only a document with nulls that the class does
+not allow, with unknown fields or with untyped parts is parsed a second time.
 """
 
 import json
@@ -19,17 +18,17 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from apimachinery.fieldpath import FieldError, Path, invalid, required
-from apimachinery.model.class_fields import TypeInfo, fields_of, reachable
+from apimachinery.model.class_fields import TypeInfo, fields_of, reachable_models
 from apimachinery.scalars.wire_types import FIELDS_V1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 MAX_DEPTH: Final = 200
-"""How deep documents may nest, which is what pydantic's JSON parser allows."""
+"""The maximum nesting of a document, which is the limit of pydantic's JSON parser."""
 
 
 class DecodeError(ValueError):
-    """A document that is not one of its class; *fields* is set when only its values are wrong."""
+    """A document that cannot be decoded; *fields* is set if only its values are invalid."""
 
     def __init__(self, message: str, fields: Sequence[FieldError] = ()) -> None:
         super().__init__(message)
@@ -38,7 +37,7 @@ class DecodeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DecodedModel(Generic[ModelT]):
-    """An object, and the paths of what the document had beyond it."""
+    """A decoded object, and the paths of the unknown fields of its document."""
 
     object: ModelT
     unknown: tuple[str, ...] = ()
@@ -47,10 +46,10 @@ class DecodedModel(Generic[ModelT]):
 def decode_json(
     cls: type[ModelT], data: bytes | str, *, find_unknown: bool = True
 ) -> DecodedModel[ModelT]:
-    """Decode, or raise DecodeError.
+    """Decode JSON bytes to an object of *cls*; raises DecodeError.
 
-    A null means that the field is absent; as an element of a list, or a value of a map, it is the
-    zero of its type.
+    A null field counts as absent; a null element of a list or value of a map becomes the zero
+    value of its type.
     """
     try:
         return _validate(cls, data, find_unknown)
@@ -61,28 +60,28 @@ def decode_json(
     document = _without_nulls(cls, load_json(data), problems)
     unknown = tuple(unknown_fields(document, cls)) if find_unknown else ()
     try:
-        made = cls.model_validate_json(json.dumps(document), by_alias=True, by_name=False)
+        obj = cls.model_validate_json(json.dumps(document), by_alias=True, by_name=False)
     except ValidationError as error:
-        raise complaint(cls, error.errors(include_url=False)) from None
-    return DecodedModel(made, unknown)
+        raise to_decode_error(cls, error.errors(include_url=False)) from None
+    return DecodedModel(obj, unknown)
 
 
 def unknown_fields(document: Any, cls: type[BaseModel]) -> Iterator[str]:
-    """The paths of what *document* has and *cls* has no field for."""
+    """Yield the paths of the fields of *document* that *cls* does not declare."""
     return _unknown(document, TypeInfo("model", cls), "")
 
 
-def is_open(cls: type[BaseModel]) -> bool:
-    """Whether objects of the class, or of one that it holds, may have fields nobody declared."""
-    known: bool | None = cls.__dict__.get("__is_open_cache__")
-    if known is None:
-        known = any(found.model_config.get("extra") == "allow" for found in reachable(cls))
-        type.__setattr__(cls, "__is_open_cache__", known)
-    return known
+def _preserves_unknown(cls: type[BaseModel]) -> bool:
+    """Return whether the class, or one nested in it, keeps undeclared fields."""
+    cached: bool | None = cls.__dict__.get("__preserves_unknown_cache__")
+    if cached is None:
+        cached = any(model.model_config.get("extra") == "allow" for model in reachable_models(cls))
+        type.__setattr__(cls, "__preserves_unknown_cache__", cached)
+    return cached
 
 
 def load_json(data: bytes | str, **hooks: Any) -> Any:
-    """Parse by Python's own parser, which takes *hooks*, or raise DecodeError."""
+    """Parse with the standard library's parser, which accepts *hooks*; raises DecodeError."""
     try:
         return json.loads(data, parse_int=_integer, **hooks)
     except RecursionError:
@@ -92,23 +91,26 @@ def load_json(data: bytes | str, **hooks: Any) -> Any:
 
 
 def _integer(digits: str) -> int | float:
-    # Python refuses to read integers of thousands of digits, and no field can hold one.
+    # Python's int() rejects thousands of digits; no field can hold such a number anyway.
     return int(digits) if len(digits) < 4000 else float(digits)
 
 
 def _validate(cls: type[ModelT], data: bytes | str, find_unknown: bool) -> DecodedModel[ModelT]:
     if has_untyped_parts(cls):
-        refuse_non_numbers(data)
-    if not find_unknown or is_open(cls):
-        made = cls.model_validate_json(data, by_alias=True, by_name=False)
+        reject_non_finite_numbers(data)
+    if not find_unknown or _preserves_unknown(cls):
+        obj = cls.model_validate_json(data, by_alias=True, by_name=False)
         return DecodedModel(
-            made, tuple(unknown_fields(load_json(data), cls)) if find_unknown else ()
+            obj, tuple(unknown_fields(load_json(data), cls)) if find_unknown else ()
         )
     return DecodedModel(cls.model_validate_json(data, by_alias=True, by_name=False, extra="forbid"))
 
 
-def refuse_non_numbers(data: bytes | str) -> None:
-    """Refuse NaN, Infinity and 1e400: pydantic reads them, and JSON cannot write them again."""
+def reject_non_finite_numbers(data: bytes | str) -> None:
+    """Raise DecodeError for NaN, Infinity and 1e400, which pydantic accepts in untyped parts.
+
+    They could not be encoded as JSON again.
+    """
     try:
         orjson.loads(data)
     except ValueError as error:
@@ -116,55 +118,58 @@ def refuse_non_numbers(data: bytes | str) -> None:
 
 
 def has_untyped_parts(cls: type[BaseModel]) -> bool:
-    """Whether any JSON can stand somewhere in the class; a set of fields is checked elsewhere."""
-    known: bool | None = cls.__dict__.get("__untyped_cache__")
-    if known is None:
-        types = [field.type for found in reachable(cls) for field in fields_of(found)]
-        known = is_open(cls) or any(_is_untyped(kind) for kind in types)
-        type.__setattr__(cls, "__untyped_cache__", known)
-    return known
+    """Return whether the class, or one nested in it, has a field that accepts any JSON.
+
+    `FieldsV1` does not count: server-side apply validates it.
+    """
+    cached: bool | None = cls.__dict__.get("__untyped_cache__")
+    if cached is None:
+        types = [field.type for model in reachable_models(cls) for field in fields_of(model)]
+        cached = _preserves_unknown(cls) or any(_is_untyped(info) for info in types)
+        type.__setattr__(cls, "__untyped_cache__", cached)
+    return cached
 
 
-def _is_untyped(kind: TypeInfo) -> bool:
-    if kind.item is not None:
-        return not kind.marked(FIELDS_V1) and _is_untyped(kind.item)
-    return kind.category == "any"
+def _is_untyped(info: TypeInfo) -> bool:
+    if info.item is not None:
+        return not info.marked(FIELDS_V1) and _is_untyped(info.item)
+    return info.category == "any"
 
 
 def _without_nulls(cls: type[BaseModel], document: Any, problems: list[ErrorDetails]) -> Any:
-    """Take out the nulls that pydantic complained of, or put the zeros they stand for."""
+    """Remove the nulls that pydantic rejected, or replace them by zero values."""
     for problem in problems:
         if problem["input"] is not None or problem["type"] == "extra_forbidden":
             continue
-        holder, kind = _holder(cls, document, problem["loc"])
+        parent, info = _parent(cls, document, problem["loc"])
         name = problem["loc"][-1] if problem["loc"] else ""
-        if kind.category == "model" and isinstance(holder, dict):
-            holder.pop(str(name), None)
-        elif kind.item is not None and problem["type"] in _ZEROS:
-            holder[name] = _ZEROS[problem["type"]]
+        if info.category == "model" and isinstance(parent, dict):
+            parent.pop(str(name), None)
+        elif info.item is not None and problem["type"] in _ZEROS:
+            parent[name] = _ZEROS[problem["type"]]
     return document
 
 
-def _holder(
+def _parent(
     cls: type[BaseModel], document: Any, location: tuple[int | str, ...]
 ) -> tuple[Any, TypeInfo]:
-    """What the value at *location* is a part of, and its type."""
-    holder, kind = document, TypeInfo("model", cls)
+    """Return the object, list or map that contains the value at *location*, and its type."""
+    parent, info = document, TypeInfo("model", cls)
     for step in location[:-1]:
-        below = _below(kind, step)
-        if below is None:
-            return None, _NOWHERE
-        holder, kind = holder[step], below
-    return holder, kind
+        child = _child_type(info, step)
+        if child is None:
+            return None, _UNTYPED
+        parent, info = parent[step], child
+    return parent, info
 
 
-def _below(kind: TypeInfo, step: int | str) -> TypeInfo | None:
-    if kind.category == "model":
-        return next((found.type for found in fields_of(kind.python) if found.wire == step), None)
-    return kind.item
+def _child_type(info: TypeInfo, step: int | str) -> TypeInfo | None:
+    if info.category == "model":
+        return next((field.type for field in fields_of(info.python) if field.wire == step), None)
+    return info.item
 
 
-_NOWHERE: Final = TypeInfo("any", Any)
+_UNTYPED: Final = TypeInfo("any", Any)
 _ZEROS: Final[dict[str, Any]] = {
     "string_type": "",
     "int_type": 0,
@@ -176,28 +181,28 @@ _ZEROS: Final[dict[str, Any]] = {
 }
 
 
-def _unknown(value: Any, kind: TypeInfo, path: str) -> Iterator[str]:
-    if kind.category == "model" and isinstance(value, dict):
-        fields = {found.wire: found for found in fields_of(kind.python)}
-        allowed = kind.python.model_config.get("extra") == "allow"
+def _unknown(value: Any, info: TypeInfo, path: str) -> Iterator[str]:
+    if info.category == "model" and isinstance(value, dict):
+        fields = {field.wire: field for field in fields_of(info.python)}
+        keeps_unknown = info.python.model_config.get("extra") == "allow"
         for name, item in value.items():
-            here = f"{path}.{name}" if path else name
+            field_path = f"{path}.{name}" if path else name
             if name in fields:
-                yield from _unknown(item, fields[name].type, here)
-            elif not allowed:
-                yield here
-    elif kind.item is not None and kind.item.model is not None:
-        yield from _unknown_in_collection(value, kind.item, path)
-    elif isinstance(value, dict) and (model := model_arm(kind)) is not None:
+                yield from _unknown(item, fields[name].type, field_path)
+            elif not keeps_unknown:
+                yield field_path
+    elif info.item is not None and info.item.model is not None:
+        yield from _unknown_in_collection(value, info.item, path)
+    elif isinstance(value, dict) and (model := union_model(info)) is not None:
         yield from _unknown(value, model, path)
 
 
-def model_arm(kind: TypeInfo) -> TypeInfo | None:
-    """The Model among the alternatives of a union, which is what an object there must be."""
-    if kind.category != "scalar":
+def union_model(info: TypeInfo) -> TypeInfo | None:
+    """Return the Model of a union of scalars and a Model, which a JSON object must be."""
+    if info.category != "scalar":
         return None
-    arms = (arm for arm in get_args(kind.python) if isinstance(arm, type))
-    return next((TypeInfo("model", arm) for arm in arms if issubclass(arm, BaseModel)), None)
+    classes = (cls for cls in get_args(info.python) if isinstance(cls, type))
+    return next((TypeInfo("model", cls) for cls in classes if issubclass(cls, BaseModel)), None)
 
 
 def _unknown_in_collection(value: Any, item: TypeInfo, path: str) -> Iterator[str]:
@@ -209,11 +214,11 @@ def _unknown_in_collection(value: Any, item: TypeInfo, path: str) -> Iterator[st
             yield from _unknown(element, item, f"{path}.{key}")
 
 
-def complaint(cls: type[BaseModel], problems: list[ErrorDetails]) -> DecodeError:
-    """What pydantic found wrong with a document of *cls*, in the words of the wire."""
+def to_decode_error(cls: type[BaseModel], problems: list[ErrorDetails]) -> DecodeError:
+    """Translate pydantic's errors about a document of *cls* to Kubernetes' messages."""
     mistyped = [problem for problem in problems if _is_mistyped(problem)]
     if mistyped:
-        return DecodeError("; ".join(_mistyped(cls, problem) for problem in mistyped))
+        return DecodeError("; ".join(_mistyped_message(cls, problem) for problem in mistyped))
     fields = [_field_error(problem) for problem in problems]
     return DecodeError(", ".join(str(field) for field in fields), fields)
 
@@ -223,7 +228,7 @@ def _is_mistyped(problem: ErrorDetails) -> bool:
 
 
 def _overflows(problem: ErrorDetails) -> bool:
-    """Whether the broken bound is that of the integer's size, which is part of its type."""
+    """Return whether the broken bound is that of an int32 or int64, which is part of the type."""
     limits = problem.get("ctx", {})
     return limits.get("le") in (INT32_MAX, INT64_MAX) or limits.get("ge") in (INT32_MIN, INT64_MIN)
 
@@ -260,21 +265,22 @@ def _path(location: tuple[int | str, ...]) -> Path:
     return path
 
 
-def _mistyped(cls: type[BaseModel], problem: ErrorDetails) -> str:
-    """The complaint as the original's decoder words it."""
-    place = ".".join(str(step) for step in problem["loc"] if isinstance(step, str))
-    wanted = _WANTED.get(problem["type"])
+def _mistyped_message(cls: type[BaseModel], problem: ErrorDetails) -> str:
+    """Return the message of Go's JSON decoder."""
+    field = ".".join(str(step) for step in problem["loc"] if isinstance(step, str))
+    go_type = _GO_TYPES.get(problem["type"])
     if _overflows(problem):
         bits = 32 if {INT32_MAX, INT32_MIN} & set(problem["ctx"].values()) else 64
-        wanted = f"int{bits}"
-    name = getattr(cls, "__kind__", cls.__name__)
-    if wanted is None:
+        go_type = f"int{bits}"
+    kind = getattr(cls, "__kind__", cls.__name__)
+    if go_type is None:
         return f"{_path(problem['loc'])}: {problem['msg']}"
-    where = f"struct field {name}.{place}" if place else "value"
-    return f"json: cannot unmarshal {_json_type(problem['input'])} into Go {where} of type {wanted}"
+    target = f"struct field {kind}.{field}" if field else "value"
+    json_type = _json_type(problem["input"])
+    return f"json: cannot unmarshal {json_type} into Go {target} of type {go_type}"
 
 
-_WANTED = {
+_GO_TYPES = {
     "int_type": "int64",
     "int_from_float": "int64",
     "int_parsing_size": "int64",

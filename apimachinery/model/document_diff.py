@@ -1,7 +1,7 @@
-"""The documents of only what differs between two objects.
+"""Document diff: encode only the fields that differ between two objects.
 
-A write mostly changes a field or two of many. Whoever wants to know what it has changed on the
-wire, as field ownership does, need not write the whole of both objects to see it.
+A write usually changes one or two of many fields. Field ownership compares the encoded old and new
+objects, and need not encode the fields that are equal.
 """
 
 from datetime import datetime, timedelta
@@ -15,26 +15,26 @@ from apimachinery.model.class_fields import TypeInfo, fields_of
 
 Document = dict[str, Any]
 Fields = dict[str, Any]
-"""Names of fields as pydantic takes them: True for a whole field, or the fields below it."""
+"""Field names in pydantic's include/exclude format: True for a whole field, or nested names."""
 
-_COMPARED, _ENTERED, _TAKEN = range(3)
-"""How a field is looked at: its values are compared, it is a Model to go into, or it counts as
-changed whatever it holds."""
+_BY_VALUE, _BY_FIELD, _ALWAYS_CHANGED = range(3)
+"""How a field is compared: by its value, field by field (a Model), or not at all: it counts as
+changed unless both objects share the value."""
 
 _EXACT: Final = (str, int, float, bool, bytes, datetime, timedelta, Enum)
-"""Types whose values are written alike when Python calls them equal. A Quantity is not among them
-(1Gi equals 1073741824), nor is any JSON (1 equals true)."""
+"""Types whose equal values are encoded alike. A Quantity is not among them (1Gi equals 1073741824),
+nor is untyped JSON (1 equals true)."""
 
 
-def has_only_fields(cls: type[BaseModel]) -> bool:
-    """Whether objects of the class have declared fields alone, so that parts of them have names."""
+def has_only_declared_fields(cls: type[BaseModel]) -> bool:
+    """Return whether objects of the class cannot have undeclared fields."""
     return cls.model_config.get("extra") != "allow"
 
 
 def changed_parts(
     old: BaseModel, new: BaseModel, *, leave_out: Fields
 ) -> tuple[Document, Document]:
-    """What is in one of two objects of a class and not the same in the other, as documents."""
+    """Encode the fields in which two objects of a class differ, without *leave_out*."""
     fields = _without(_changed(old, new), leave_out)
     if not fields:
         return {}, {}
@@ -42,73 +42,74 @@ def changed_parts(
 
 
 def whole_document(obj: BaseModel, *, leave_out: Fields) -> Document:
-    """All that an object has, as a document."""
+    """Encode all fields of an object, without *leave_out*."""
     return _document(obj, exclude=leave_out)
 
 
 def _changed(old: BaseModel, new: BaseModel) -> Fields:
-    found: Fields = {}
-    before, after = old.__dict__, new.__dict__
-    for name, how in _plan(type(old)):
-        was, now = before[name], after[name]
-        if was is now or (how == _COMPARED and was == now):
+    changed: Fields = {}
+    old_values, new_values = old.__dict__, new.__dict__
+    for name, comparison in _comparison_plan(type(old)):
+        before, after = old_values[name], new_values[name]
+        if before is after or (comparison == _BY_VALUE and before == after):
             continue
-        if how != _ENTERED or was is None or now is None:
-            found[name] = True
-        elif below := _changed(was, now):
-            found[name] = below
-    return found
+        if comparison != _BY_FIELD or before is None or after is None:
+            changed[name] = True
+        elif nested := _changed(before, after):
+            changed[name] = nested
+    return changed
 
 
 def _without(fields: Fields, left_out: Fields) -> Fields:
     kept: Fields = {}
-    for name, below in fields.items():
-        less = left_out.get(name)
-        if less is True:
+    for name, nested in fields.items():
+        excluded = left_out.get(name)
+        if excluded is True:
             continue
-        if less and below is not True:
-            below = _without(below, less)
-        if below:
-            kept[name] = below
+        if excluded and nested is not True:
+            nested = _without(nested, excluded)
+        if nested:
+            kept[name] = nested
     return kept
 
 
-def _document(obj: BaseModel, **which: Fields) -> Document:
-    # `model_dump_json` would make a text of it first.
-    data = obj.__pydantic_serializer__.to_json(obj, by_alias=True, **which)  # type: ignore[arg-type]
+def _document(obj: BaseModel, **selected: Fields) -> Document:
+    # The serializer returns bytes; `model_dump_json` would decode them to a str in between.
+    data = obj.__pydantic_serializer__.to_json(obj, by_alias=True, **selected)  # type: ignore[arg-type]
     document: Document = orjson.loads(data)
     return document
 
 
-def _plan(cls: type[BaseModel]) -> tuple[tuple[str, int], ...]:
-    known: tuple[tuple[str, int], ...] | None = cls.__dict__.get("__changes_cache__")
-    if known is None:
-        known = tuple((found.name, _how(found.type)) for found in fields_of(cls))
-        # On the class itself, as everything that is known of it.
-        type.__setattr__(cls, "__changes_cache__", known)
-    return known
+def _comparison_plan(cls: type[BaseModel]) -> tuple[tuple[str, int], ...]:
+    cached: tuple[tuple[str, int], ...] | None = cls.__dict__.get("__comparison_plan_cache__")
+    if cached is None:
+        cached = tuple((field.name, _comparison(field.type)) for field in fields_of(cls))
+        type.__setattr__(cls, "__comparison_plan_cache__", cached)
+    return cached
 
 
-def _how(kind: TypeInfo) -> int:
-    if kind.category == "model":
-        return _ENTERED if has_only_fields(kind.python) else _TAKEN
-    return _COMPARED if _is_exact(kind, ()) else _TAKEN
+def _comparison(info: TypeInfo) -> int:
+    if info.category == "model":
+        return _BY_FIELD if has_only_declared_fields(info.python) else _ALWAYS_CHANGED
+    return _BY_VALUE if _is_exact(info, ()) else _ALWAYS_CHANGED
 
 
-def _is_exact(kind: TypeInfo, above: tuple[type, ...]) -> bool:
-    if kind.item is not None:
-        return _is_exact(kind.item, above)
-    if kind.category == "model":
-        if kind.python in above:
-            return True  # as far as it goes round, and the rest of it is looked at
-        below = (*above, kind.python)
-        return has_only_fields(kind.python) and all(
-            _is_exact(found.type, below) for found in fields_of(kind.python)
+def _is_exact(info: TypeInfo, enclosing: tuple[type, ...]) -> bool:
+    """Return whether equal values of a type are always encoded alike."""
+    if info.item is not None:
+        return _is_exact(info.item, enclosing)
+    if info.category == "model":
+        if info.python in enclosing:
+            return True  # a recursive type: its other fields decide
+        nested = (*enclosing, info.python)
+        return has_only_declared_fields(info.python) and all(
+            _is_exact(field.type, nested) for field in fields_of(info.python)
         )
-    return kind.category == "scalar" and all(map(_is_exact_scalar, _arms(kind.python)))
+    return info.category == "scalar" and all(map(_is_exact_scalar, _alternatives(info.python)))
 
 
-def _arms(python: Any) -> tuple[Any, ...]:
+def _alternatives(python: Any) -> tuple[Any, ...]:
+    """Return the types of a union; none for a Literal, whose values are all exact."""
     if get_origin(python) is Literal:
         return ()
     return get_args(python) or (python,)

@@ -1,19 +1,19 @@
-"""Model: the pydantic base of every API type, and `field`, which says what the wire must know.
+"""Model: the pydantic base class of every API type, and `field`, which declares its fields.
 
-One definition serves everything: the wire codec, conversion, patches, field ownership, protobuf,
-OpenAPI and the fuzzer all read the same class. The rules that hold for every Model:
+The codec, conversion, patches, field ownership, protobuf, OpenAPI and the fuzzer all read the same
+class. These rules hold for every Model:
 
-- **Names.** `ready_replicas` is `readyReplicas` on the wire, always; what the Kubernetes API
-  spells otherwise says so (`field(wire="podIP")`).
+- **Names.** `ready_replicas` is `readyReplicas` on the wire; a field that the Kubernetes API
+  spells differently declares its name (`field(wire="podIP")`).
 - **Types are strict.** No "5" for 5, no 1 for true, no 5.0 for 5; an `int` has 64 bits.
-- **Omission.** A field without a default is always written. One whose default is empty (`""`, 0,
-  False, an empty list or map) is left out when empty. `T | None = None` keeps unset apart from
-  zero: only None is left out, except that an empty list or map always counts as unset. A default
-  that is not empty (`replicas: int = 1`) and a nested Model are always written.
-- **Ownership.** `class Reference(Model, map_type="atomic")` is owned and applied whole, wherever
-  it stands; otherwise each field is.
-- **Order.** Fields come in the order of the class, maps in the order of their keys, so equal
-  objects have equal bytes.
+- **Omission.** A field without a default is always encoded. A field whose default is empty (`""`,
+  0, False, an empty list or map) is omitted when empty. `T | None = None` distinguishes unset from
+  zero: only None is omitted, except that an empty list or map always counts as unset. A field with
+  another default (`replicas: int = 1`) and a nested Model are always encoded.
+- **Ownership.** A class declared with `map_type="atomic"` is owned and applied as a whole;
+  otherwise each of its fields has its own owners.
+- **Order.** Fields are encoded in the order of the class and maps in the order of their keys, so
+  equal objects have equal bytes.
 """
 
 import operator
@@ -56,7 +56,7 @@ MapType = Literal["granular", "atomic"]
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """What a field's type does not tell: identity of list elements, merging, protobuf number."""
+    """Properties of a field beyond its type: list keys, merging, protobuf number."""
 
     list_type: ListType | None = None
     list_map_keys: tuple[str, ...] = ()
@@ -64,34 +64,34 @@ class Markers:
     patch_strategy: tuple[str, ...] = ()
     patch_merge_key: str = ""
     proto: int | tuple[int, ...] | None = None
-    """The field's number; a tuple is a path through messages that JSON does not show, as where Go
+    """The protobuf number. A tuple is a path through messages that JSON does not show, where Go
     inlines a struct: (2, 5) is field 5 of the message in field 2."""
     enum: tuple[str, ...] = ()
-    """The known values of an open set: documented, not enforced."""
+    """The known values of the field: documented in OpenAPI, not enforced."""
     deprecated: str = ""
-    """Why the field should not be set any more; empty while it should."""
+    """The deprecation notice; empty if the field is not deprecated."""
 
 
 NO_MARKERS = Markers()
 
 
 class FieldOptions(TypedDict, total=False):
-    """What may be said of a field, beside its type and default."""
+    """The keyword arguments of `field`."""
 
     wire: str
-    """The name on the wire, when it is not the camelCase of the Python name."""
+    """The name on the wire, if it is not the camelCase of the Python name."""
     doc: str
     list_type: ListType
     list_map_keys: tuple[str, ...]
-    """Wire names of what identifies an element; the list is then of type "map"."""
+    """Wire names of the fields that identify an element; the list is then of type "map"."""
     map_type: MapType
     patch_strategy: str
-    """As Kubernetes writes it: "merge", "merge,retainKeys"."""
+    """As in Kubernetes' struct tags: "merge", "merge,retainKeys"."""
     patch_merge_key: str
     proto: int | tuple[int, ...]
     enum: tuple[str, ...]
     deprecated: str
-    """What who sets the field is told: "since v1; use spec.new", or only "use spec.new"."""
+    """The warning for clients that set the field: "since v1; use spec.new", "use spec.new"."""
     omit_empty: bool
     """Overrides the omission rule."""
     ge: Any
@@ -122,7 +122,7 @@ def field(
     default_factory: Callable[[], Any] | None = None,
     **options: Unpack[FieldOptions],
 ) -> Any:
-    """Declare a field of a Model; without a default it is required."""
+    """Declare a field of a Model; a field without a default is required."""
     constraints: dict[str, Any] = {name: options[name] for name in _CONSTRAINTS if name in options}  # type: ignore[literal-required]
     if default_factory is not None:
         constraints["default_factory"] = default_factory
@@ -155,10 +155,10 @@ def _markers(options: FieldOptions) -> Markers:
     )
 
 
-# `field` is not among the specifiers: type checkers would then want `default=` spelled out in each.
+# `field` is not a field specifier: type checkers would then require the keyword `default=`.
 @dataclass_transform(kw_only_default=True, field_specifiers=())
 class Model(BaseModel):
-    """The base of every type that crosses the wire, and of the internal ones behind them."""
+    """The base class of all versioned and internal API types."""
 
     model_config = ConfigDict(
         strict=True,
@@ -187,15 +187,18 @@ class Model(BaseModel):
     __keeps_unknown__: ClassVar[bool] = False
 
     def __init_subclass__(cls, map_type: MapType | None = None, **config: Any) -> None:
-        """With `map_type="atomic"` values of the class are owned and replaced as a whole."""
+        """Configure a subclass; with `map_type="atomic"` it is owned and replaced as a whole."""
         super().__init_subclass__(**config)
-        cls.__copy_plan__ = None  # made on first use, and never a parent's
+        cls.__copy_plan__ = None  # computed on first use, never inherited
         cls.__keeps_unknown__ = cls.model_config.get("extra") == "allow"
         if map_type is not None:
             cls.__map_type__ = map_type
 
     def deep_copy(self) -> Self:
-        """A copy that shares nothing mutable with this object; which fields were given is lost."""
+        """Return a copy that shares no mutable value with this object.
+
+        The copy does not record which fields were set.
+        """
         return _copy_model(self)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
@@ -210,16 +213,18 @@ class Model(BaseModel):
             return True
         return self.__pydantic_extra__ == cast(Self, other).__pydantic_extra__
 
-    if not TYPE_CHECKING:  # a type checker would take it for a promise that every name is there
+    if not TYPE_CHECKING:  # with a `__getattr__`, type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Stand in for the notes of pydantic's that an object was made without."""
-            return _NOTES[name] if name in _NOTES else super().__getattr__(name)
+            """Return the default of a pydantic attribute that the object was created without."""
+            if name in _PYDANTIC_DEFAULTS:
+                return _PYDANTIC_DEFAULTS[name]
+            return super().__getattr__(name)
 
     __hash__: ClassVar[None]  # type: ignore[assignment]  # mutable, so unhashable
 
     def __repr_args__(self) -> Any:
-        """What differs from the defaults: a repr of a pod should fit on a screen."""
+        """Yield only the fields that would be encoded: the repr of a pod should fit a screen."""
         for name, value in super().__repr_args__():
             info = type(self).__pydantic_fields__.get(name or "")
             if info is None or info.exclude_if is None or not info.exclude_if(value):
@@ -227,30 +232,35 @@ class Model(BaseModel):
 
 
 def _constraints_last(metadata: list[Any]) -> list[Any]:
-    """What `field` declared, behind what the type brings with it.
+    """Return the metadata with the constraints of `field` after the metadata of the type.
 
-    pydantic applies them in order and puts the default's first: the bounds of an Int32 would undo
-    a narrower `ge=1`, and the reader of a Duration would begin without it.
+    pydantic applies metadata in order, and puts the constraints of `field` first: then the bounds
+    of an Int32 would override a narrower `ge=1`, and a Duration would replace its validator.
     """
     end = next((i + 1 for i, part in enumerate(metadata) if isinstance(part, Markers)), 0)
     return [*metadata[end:], *metadata[:end]]
 
 
+def is_model(cls: Any) -> bool:
+    """Return whether an annotation is a Model class."""
+    return isinstance(cls, type) and issubclass(cls, Model)
+
+
 def new_model(cls: type["ModelT"], values: dict[str, Any]) -> "ModelT":
-    """An instance around *values*, which must be complete and right: nothing is checked.
+    """Return an instance with *values*, which must be complete and valid: nothing is checked.
 
-    For conversions and decoders that have just made the values from checked ones.
+    For conversions and decoders, which build the values from validated objects.
     """
-    made = cls.__new__(cls)
-    _set_values(made, values)
-    return made
+    model = cls.__new__(cls)
+    _set_values(model, values)
+    return model
 
 
-class _NothingGiven(set[str]):
-    """The fields that were given to a model that forgot them: none, and one of this for all."""
+class _NoFieldsSet(set[str]):
+    """An immutable empty set, shared by all models that do not record which fields were set."""
 
     def add(self, field: str, /) -> None:
-        """Ignored: whoever sets a field of one model must not change the others."""
+        """Ignore the field: pydantic calls this when a field of any of the models is assigned."""
 
     def copy(self) -> set[str]:
         return set()
@@ -258,44 +268,44 @@ class _NothingGiven(set[str]):
     __copy__ = copy
 
 
-_NOTHING_GIVEN = _NothingGiven()
-_NOTES: Final[dict[str, Any]] = {
-    "__pydantic_fields_set__": _NOTHING_GIVEN,
+_NO_FIELDS_SET = _NoFieldsSet()
+_PYDANTIC_DEFAULTS: Final[dict[str, Any]] = {
+    "__pydantic_fields_set__": _NO_FIELDS_SET,
     "__pydantic_extra__": None,
     "__pydantic_private__": None,
 }
-"""What a model has beside its fields, if nothing was noted."""
+"""The attributes that pydantic expects of every model, for models created without them."""
 
 
-def forget_given(model: "Model") -> None:
-    """Drop what pydantic remembers of which fields were given, here and below, in place.
+def drop_fields_set(model: "Model") -> None:
+    """Drop pydantic's record of the fields that were set, in place and in nested models.
 
-    It is a set in every decoded model, together about as large as all the rest, and nothing asks
-    for it. For objects that are kept in large numbers; `read_json` makes them without.
+    The record is a set in every decoded model, together about as large as the values, and nothing
+    uses it. For objects that are kept in large numbers; `bulk_decode_json` creates none.
     """
-    if model.__pydantic_fields_set__ is not _NOTHING_GIVEN:
-        _forget_given(model)
+    if model.__pydantic_fields_set__ is not _NO_FIELDS_SET:
+        _drop_fields_set(model)
 
 
-def _forget_given(model: "Model") -> None:
+def _drop_fields_set(model: "Model") -> None:
     cls = model.__class__
     plan = cls.__copy_plan__
     if plan is None:
         plan = cls.__copy_plan__ = copy_plan(cls)
-    _set_fields_set(model, _NOTHING_GIVEN)
+    _set_fields_set(model, _NO_FIELDS_SET)
     values = model.__dict__
-    for name, level in plan:
-        value = values.get(name)  # absent in one that was constructed without it
-        if level == MODEL and value is not None:
-            _forget_given(value)
-        elif level == MODEL_LIST and value:
+    for name, depth in plan:
+        value = values.get(name)  # absent if the model was constructed without the field
+        if depth == MODEL and value is not None:
+            _drop_fields_set(value)
+        elif depth == MODEL_LIST and value:
             for item in value:
-                _forget_given(item)
+                _drop_fields_set(item)
 
 
 ModelT = TypeVar("ModelT", bound=Model)
 
-# The slots of every pydantic model, set directly: `__setattr__` would look each up by name.
+# The slots of pydantic models, set directly: `__setattr__` would look each one up by name.
 _slots: Any = BaseModel.__dict__
 _set_values = _slots["__dict__"].__set__
 _set_fields_set = _slots["__pydantic_fields_set__"].__set__
@@ -303,39 +313,39 @@ _set_extra = _slots["__pydantic_extra__"].__set__
 
 
 def deep_copy(value: T) -> T:
-    """A copy of any value a Model can hold; what cannot change is shared."""
-    kind = type(value)
-    if kind is dict:
+    """Copy any value that a Model can hold; immutable values are shared."""
+    cls = type(value)
+    if cls is dict:
         return cast(T, {key: deep_copy(item) for key, item in cast(Any, value).items()})
-    if kind is list:
+    if cls is list:
         return cast(T, [deep_copy(item) for item in cast(Any, value)])
-    # Asked by attribute: `isinstance` of a pydantic class is ten times as slow.
+    # Looked up by attribute: `isinstance` with a pydantic class is ten times slower.
     copier = getattr(value, "deep_copy", None)
     return value if copier is None else copier()
 
 
 def _copy_model(model: ModelT) -> ModelT:
-    # What to copy is known per class, and scalars are never looked at: a pod-sized object has a
-    # hundred fields and this runs for every read-modify-write.
+    # The plan of the class lists the mutable fields, so that scalars cost nothing: an object like a
+    # pod has a hundred fields, and every read-modify-write copies it.
     cls = model.__class__
     plan = cls.__copy_plan__
     if plan is None:
         plan = cls.__copy_plan__ = copy_plan(cls)
     values = model.__dict__.copy()
-    for name, level in plan:
+    for name, depth in plan:
         value = values[name]
         if value is None:
             continue
-        if level == FLAT:
+        if depth == FLAT:
             values[name] = value.copy()
-        elif level == MODEL:
+        elif depth == MODEL:
             values[name] = _copy_model(value)
-        elif level == MODEL_LIST:
+        elif depth == MODEL_LIST:
             values[name] = [_copy_model(item) for item in value]
         else:
             values[name] = deep_copy(value)
-    made = cls.__new__(cls)
-    _set_values(made, values)
+    copy = cls.__new__(cls)
+    _set_values(copy, values)
     if cls.__keeps_unknown__:
-        _set_extra(made, deep_copy(model.__pydantic_extra__))
-    return made
+        _set_extra(copy, deep_copy(model.__pydantic_extra__))
+    return copy

@@ -1,7 +1,8 @@
-"""Documents that are only a part of an object, and yet must be read as one.
+"""Partial documents: fill in the required fields that a part of an object lacks.
 
-Field ownership takes fields out of objects and converts what is left. A part may lack what its
-class requires; Go's structs then have a zero there, and so has the document that is made here.
+Field ownership extracts some fields of an object and converts them to another version. The extract
+may lack required fields, without which it cannot be decoded; Go's structs have zero values there,
+so this module adds the same zeros.
 """
 
 from typing import Any, Final
@@ -13,43 +14,43 @@ from apimachinery.model.class_fields import TypeInfo, fields_of
 _ZEROS: Final[dict[Any, Any]] = {str: "", int: 0, float: 0, bool: False}
 
 
-def completed(document: Any, cls: type[BaseModel]) -> Any:
-    """A copy of *document* with a zero in each required field of *cls* that it does not have.
+def fill_required_fields(document: Any, cls: type[BaseModel]) -> Any:
+    """Return a copy of *document* with a zero value for each required field it lacks.
 
-    A required field of a type that has no zero stays missing.
+    A required field whose type has no zero value stays missing.
     """
-    return _completed(document, TypeInfo("model", cls))
+    return _fill(document, TypeInfo("model", cls))
 
 
-def _completed(value: Any, kind: TypeInfo) -> Any:
-    if kind.category == "model" and isinstance(value, dict):
-        return _completed_model(value, kind)
-    if kind.item is None or kind.item.model is None:
+def _fill(value: Any, info: TypeInfo) -> Any:
+    if info.category == "model" and isinstance(value, dict):
+        return _fill_model(value, info)
+    if info.item is None or info.item.model is None:
         return value
     if isinstance(value, list):
-        return [_completed(item, kind.item) for item in value]
+        return [_fill(item, info.item) for item in value]
     if isinstance(value, dict):
-        return {key: _completed(item, kind.item) for key, item in value.items()}
+        return {key: _fill(item, info.item) for key, item in value.items()}
     return value
 
 
-def _completed_model(value: dict[str, Any], kind: TypeInfo) -> dict[str, Any]:
-    made = dict(value)
-    for field in fields_of(kind.python):
-        if made.get(field.wire) is not None:
-            made[field.wire] = _completed(made[field.wire], field.type)
+def _fill_model(value: dict[str, Any], info: TypeInfo) -> dict[str, Any]:
+    filled = dict(value)
+    for field in fields_of(info.python):
+        if filled.get(field.wire) is not None:
+            filled[field.wire] = _fill(filled[field.wire], field.type)
         elif field.required and (zero := _zero(field.type)) is not None:
-            made[field.wire] = zero
-    return made
+            filled[field.wire] = zero
+    return filled
 
 
-def _zero(kind: TypeInfo) -> Any:
-    match kind.category:
+def _zero(info: TypeInfo) -> Any:
+    match info.category:
         case "model":
-            return _completed_model({}, kind)
+            return _fill_model({}, info)
         case "list":
             return []
         case "map":
             return {}
         case _:
-            return _ZEROS.get(kind.python)
+            return _ZEROS.get(info.python)

@@ -1,8 +1,8 @@
-"""What a document has beyond its class, in the order and the words of strict decoding.
+"""Strict decoding: list the unknown and duplicate fields of a document.
 
-The decoder says whether there is anything unknown and the serializer whether anything stands twice;
-hardly ever there is. Only then the document is read once more, as it was written, because answers
-and warnings tell both in the order in which they stand there.
+The decoder detects unknown fields and the serializer detects duplicate ones, both of which are
+rare. Only then is the document parsed again here, because Kubernetes lists both kinds together, in
+the order of the document.
 """
 
 from collections.abc import Iterator
@@ -10,56 +10,56 @@ from itertools import islice
 from typing import Any, Final
 
 from apimachinery.model.class_fields import TypeInfo, fields_of, type_info
-from apimachinery.model.decoding import MAX_DEPTH, load_json, model_arm
+from apimachinery.model.decoding import MAX_DEPTH, load_json, union_model
 
 MAX_PROBLEMS: Final = 100
-"""How many are told of one document."""
+"""The maximum number of problems reported for one document."""
 
 _ANY: Final = TypeInfo("any", Any)
 
 
 class _Members(list[tuple[str, Any]]):
-    """The members of an object as they stand in the document, also those that stand twice."""
+    """The members of a JSON object in the order of the document, duplicates included."""
 
 
-def problems_of(data: bytes | str, annotation: Any = Any) -> tuple[str, ...]:
-    """Unknown and repeated fields of a JSON document, each told once.
+def strict_decoding_problems(data: bytes | str, annotation: Any = Any) -> tuple[str, ...]:
+    """Return a message for each unknown or duplicate field of a JSON document.
 
-    *annotation* is what the document should be: a class, a list of one; in anything at all nothing
-    is unknown. Raises DecodeError for what is no JSON.
+    *annotation* is the type of the document: a class, or a list of one; with `Any` no field is
+    unknown. Raises DecodeError if *data* is not JSON.
     """
-    document, kind = load_json(data, object_pairs_hook=_Members), type_info(annotation)
-    return tuple(islice(dict.fromkeys(_problems(document, kind, "", 0)), MAX_PROBLEMS))
+    document, info = load_json(data, object_pairs_hook=_Members), type_info(annotation)
+    return tuple(islice(dict.fromkeys(_problems(document, info, "", 0)), MAX_PROBLEMS))
 
 
-def _problems(value: Any, kind: TypeInfo, path: str, depth: int) -> Iterator[str]:
-    if depth > MAX_DEPTH:  # what is below is refused by the decoder
+def _problems(value: Any, info: TypeInfo, path: str, depth: int) -> Iterator[str]:
+    if depth > MAX_DEPTH:  # the decoder rejects deeper documents
         return
     if isinstance(value, _Members):
-        yield from _of_members(value, kind, path, depth)
+        yield from _problems_in_object(value, info, path, depth)
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            yield from _problems(item, kind.item or _ANY, f"{path}[{position}]", depth + 1)
+            yield from _problems(item, info.item or _ANY, f"{path}[{position}]", depth + 1)
 
 
-def _of_members(members: _Members, kind: TypeInfo, path: str, depth: int) -> Iterator[str]:
-    known, closed = _known(kind)
-    seen: set[str] = set()
+def _problems_in_object(members: _Members, info: TypeInfo, path: str, depth: int) -> Iterator[str]:
+    fields, is_closed = _declared_fields(info)
+    earlier: set[str] = set()
     for name, value in members:
-        here = f"{path}.{name}" if path else name
-        if closed and name not in known:
-            yield f'unknown field "{here}"'
+        field_path = f"{path}.{name}" if path else name
+        if is_closed and name not in fields:
+            yield f'unknown field "{field_path}"'
             continue
-        if name in seen:
-            yield f'duplicate field "{here}"'
-        seen.add(name)
-        yield from _problems(value, known.get(name, kind.item or _ANY), here, depth + 1)
+        if name in earlier:
+            yield f'duplicate field "{field_path}"'
+        earlier.add(name)
+        yield from _problems(value, fields.get(name, info.item or _ANY), field_path, depth + 1)
 
 
-def _known(kind: TypeInfo) -> tuple[dict[str, TypeInfo], bool]:
-    """The fields of a type, and whether there are no others."""
-    model = kind if kind.category == "model" else model_arm(kind)
+def _declared_fields(info: TypeInfo) -> tuple[dict[str, TypeInfo], bool]:
+    """Return the declared fields of a type, and whether it allows no others."""
+    model = info if info.category == "model" else union_model(info)
     if model is None:
         return {}, False
-    fields = {found.wire: found.type for found in fields_of(model.python)}
+    fields = {field.wire: field.type for field in fields_of(model.python)}
     return fields, model.python.model_config.get("extra") != "allow"

@@ -1,9 +1,8 @@
-"""The shape of a type: all that patches and field ownership need to know of it.
+"""Shape: how strategic merge patch and server-side apply merge the values of a type.
 
-Strategic merge patch and server-side apply work on plain JSON values. What they must know of the
-type behind a value (which lists are keyed, which maps are replaced whole) is a `Shape`. A Model
-class has one (`apimachinery.model.model.shape_of`), and so can a type that exists only as an
-OpenAPI schema at run time; neither algorithm knows the difference.
+Both algorithms work on plain JSON values and take the merge rules (which lists are keyed, which
+maps are atomic) from a `Shape`. A Model class has one (`apimachinery.model.class_fields.shape_of`),
+and so can a type that exists only as an OpenAPI schema at run time.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,25 +15,26 @@ ListType = Literal["atomic", "set", "map"]
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A string, number, boolean or anything else that is only ever replaced whole."""
+    """A string, number, boolean or other value that is replaced as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Untyped:
-    """A value of no declared type: inside it maps are granular and lists are atomic."""
+    """A value without a declared type: its maps are granular, its lists atomic."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListShape:
     items: "Shape"
     type: ListType = "atomic"
-    """How server-side apply sees the list: x-kubernetes-list-type."""
+    """x-kubernetes-list-type, which server-side apply uses."""
     keys: tuple[str, ...] = ()
     """Wire names of the fields that identify an element of a list of type "map"."""
     key_defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Values a key field has when an element leaves it out (`protocol: TCP`)."""
+    """The defaults of key fields that an element omits (`protocol: TCP`)."""
     patch_strategy: frozenset[str] = frozenset()
-    """How strategic merge patch sees it: any of "merge", "replace", "retainKeys"."""
+    """x-kubernetes-patch-strategy, which strategic merge patch uses: any of "merge", "replace",
+    "retainKeys"."""
     patch_merge_key: str = ""
 
 
@@ -48,7 +48,7 @@ class MapShape:
 
 
 class StructShape:
-    """An object with declared fields, found on first use so that types may be recursive."""
+    """An object with declared fields, resolved on first use so that types may be recursive."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class StructShape:
         self.name = name
         self.atomic = atomic
         self.preserves_unknown = preserves_unknown
-        """Fields that are not declared are kept, and are Untyped."""
+        """Whether undeclared fields are kept, as Untyped values."""
         self.patch_strategy = patch_strategy
         self._find_fields = find_fields
 

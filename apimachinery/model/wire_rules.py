@@ -1,7 +1,6 @@
-"""The rules every field follows on the wire, as pydantic wants to hear them.
+"""Wire rules: field names, omission of empty fields, map order and integer bounds, for pydantic.
 
-Apart from Model because they must exist before the first Model class does: a class is compiled by
-pydantic when it is defined.
+Separate from `Model` because pydantic applies them while it compiles the first Model class.
 """
 
 import operator
@@ -18,7 +17,7 @@ from apimachinery.scalars.wire_types import INT64_MAX, INT64_MIN
 
 
 def wire_name(name: str) -> str:
-    """The camelCase of a snake_case name: the one rule for every field that declares none."""
+    """Return the camelCase of a snake_case name: the wire name of fields that declare none."""
     first, *rest = name.rstrip("_").split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
@@ -35,7 +34,10 @@ def _is_none_or_empty_collection(value: Any) -> bool:
 
 
 def omission(info: FieldInfo) -> Callable[[Any], bool] | None:
-    """When a field is left out, by the rules in `apimachinery.model.model`."""
+    """Return the test for omitting a field, by the rules in `apimachinery.model.model`.
+
+    None means that the field is always encoded.
+    """
     if info.is_required():
         return None
     default = info.get_default(call_default_factory=True, validated_data={})
@@ -47,23 +49,24 @@ def omission(info: FieldInfo) -> Callable[[Any], bool] | None:
 
 
 def _may_be_collection(annotation: Any) -> bool:
-    """Whether a plain list or map is among the types; a raw document is neither."""
-    return any(get_origin(arm) in (list, dict) for arm in get_args(annotation))
+    """Return whether a union contains a plain list or map; a raw document is neither."""
+    return any(get_origin(alternative) in (list, dict) for alternative in get_args(annotation))
 
 
 FLAT, MODEL, MODEL_LIST, DEEP = range(1, 5)
-"""How a field is copied: a collection of values, a Model, a list of Models, or whatever it is."""
+"""How a field is copied: as a collection of immutable values, a Model, a list of Models, or
+recursively by the types of its values."""
 
 
 def copy_plan(cls: type[BaseModel]) -> tuple[tuple[str, int], ...]:
-    """The fields that a deep copy must enter, and how; the others hold what cannot change."""
-    found = ((name, _depth(info.annotation)) for name, info in cls.__pydantic_fields__.items())
-    return tuple((name, depth) for name, depth in found if depth)
+    """Return the fields with mutable values, and how a deep copy copies each."""
+    depths = ((name, _depth(info.annotation)) for name, info in cls.__pydantic_fields__.items())
+    return tuple((name, depth) for name, depth in depths if depth)
 
 
 def _depth(annotation: Any) -> int:
-    """0 for what cannot change."""
-    arguments = [arm for arm in get_args(annotation) if arm is not NoneType]
+    """Return how values of a type are copied; 0 if they are immutable."""
+    arguments = [argument for argument in get_args(annotation) if argument is not NoneType]
     origin = get_origin(annotation)
     if origin is Annotated or (origin in (Union, UnionType) and len(arguments) == 1):
         return _depth(arguments[0])
@@ -71,8 +74,8 @@ def _depth(annotation: Any) -> int:
         inner = _depth(arguments[-1])
         return FLAT if inner == 0 else MODEL_LIST if (origin, inner) == (list, MODEL) else DEEP
     if origin in (Union, UnionType):
-        return DEEP if any(_depth(arm) for arm in arguments) else 0
-    if origin in (Literal, Mapping):  # a Mapping is what nobody changes in place
+        return DEEP if any(_depth(alternative) for alternative in arguments) else 0
+    if origin in (Literal, Mapping):  # fields typed as Mapping are never changed in place
         return 0
     return _depth_of_class(annotation)
 
@@ -82,14 +85,14 @@ def _depth_of_class(cls: Any) -> int:
         return DEEP
     if issubclass(cls, BaseModel):
         return MODEL
-    # What can be hashed is a value: a number, a text, a time, a Quantity.
+    # Hashable classes are immutable: a number, a string, a time, a Quantity.
     return 0 if cls.__hash__ is not None else DEEP
 
 
 def refine(schema: Any) -> None:
-    """Bound integers to 64 bits and write maps in the order of their keys, in place.
+    """Bound the integers of a core schema to 64 bits and sort its maps by key, in place.
 
-    References to other models are not followed: each refines itself.
+    References to other models are not followed: each model refines its own schema.
     """
     if isinstance(schema, list):
         for part in schema:
@@ -123,7 +126,7 @@ def _sorted_by_key(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def sorted_deep(value: Any) -> Any:
-    """A JSON value with every map in the order of its keys."""
+    """Return a JSON value with all its maps sorted by key."""
     if isinstance(value, dict):
         return {key: sorted_deep(value[key]) for key in sorted(value)}
     if isinstance(value, list):

@@ -1,9 +1,9 @@
-"""Names of published definitions: `io.example.gadgets.v1.GadgetSpec`.
+"""Names of OpenAPI definitions: `io.example.gadgets.v1.GadgetSpec`.
 
-Clients find a kind by its marker and not by its name, but generated clients, documentation and
-diffs show the names, so they are a contract of their own. Kubernetes names a definition after the
-Go package it comes from; a group that is not Kubernetes' own is written backwards, as custom
-resources are.
+Clients look up a kind by its `x-kubernetes-group-version-kind` marker, not by the name of its
+definition. But generated clients, documentation and diffs show the names, so they are a contract
+too. Kubernetes names a definition after its Go package; the definitions of any other group start
+with the reversed group name, as those of custom resources do.
 """
 
 import re
@@ -20,7 +20,7 @@ META_PACKAGE: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _META_MODULES: Final = ("apimachinery.meta.", "apimachinery.openapi.")
 _NOT_ALLOWED: Final = re.compile(r"[^A-Za-z0-9_]+")
 
-# Packages that are not `io.k8s.api.` and the first word of the group.
+# Groups whose package is not `io.k8s.api.<first word of the group>`.
 _PACKAGES: Final = {
     "": "io.k8s.api.core",
     "apiextensions.k8s.io": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
@@ -58,7 +58,7 @@ _KUBERNETES_GROUPS: Final = frozenset(
 
 
 def package_name(version: GroupVersion) -> str:
-    """The common beginning of the names of a version's definitions."""
+    """Return the name prefix of all definitions of a version."""
     group = version.group
     if group in _KUBERNETES_GROUPS:
         package = f"io.k8s.api.{group.split('.')[0]}"
@@ -68,10 +68,10 @@ def package_name(version: GroupVersion) -> str:
 
 
 def schema_name(cls: type[BaseModel], version: GroupVersion, kind: str = "") -> str:
-    """The name under which *cls* is published, before names that collide are told apart.
+    """Return the definition name of *cls*, before collisions are resolved by `unique`.
 
-    *kind* is what a class is registered as, if it is; one of our own that is not a kind of
-    *version* is named alike in every version.
+    *kind* is the kind that the class is registered as, if any. A meta class (`is_meta`) that is
+    not a kind of *version* has the same name in every version.
     """
     if not kind and is_meta(cls):
         return f"{META_PACKAGE}.{base_name(cls)}"
@@ -79,22 +79,22 @@ def schema_name(cls: type[BaseModel], version: GroupVersion, kind: str = "") -> 
 
 
 def is_meta(cls: type[BaseModel]) -> bool:
-    """Whether *cls* belongs to no group: ObjectMeta, Status, Condition and the like."""
+    """Return whether *cls* belongs to no group: ObjectMeta, Status, Condition and the like."""
     return not _arguments(cls) and cls.__module__.startswith(_META_MODULES)
 
 
 def item_of(cls: type[BaseModel]) -> Any:
-    """What the lists of class *cls* hold, or None if it is not `ObjectList[...]`."""
+    """Return the item class of `ObjectList[...]`, or None for any other class."""
     generic = cls.__pydantic_generic_metadata__
     return generic["args"][0] if generic["origin"] is ObjectList and generic["args"] else None
 
 
 def base_name(cls: type[BaseModel]) -> str:
-    """The last part of the name: `Gadget`, `GadgetList` of lists, `PageGadget` of Page[Gadget]."""
+    """Return the last part of the name: `Gadget`, `GadgetList`, `PageGadget` for Page[Gadget]."""
     arguments = _arguments(cls)
     if not arguments:
-        own = cls.__kind__ if issubclass(cls, Object) else cls.__name__
-        return _NOT_ALLOWED.sub("_", own)
+        name = cls.__kind__ if issubclass(cls, Object) else cls.__name__
+        return _NOT_ALLOWED.sub("_", name)
     names = "".join(_argument_name(argument) for argument in arguments)
     origin = cls.__pydantic_generic_metadata__["origin"] or BaseModel
     return f"{names}List" if origin is ObjectList else f"{base_name(origin)}{names}"
@@ -111,11 +111,11 @@ def _argument_name(argument: Any) -> str:
     return "".join(part[:1].upper() + part[1:] for part in _NOT_ALLOWED.split(text))
 
 
-class Owners:
-    """Which version a class belongs to that is no kind itself, found by where it is defined.
+class VersionIndex:
+    """Maps classes that are not kinds themselves to a version, by the module that defines them.
 
-    The modules of the kinds show it: `apis.core.v1.types.volume` has no kind, but of all packages
-    above it `apis.core.v1` holds kinds of core/v1 and of nothing else.
+    A module inherits the version of the nearest package that holds kinds: for
+    `apis.core.v1.types.volume` that is `apis.core.v1`, whose kinds are all of core/v1.
     """
 
     def __init__(self, kinds: Iterable[tuple[GroupVersion, type[BaseModel]]]) -> None:
@@ -123,26 +123,26 @@ class Owners:
         for version, cls in kinds:
             if is_meta(cls):
                 continue
-            for module in _above(cls.__module__):
+            for module in _module_and_parents(cls.__module__):
                 self._versions.setdefault(module, set()).add(version)
 
-    def owner(self, cls: type[BaseModel], default: GroupVersion) -> GroupVersion:
-        """The version of *cls*, or *default* where the modules do not tell."""
-        for module in _above(cls.__module__):
+    def version_of(self, cls: type[BaseModel], default: GroupVersion) -> GroupVersion:
+        """Return the version of *cls*, or *default* if its modules have none or several."""
+        for module in _module_and_parents(cls.__module__):
             versions = self._versions.get(module)
             if versions:
                 return next(iter(versions)) if len(versions) == 1 else default
         return default
 
 
-def _above(module: str) -> Iterable[str]:
+def _module_and_parents(module: str) -> Iterable[str]:
     while module:
         yield module
         module = module.rpartition(".")[0]
 
 
 def unique(name: str, taken: Container[str]) -> str:
-    """*name*, or with the first free number behind it as Kubernetes writes them: `Gadget_v2`."""
+    """Return *name*, or on a collision `Gadget_v2` and so on, as Kubernetes numbers them."""
     candidate, number = name, 2
     while candidate in taken:
         candidate, number = f"{name}_v{number}", number + 1

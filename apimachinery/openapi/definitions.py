@@ -1,7 +1,8 @@
-"""Definitions: every type that some kinds are made of, each described once under its name.
+"""OpenAPI definitions: one named schema for every type that the published kinds consist of.
 
-First all types are found, then names are given, then schemas are written: a name can only be
-known when all the others are. A class that several versions share is described in each of them.
+`Definitions` collects all types first, then names them, then writes the schemas, because a name
+depends on collisions with all the others. A class that several versions share gets a definition in
+each of them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,13 +17,20 @@ from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import ObjectList, WatchEvent
 from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of, type_info
-from apimachinery.openapi.definition_names import Owners, is_meta, item_of, schema_name, unique
+from apimachinery.openapi.custom_schemas import custom_schema
+from apimachinery.openapi.definition_names import (
+    VersionIndex,
+    is_meta,
+    item_of,
+    schema_name,
+    unique,
+)
 from apimachinery.openapi.dialect import Dialect, Schema
 from apimachinery.openapi.openapi_errors import UnpublishableType
-from apimachinery.openapi.properties import around, is_required, reflowed
+from apimachinery.openapi.properties import is_required, property_annotations, reflow
 from apimachinery.openapi.scalar_schemas import (
-    ANYTHING,
     PATCH,
+    PRESERVE_UNKNOWN,
     NamedScalar,
     bare_scalar,
     constraints,
@@ -30,7 +38,6 @@ from apimachinery.openapi.scalar_schemas import (
     plain_scalar,
 )
 from apimachinery.schema import GroupVersion, GroupVersionKind
-from apimachinery.structural.publishing import published
 from apimachinery.structural.structural_schema import structural_of
 
 _META_VERSION: Final = GroupVersion("meta.k8s.io", "v1")
@@ -39,7 +46,7 @@ _CORE: Final = GroupVersion("", "v1")
 
 @dataclass(frozen=True, slots=True)
 class PublishedKind:
-    """A class under its name as a kind; *list_kind* is empty if there are no lists of it."""
+    """A kind and its class; *list_kind* is empty if the kind cannot be listed."""
 
     kind: GroupVersionKind
     cls: type[BaseModel]
@@ -48,24 +55,24 @@ class PublishedKind:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """One definition: a class as part of a version, and as which kind if it is one."""
+    """One definition: a class in a version, and the kind it is registered as, if any."""
 
     cls: type[BaseModel]
     version: GroupVersion
     kind: str = ""
     item: "_Node | None" = None
-    """What a list holds; its class is then ObjectList itself."""
+    """The item of a list; `cls` is then ObjectList itself."""
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Kinds first, since their names are the ones that people know."""
+        """Return the sort key: kinds come first, so that they keep their names on a collision."""
         return (not self.kind, self.cls.__module__, self.cls.__qualname__, self.version, self.kind)
 
 
 class Definitions:
-    """The definitions of some kinds and of all they refer to, in one dialect.
+    """The definitions of some kinds and of all types they refer to, in one dialect.
 
-    *owners* tells to which version a class belongs that is defined outside of these kinds'.
+    *index* maps classes that are defined outside the modules of these kinds to their versions.
     """
 
     def __init__(
@@ -73,38 +80,43 @@ class Definitions:
         dialect: Dialect,
         kinds: Iterable[PublishedKind],
         *,
-        owners: Owners | None = None,
+        index: VersionIndex | None = None,
     ) -> None:
         self.dialect = dialect
-        self._kinds = sorted(set(kinds), key=lambda each: each.kind)
-        self._owners = owners or Owners((each.kind.group_version, each.cls) for each in self._kinds)
+        self._kinds = sorted(set(kinds), key=lambda published: published.kind)
+        self._index = index or VersionIndex(
+            (published.kind.group_version, published.cls) for published in self._kinds
+        )
         self._by_class: dict[tuple[type[BaseModel], GroupVersion], _Node] = {}
         self._by_kind: dict[GroupVersionKind, _Node] = {}
         self._lists: dict[_Node, _Node] = {}
         self._scalars: dict[str, NamedScalar] = {PATCH.name: PATCH}
-        for each in self._kinds:
-            self._add_kind(each)
-        self._names = self._name(self._found())
+        for published in self._kinds:
+            self._add_kind(published)
+        self._names = self._assign_names(self._collect())
 
     def reference(self, kind: GroupVersionKind) -> Schema:
-        """A reference to a kind or to the kind of its lists."""
+        """Return a reference to a kind, or to the list kind of one.
+
+        Raises UnpublishableType if the kind is not among the published ones.
+        """
         node = self._by_kind.get(kind)
         if node is None:
-            raise UnpublishableType(str(kind), "it is not among the kinds of these definitions")
+            raise UnpublishableType(str(kind), "the kind is not published in these definitions")
         return self._refer(node)
 
     def meta_reference(self, cls: type[BaseModel]) -> Schema:
-        """A reference to one of the types that every document has, such as Status."""
+        """Return a reference to a type that every document has, such as Status."""
         return self._refer(self._node(cls, _META_VERSION))
 
     def patch_reference(self) -> Schema:
         return self.dialect.reference(PATCH.name)
 
     def schemas(self) -> dict[str, Schema]:
-        """All definitions by name, in order."""
-        found = {name: self._schema(node) for node, name in self._names.items()}
-        found.update({name: each.schema(self.dialect) for name, each in self._scalars.items()})
-        return dict(sorted(found.items()))
+        """Return all definitions, sorted by name."""
+        schemas = {name: self._schema(node) for node, name in self._names.items()}
+        schemas |= {name: scalar.schema(self.dialect) for name, scalar in self._scalars.items()}
+        return dict(sorted(schemas.items()))
 
     def _add_kind(self, published: PublishedKind) -> None:
         version, cls = published.kind.group_version, published.cls
@@ -113,22 +125,26 @@ class Definitions:
         node = self._by_kind[published.kind] = _Node(cls, version, published.kind.kind)
         self._by_class.setdefault((cls, version), node)
         if published.list_kind:
-            listed = _Node(ObjectList, version, published.list_kind, node)
-            self._lists[node] = listed
-            if self._by_kind.setdefault(version.with_kind(published.list_kind), listed) != listed:
-                raise UnpublishableType(str(published.kind), "its list is a kind of its own")
+            list_node = _Node(ObjectList, version, published.list_kind, node)
+            self._lists[node] = list_node
+            list_kind = version.with_kind(published.list_kind)
+            if self._by_kind.setdefault(list_kind, list_node) != list_node:
+                raise UnpublishableType(
+                    str(published.kind), f"its list kind {list_kind} is published by another class"
+                )
 
-    def _found(self) -> list[_Node]:
-        waiting = [*self._by_kind.values()]
-        waiting += [self._node(cls, _META_VERSION) for cls in _EVERYWHERE]
-        found: dict[_Node, None] = dict.fromkeys(waiting)
-        while waiting:
-            node = waiting.pop()
+    def _collect(self) -> list[_Node]:
+        """Collect the nodes of all kinds and, transitively, of their fields."""
+        pending = [*self._by_kind.values()]
+        pending += [self._node(cls, _META_VERSION) for cls in _EVERYWHERE]
+        nodes: dict[_Node, None] = dict.fromkeys(pending)
+        while pending:
+            node = pending.pop()
             for child in self._children(node):
-                if child not in found:
-                    found[child] = None
-                    waiting.append(child)
-        return sorted(found, key=lambda node: node.order)
+                if child not in nodes:
+                    nodes[child] = None
+                    pending.append(child)
+        return sorted(nodes, key=lambda node: node.order)
 
     def _children(self, node: _Node) -> Iterator[_Node]:
         if node.item is not None:
@@ -147,22 +163,23 @@ class Definitions:
         elif info.item is not None:
             yield from self._in_type(info.item, version)
         else:
-            for arm in _arms(info):
-                yield from self._in_type(arm, version)
+            for alternative in _alternatives(info):
+                yield from self._in_type(alternative, version)
 
     def _node(self, cls: type[BaseModel], version: GroupVersion) -> _Node:
-        """The definition that a field of a type of *version* means by *cls*."""
+        """Return the node of *cls* as a type of *version* refers to it."""
         item = item_of(cls)
         if item is not None:
-            held = self._node(item, version)
-            listed = _Node(ObjectList, held.version, f"{held.kind or item.__name__}List", held)
-            return self._lists.get(held, listed)
+            item_node = self._node(item, version)
+            list_kind = f"{item_node.kind or item.__name__}List"
+            list_node = _Node(ObjectList, item_node.version, list_kind, item_node)
+            return self._lists.get(item_node, list_node)
         if is_meta(cls):
             return self._by_class.get((cls, version)) or _Node(cls, _META_VERSION)
-        owner = self._owners.owner(cls, version)
-        return self._by_class.get((cls, owner)) or _Node(cls, owner)
+        own_version = self._index.version_of(cls, version)
+        return self._by_class.get((cls, own_version)) or _Node(cls, own_version)
 
-    def _name(self, nodes: Iterable[_Node]) -> dict[_Node, str]:
+    def _assign_names(self, nodes: Iterable[_Node]) -> dict[_Node, str]:
         names: dict[_Node, str] = {}
         taken = set(self._scalars)
         for node in nodes:
@@ -189,15 +206,15 @@ class Definitions:
         if kinds:
             schema["x-kubernetes-group-version-kind"] = kinds
         if is_open:
-            schema[ANYTHING] = True
+            schema[PRESERVE_UNKNOWN] = True
         map_type = getattr(node.cls, "__map_type__", None)
         if map_type:
             schema["x-kubernetes-map-type"] = map_type
         return schema
 
     def _structural(self, node: _Node, source: Mapping[str, Any]) -> Schema:
-        """A kind that is defined by a schema: that, and what every kind has."""
-        schema = published(source, self.dialect)
+        """Return the schema that defines a custom kind, with the fields that every kind has."""
+        schema = custom_schema(source, self.dialect)
         if self.dialect.has_open_objects or "x-kubernetes-preserve-unknown-fields" not in schema:
             own = schema.get("properties") or {}
             meta = {field.wire: self._property(node, field) for field in _fields(node)}
@@ -229,53 +246,56 @@ class Definitions:
     def _property(self, node: _Node, field: ModelField) -> Schema:
         place = f"{node.cls.__qualname__}.{field.name}"
         schema = self._type(field.type, node.version, place)
-        return self.dialect.beside(schema, around(node.cls, field, self.dialect))
+        return self.dialect.extend(schema, property_annotations(node.cls, field, self.dialect))
 
     def _type(self, info: TypeInfo, version: GroupVersion, place: str) -> Schema:
         bare = bare_scalar(info)
         if bare is not None:
             return bare
         schema = self._bare_type(info, version, place)
-        return self.dialect.beside(schema, constraints(info, schema))
+        return self.dialect.extend(schema, constraints(info, schema))
 
     def _bare_type(self, info: TypeInfo, version: GroupVersion, place: str) -> Schema:
         scalar = named_scalar(info)
         if scalar is not None:
             return self.dialect.reference(scalar.name)
         if info.category == "any":
-            return {ANYTHING: True}
+            return {PRESERVE_UNKNOWN: True}
         if info.category == "model":
             return self._refer(self._node(info.python, version))
         if info.item is not None:
-            held = self._held(info.item, version, place)
+            item = self._item(info.item, version, place)
             if info.category == "list":
-                return {"items": held, "type": "array"}
-            return {"additionalProperties": held, "type": "object"}
-        arms = _arms(info)
-        if not arms:
+                return {"items": item, "type": "array"}
+            return {"additionalProperties": item, "type": "object"}
+        alternatives = _alternatives(info)
+        if not alternatives:
             return plain_scalar(info, place)
         if not self.dialect.has_one_of:
-            return {ANYTHING: True}
-        return {"oneOf": [self._type(arm, version, place) for arm in arms]}
+            return {PRESERVE_UNKNOWN: True}
+        return {"oneOf": [self._type(alternative, version, place) for alternative in alternatives]}
 
-    def _held(self, info: TypeInfo, version: GroupVersion, place: str) -> Schema:
-        """What a list or a map holds; here null is a value, which it is not in a field."""
+    def _item(self, info: TypeInfo, version: GroupVersion, place: str) -> Schema:
+        """Return the schema of list items or map values, where null is a value.
+
+        In a field null means absent.
+        """
         schema = self._type(info, version, place)
         if info.optional and self.dialect.has_one_of:
-            return self.dialect.beside(schema, {"nullable": True})
+            return self.dialect.extend(schema, {"nullable": True})
         return schema
 
     def _kinds_of(self, node: _Node) -> list[dict[str, str]]:
         if node.kind:
-            found: Iterable[GroupVersionKind] = [node.version.with_kind(node.kind)]
+            kinds: Iterable[GroupVersionKind] = [node.version.with_kind(node.kind)]
         elif node.cls in _IN_EVERY_VERSION:
-            versions = {_CORE, *(each.kind.group_version for each in self._kinds)}
-            found = (version.with_kind(node.cls.__name__) for version in versions)
+            versions = {_CORE, *(published.kind.group_version for published in self._kinds)}
+            kinds = (version.with_kind(node.cls.__name__) for version in versions)
         elif node.cls in _EVERYWHERE:
-            found = [_CORE.with_kind(node.cls.__name__)]
+            kinds = [_CORE.with_kind(node.cls.__name__)]
         else:
-            found = []
-        return [kind_marker(kind) for kind in sorted(found)]
+            kinds = []
+        return [kind_marker(kind) for kind in sorted(kinds)]
 
 
 _IN_EVERY_VERSION: Final[Sequence[type[BaseModel]]] = (DeleteOptions, WatchEvent)
@@ -283,7 +303,7 @@ _EVERYWHERE: Final[Sequence[type[BaseModel]]] = (*_IN_EVERY_VERSION, APIResource
 
 
 def kind_marker(kind: GroupVersionKind) -> dict[str, str]:
-    """A kind as the `x-kubernetes-group-version-kind` markers write it."""
+    """Return a kind as an `x-kubernetes-group-version-kind` marker."""
     return {"group": kind.group, "kind": kind.kind, "version": kind.version}
 
 
@@ -292,15 +312,15 @@ def _fields(node: _Node) -> tuple[ModelField, ...]:
     return fields if node.item is None else tuple(f for f in fields if f.name != "items")
 
 
-def _arms(info: TypeInfo) -> tuple[TypeInfo, ...]:
-    """The alternatives of a union that is not among the named scalars."""
+def _alternatives(info: TypeInfo) -> tuple[TypeInfo, ...]:
+    """Return the alternatives of a union that is not a named scalar; empty for other types."""
     if info.category != "scalar" or get_origin(info.python) not in (Union, UnionType):
         return ()
-    return tuple(type_info(arm) for arm in get_args(info.python))
+    return tuple(type_info(alternative) for alternative in get_args(info.python))
 
 
 def _description(node: _Node) -> str:
     if node.item is not None:
         return f"A list of objects of kind {node.item.kind or node.item.cls.__name__}."
     origin = node.cls.__pydantic_generic_metadata__["origin"] or node.cls
-    return reflowed(origin.__doc__ or "")
+    return reflow(origin.__doc__ or "")

@@ -1,4 +1,4 @@
-"""What OpenAPI v2 and v3 write differently, so that everything else is written once."""
+"""Dialects: the differences between OpenAPI v2 and v3, so that all other code serves both."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,23 +12,26 @@ class Dialect:
     """One version of OpenAPI, as Kubernetes uses it."""
 
     references: str
-    """What stands before the name of a definition in a reference."""
+    """The prefix of definition names in references."""
     wraps_references: bool
-    """Beside `$ref` nothing else counts, so a reference with a description goes into `allOf`."""
+    """Whether a reference with a description goes into `allOf`: keys beside `$ref` are ignored."""
     has_one_of: bool
-    """There are alternatives of types, and null."""
+    """Whether schemas can have alternative types and null."""
     has_defaults: bool
-    """Kubernetes leaves defaults out of v2, where old clients misread them."""
+    """Whether defaults are published; not in v2, where old clients misread them."""
     has_deprecation: bool
-    """A schema can be marked as deprecated; the description says so in both."""
+    """Whether a schema can be marked as deprecated; the description mentions it in both."""
     has_open_objects: bool
-    """Old clients refuse undeclared fields wherever v2 declares any."""
+    """Whether an object that allows undeclared fields can declare some.
+
+    Not in v2: old clients reject undeclared fields wherever any are declared.
+    """
 
     def reference(self, name: str) -> Schema:
         return {"$ref": f"{self.references}{name}"}
 
-    def beside(self, schema: Schema, extra: Schema) -> Schema:
-        """*schema* with the keys of *extra*, also where it is a reference."""
+    def extend(self, schema: Schema, extra: Schema) -> Schema:
+        """Return *schema* with the keys of *extra* added, wrapping a reference if necessary."""
         if extra and self.wraps_references and "$ref" in schema:
             return {"allOf": [schema], **extra}
         return {**schema, **extra}

@@ -1,4 +1,4 @@
-"""Whole documents: one of v3 for each version of a group, one of v2 for everything together."""
+"""OpenAPI documents: one v3 document per group version, and one v2 document for the server."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -7,13 +7,10 @@ from apimachinery.meta.discovery import APIResourceList
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import WatchEvent
-from apimachinery.openapi.definition_names import Owners
+from apimachinery.openapi.definition_names import VersionIndex
 from apimachinery.openapi.definitions import Definitions, PublishedKind, kind_marker
 from apimachinery.openapi.dialect import V2, V3, Schema
 from apimachinery.openapi.operations import (
-    JSON,
-    PROTOBUF,
-    YAML,
     PathItem,
     PathOperation,
     ResourceDescription,
@@ -21,8 +18,9 @@ from apimachinery.openapi.operations import (
     published_kinds,
     tag,
 )
-from apimachinery.openapi.request_parameters import OF_ACTION, Parameter
+from apimachinery.openapi.request_parameters import PARAMETERS_BY_ACTION, Parameter
 from apimachinery.schema import GroupVersion
+from apimachinery.serialization.media_types import JSON, PROTOBUF, WATCH_STREAM, YAML
 
 Document = dict[str, Any]
 
@@ -42,9 +40,11 @@ _TOKEN: Final = {
 }
 
 
-def owners_of(versions: Mapping[GroupVersion, Iterable[ResourceDescription]]) -> Owners:
-    """Which version each class of a server belongs to, for `document_v3` of each of them."""
-    return Owners(
+def index_versions(
+    versions: Mapping[GroupVersion, Iterable[ResourceDescription]],
+) -> VersionIndex:
+    """Map the classes of all versions of a server to their versions, for `document_v3`."""
+    return VersionIndex(
         (published.kind.group_version, published.cls)
         for version, resources in versions.items()
         for published in published_kinds(version, resources)
@@ -57,17 +57,17 @@ def document_v3(
     version: str,
     group_version: GroupVersion,
     resources: Sequence[ResourceDescription],
-    owners: Owners | None = None,
+    index: VersionIndex | None = None,
     watch_paths: bool = False,
 ) -> Document:
-    """The document served at `/openapi/v3/apis/<group>/<version>`.
+    """Return the document served at `/openapi/v3/apis/<group>/<version>`.
 
-    Without *owners* all classes are taken to belong to *group_version*, also those that it
-    borrows from another, such as the pod template of a deployment.
+    Without *index* all classes count as classes of *group_version*, even those that it borrows
+    from another version, such as the pod template of a deployment.
     """
-    owners = owners or Owners(())
-    definitions = Definitions(V3, _kinds({group_version: resources}), owners=owners)
-    found = paths(group_version, resources, watch_paths=watch_paths)
+    index = index or VersionIndex(())
+    definitions = Definitions(V3, _kinds({group_version: resources}), index=index)
+    items = paths(group_version, resources, watch_paths=watch_paths)
     return {
         "components": {
             "schemas": definitions.schemas(),
@@ -75,7 +75,7 @@ def document_v3(
         },
         "info": {"title": title, "version": version},
         "openapi": "3.0.0",
-        "paths": {item.path: _path_v3(item, group_version, definitions) for item in found},
+        "paths": {item.path: _path_v3(item, group_version, definitions) for item in items},
         "security": [{"BearerToken": []}],
     }
 
@@ -87,9 +87,9 @@ def document_v2(
     versions: Mapping[GroupVersion, Sequence[ResourceDescription]],
     watch_paths: bool = False,
 ) -> Document:
-    """The document served at `/openapi/v2`, with every version of every group."""
-    definitions = Definitions(V2, _kinds(versions), owners=owners_of(versions))
-    found = {
+    """Return the document served at `/openapi/v2`, with every version of every group."""
+    definitions = Definitions(V2, _kinds(versions), index=index_versions(versions))
+    items = {
         item.path: _path_v2(item, group_version, definitions)
         for group_version, resources in versions.items()
         for item in paths(group_version, resources, watch_paths=watch_paths)
@@ -97,7 +97,7 @@ def document_v2(
     return {
         "definitions": definitions.schemas(),
         "info": {"title": title, "version": version},
-        "paths": dict(sorted(found.items())),
+        "paths": dict(sorted(items.items())),
         "security": [{"BearerToken": []}],
         "securityDefinitions": {"BearerToken": dict(_TOKEN)},
         "swagger": "2.0",
@@ -107,112 +107,120 @@ def document_v2(
 def _kinds(
     versions: Mapping[GroupVersion, Iterable[ResourceDescription]],
 ) -> Iterable[PublishedKind]:
-    """Each kind once, with its list if any resource has one."""
-    found: dict[Any, PublishedKind] = {}
+    """Return each kind once, with its list kind if any resource has one."""
+    kinds: dict[Any, PublishedKind] = {}
     for version, resources in versions.items():
         for published in published_kinds(version, resources):
-            known = found.get((published.kind, published.cls))
-            if known is None or published.list_kind:
-                found[published.kind, published.cls] = published
-    return found.values()
+            earlier = kinds.get((published.kind, published.cls))
+            if earlier is None or published.list_kind:
+                kinds[published.kind, published.cls] = published
+    return kinds.values()
 
 
 def _path_v3(item: PathItem, version: GroupVersion, definitions: Definitions) -> Schema:
-    found: Schema = {
-        each.method: _operation_v3(each, version, definitions) for each in item.operations
+    operations = {
+        operation.method: _operation_v3(operation, version, definitions)
+        for operation in item.operations
     }
-    if item.parameters:
-        found["parameters"] = [_parameter_v3(each) for each in item.parameters]
-    return dict(sorted(found.items()))
+    return _path(operations, [_parameter_v3(parameter) for parameter in item.parameters])
+
+
+def _path(operations: Schema, parameters: list[Schema]) -> Schema:
+    shared = {"parameters": parameters} if parameters else {}
+    return dict(sorted({**operations, **shared}.items()))
 
 
 def _operation_v3(
     operation: PathOperation, version: GroupVersion, definitions: Definitions
 ) -> Schema:
-    found = _common(operation, version)
-    parameters = OF_ACTION.get(operation.action, ())
+    schema = _common(operation, version)
+    parameters = PARAMETERS_BY_ACTION.get(operation.action, ())
     if parameters:
-        found["parameters"] = [_parameter_v3(each) for each in parameters]
+        schema["parameters"] = [_parameter_v3(parameter) for parameter in parameters]
     body = _body(operation, definitions)
     if body is not None:
-        found["requestBody"] = {
-            "content": {media: {"schema": body} for media in _consumed(operation)},
+        schema["requestBody"] = {
+            "content": {media_type: {"schema": body} for media_type in _consumed_types(operation)},
             **({"required": True} if operation.method != "delete" else {}),
         }
-    answer = {media: {"schema": _answer(operation, definitions)} for media in _produced(operation)}
-    found["responses"] = {
-        code: {**({"content": answer} if code != "401" else {}), "description": _REASONS[code]}
+    content = {
+        media_type: {"schema": _response_body(operation, definitions)}
+        for media_type in _produced_types(operation)
+    }
+    schema["responses"] = {
+        code: {**({"content": content} if code != "401" else {}), "description": _REASONS[code]}
         for code in _codes(operation)
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(schema.items()))
 
 
 def _parameter_v3(parameter: Parameter) -> Schema:
-    found = _parameter(parameter)
-    found["schema"] = {"type": parameter.type}
-    return found
+    schema = _parameter(parameter)
+    schema["schema"] = {"type": parameter.type}
+    return schema
 
 
 def _path_v2(item: PathItem, version: GroupVersion, definitions: Definitions) -> Schema:
-    found: Schema = {
-        each.method: _operation_v2(each, version, definitions) for each in item.operations
+    operations = {
+        operation.method: _operation_v2(operation, version, definitions)
+        for operation in item.operations
     }
-    if item.parameters:
-        found["parameters"] = [_parameter_v2(each) for each in item.parameters]
-    return dict(sorted(found.items()))
+    return _path(operations, [_parameter_v2(parameter) for parameter in item.parameters])
 
 
 def _operation_v2(
     operation: PathOperation, version: GroupVersion, definitions: Definitions
 ) -> Schema:
-    found = _common(operation, version)
-    parameters = [_parameter_v2(each) for each in OF_ACTION.get(operation.action, ())]
+    schema = _common(operation, version)
+    parameters = [
+        _parameter_v2(parameter) for parameter in PARAMETERS_BY_ACTION.get(operation.action, ())
+    ]
     body = _body(operation, definitions)
     if body is not None:
         required = {"required": True} if operation.method != "delete" else {}
         parameters.insert(0, {"in": "body", "name": "body", **required, "schema": body})
     if parameters:
-        found["parameters"] = parameters
-    found["consumes"] = _consumed(operation)
-    found["produces"] = _produced(operation)
-    found["schemes"] = ["https"]
-    answer = {"schema": _answer(operation, definitions)}
-    found["responses"] = {
-        code: {"description": _REASONS[code], **(answer if code != "401" else {})}
+        schema["parameters"] = parameters
+    schema["consumes"] = _consumed_types(operation)
+    schema["produces"] = _produced_types(operation)
+    schema["schemes"] = ["https"]
+    content = {"schema": _response_body(operation, definitions)}
+    schema["responses"] = {
+        code: {"description": _REASONS[code], **(content if code != "401" else {})}
         for code in _codes(operation)
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(schema.items()))
 
 
 def _parameter_v2(parameter: Parameter) -> Schema:
-    found = _parameter(parameter)
-    found["type"] = parameter.type
-    return found
+    schema = _parameter(parameter)
+    schema["type"] = parameter.type
+    return schema
 
 
 def _parameter(parameter: Parameter) -> Schema:
-    found: Schema = {
+    schema: Schema = {
         "description": parameter.description,
         "in": parameter.place,
         "name": parameter.name,
     }
     if parameter.place == "path":
-        found["required"] = True
-    return found
+        schema["required"] = True
+    return schema
 
 
 def _common(operation: PathOperation, version: GroupVersion) -> Schema:
-    found: Schema = {
+    schema: Schema = {
         "description": operation.description,
         "operationId": operation.identifier,
         "tags": [tag(version)],
     }
     if operation.resource is not None and operation.resource.deprecated:
-        found["deprecated"] = True
+        schema["deprecated"] = True
     if operation.action and operation.kind is not None:
-        found["x-kubernetes-action"] = operation.action
-        found["x-kubernetes-group-version-kind"] = kind_marker(operation.kind)
-    return found
+        schema["x-kubernetes-action"] = operation.action
+        schema["x-kubernetes-group-version-kind"] = kind_marker(operation.kind)
+    return schema
 
 
 def _body(operation: PathOperation, definitions: Definitions) -> Schema | None:
@@ -225,7 +233,7 @@ def _body(operation: PathOperation, definitions: Definitions) -> Schema | None:
     return None
 
 
-def _answer(operation: PathOperation, definitions: Definitions) -> Schema:
+def _response_body(operation: PathOperation, definitions: Definitions) -> Schema:
     if operation.kind is None or operation.resource is None:
         return definitions.meta_reference(APIResourceList)
     if operation.action in ("delete", "deletecollection"):
@@ -238,17 +246,19 @@ def _answer(operation: PathOperation, definitions: Definitions) -> Schema:
     return definitions.reference(operation.kind)
 
 
-def _consumed(operation: PathOperation) -> list[str]:
+def _consumed_types(operation: PathOperation) -> list[str]:
     if operation.action == "patch" and operation.resource is not None:
         return sorted(operation.resource.patch_types)
     return [_ANY_TYPE]
 
 
-def _produced(operation: PathOperation) -> list[str]:
-    media = operation.resource.media_types if operation.resource else (JSON, YAML, PROTOBUF)
+def _produced_types(operation: PathOperation) -> list[str]:
+    media_types = operation.resource.media_types if operation.resource else (JSON, YAML, PROTOBUF)
     streams = operation.action in ("list", "watch", "watchlist")
-    streamed = [f"{each};stream=watch" for each in media if streams and each != YAML]
-    return sorted((*media, *streamed))
+    streamed = [
+        media_type + WATCH_STREAM for media_type in media_types if streams and media_type != YAML
+    ]
+    return sorted((*media_types, *streamed))
 
 
 def _codes(operation: PathOperation) -> tuple[str, ...]:

@@ -1,8 +1,11 @@
-"""OpenAPI as protobuf: what kubectl up to 1.28 reads from `/openapi/v2`, and others if they ask.
+"""Gnostic: OpenAPI documents encoded as protobuf, for clients that request it.
 
-A JSON document becomes an `openapi.v2.Document`, or one of v3. Where JSON tells types apart by
-their content (a reference, a body parameter, a list of types) the message says which one it is, so
-each such place has its own rule here; everything else follows the tables of messages.
+kubectl up to 1.28 reads `/openapi/v2` in this form.
+
+A JSON document becomes an `openapi.v2.Document` or `openapi.v3.Document` message. Where the type of
+a JSON value depends on its content (a reference, a body parameter, a list of types), the message
+has a field per type, and this module has a rule that selects it. All other values follow the
+tables of messages in `gnostic_v2` and `gnostic_v3`.
 """
 
 import json
@@ -18,7 +21,7 @@ from apimachinery.openapi.gnostic_v3 import V3
 from apimachinery.openapi.openapi_errors import InvalidDocument
 
 _MAX_DEPTH: Final = 150
-# What JSON may hold as it is and YAML may not, line breaks of its own among them.
+# Characters that are valid in JSON strings but not in YAML, such as Unicode line breaks.
 _NOT_YAML: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -37,31 +40,37 @@ _FLOWS: Final = {
 
 
 class GnosticEncoder:
-    """Writes documents of one version as protobuf; made once, since it describes all messages."""
+    """Encodes documents of one OpenAPI version as protobuf.
+
+    Create it once and reuse it: the constructor builds the descriptors of all messages.
+    """
 
     def __init__(self, tables: Tables = V2) -> None:
         self._document = message_class(tables)
 
     @property
     def message_class(self) -> type[Message]:
-        """The class of the document, for who wants to read what was written."""
+        """Return the message class of the document, to decode encoded documents with."""
         return self._document
 
     def encode(self, document: Mapping[str, Any]) -> bytes:
-        """The document as protobuf; the same document always gives the same bytes."""
+        """Encode a document; equal documents have equal bytes.
+
+        Raises InvalidDocument if the document is not valid OpenAPI.
+        """
         message = self._document()
         _fill(message, document, ())
         try:
             return message.SerializeToString(deterministic=True)
         except (EncodeError, ValueError) as error:
-            raise InvalidDocument("$", f"cannot be written as protobuf: {error}") from None
+            raise InvalidDocument("$", f"cannot be encoded as protobuf: {error}") from None
 
 
 Place = tuple[str, ...]
 
 
 def _fill(message: Any, value: Any, place: Place) -> None:
-    """Put a JSON value into a message by the rule of its type."""
+    """Fill a message with a JSON value by the rule of the message type."""
     if len(place) > _MAX_DEPTH:
         raise _invalid(place[:3], f"must not be nested deeper than {_MAX_DEPTH} levels")
     name, tables = message.DESCRIPTOR.name, _tables(message)
@@ -71,8 +80,8 @@ def _fill(message: Any, value: Any, place: Place) -> None:
     elif name.endswith("OrReference"):
         _or_reference(message, value, place)
     elif name in tables.maps:
-        for key, held in _object(value, place).items():
-            _add_pair(message.additional_properties, key, held, place)
+        for key, member in _object(value, place).items():
+            _add_pair(message.additional_properties, key, member, place)
     else:
         _fill_object(message, value, place)
 
@@ -83,14 +92,14 @@ def _tables(message: Any) -> Tables:
 
 def _fill_object(message: Any, value: Any, place: Place) -> None:
     fields, extensions = message.DESCRIPTOR.fields_by_name, _tables(message).extensions
-    for key, held in _object(value, place).items():
+    for key, member in _object(value, place).items():
         if key.startswith("x-") and extensions in fields:
-            _add_pair(getattr(message, extensions), key, held, place)
+            _add_pair(getattr(message, extensions), key, member, place)
             continue
         field = fields.get(_field_name(key))
         if field is None or field.name == extensions:
-            raise _invalid((*place, key), f"there is no such field in {message.DESCRIPTOR.name}")
-        _set(message, field, held, (*place, key))
+            raise _invalid((*place, key), f"{message.DESCRIPTOR.name} has no such field")
+        _set(message, field, member, (*place, key))
 
 
 def _set(message: Any, field: Any, value: Any, place: Place) -> None:
@@ -98,11 +107,11 @@ def _set(message: Any, field: Any, value: Any, place: Place) -> None:
         if not isinstance(value, list):
             raise _invalid(place, "must be a list")
         values = getattr(message, field.name)
-        for at, item in enumerate(value):
+        for position, item in enumerate(value):
             if field.message_type is None:
-                values.append(_scalar(field, item, (*place, str(at))))
+                values.append(_scalar(field, item, (*place, str(position))))
             else:
-                _fill(values.add(), item, (*place, str(at)))
+                _fill(values.add(), item, (*place, str(position)))
     elif field.message_type is None:
         setattr(message, field.name, _scalar(field, value, place))
     else:
@@ -110,7 +119,7 @@ def _set(message: Any, field: Any, value: Any, place: Place) -> None:
 
 
 def _member(message: Any, name: str) -> Any:
-    """A message inside *message*, there from now on even if it stays empty."""
+    """Return the submessage *name*, marked as present even if it stays empty."""
     member = getattr(message, name)
     member.SetInParent()
     return member
@@ -133,7 +142,7 @@ def _scalar(field: Any, value: Any, place: Place) -> Any:
         except UnicodeEncodeError:
             raise _invalid(place, "must be valid Unicode") from None
     elif field.type == FieldDescriptor.TYPE_INT64 and not -(2**63) <= value < 2**63:
-        raise _invalid(place, "must be an integer of 64 bits")
+        raise _invalid(place, "must be a 64-bit integer")
     return value
 
 
@@ -151,7 +160,7 @@ def _any(message: Any, value: Any, place: Place) -> None:
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise _invalid(place, f"is not JSON: {error}") from None
-    escaped = _NOT_YAML.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    escaped = _NOT_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
     message.yaml = f"{escaped}\n"
 
 
@@ -187,14 +196,14 @@ def _parameters_item(message: Any, value: Any, place: Place) -> None:
 
 
 def _parameter(message: Any, value: Any, place: Place) -> None:
-    if "body_parameter" not in message.DESCRIPTOR.fields_by_name:  # v3 has one kind of them
+    if "body_parameter" not in message.DESCRIPTOR.fields_by_name:  # v3 has one parameter type
         _fill_object(message, value, place)
         return
-    found = _object(value, place).get("in")
-    if found == "body":
+    location = _object(value, place).get("in")
+    if location == "body":
         _fill(_member(message, "body_parameter"), value, place)
         return
-    name = _PARAMETER_PLACES.get(found) if isinstance(found, str) else None
+    name = _PARAMETER_PLACES.get(location) if isinstance(location, str) else None
     if name is None:
         raise _invalid((*place, "in"), "must be body, formData, header, path or query")
     _fill(_member(_member(message, "non_body_parameter"), name), value, place)
@@ -206,9 +215,9 @@ def _response_value(message: Any, value: Any, place: Place) -> None:
 
 
 def _security_item(message: Any, value: Any, place: Place) -> None:
-    found = _object(value, place)
+    definition = _object(value, place)
     names = {"basic": "basic_authentication_security", "apiKey": "api_key_security"}
-    kind, flow = found.get("type"), found.get("flow")
+    kind, flow = definition.get("type"), definition.get("flow")
     name = _FLOWS.get(str(flow)) if kind == "oauth2" else names.get(str(kind))
     if name is None:
         raise _invalid((*place, "type"), "must be basic, apiKey, or oauth2 with a known flow")
@@ -216,30 +225,30 @@ def _security_item(message: Any, value: Any, place: Place) -> None:
 
 
 def _paths(message: Any, value: Any, place: Place) -> None:
-    for key, held in _object(value, place).items():
+    for key, member in _object(value, place).items():
         name = _tables(message).extensions if key.startswith("x-") else "path"
-        _add_pair(getattr(message, name), key, held, place)
+        _add_pair(getattr(message, name), key, member, place)
 
 
 def _responses(message: Any, value: Any, place: Place) -> None:
     fields = message.DESCRIPTOR.fields_by_name
     codes = "response_code" if "response_code" in fields else "response_or_reference"
-    for key, held in _object(value, place).items():
+    for key, member in _object(value, place).items():
         if key == "default" and key in fields:
-            _fill(_member(message, key), held, (*place, key))
+            _fill(_member(message, key), member, (*place, key))
             continue
         name = _tables(message).extensions if key.startswith("x-") else codes
-        _add_pair(getattr(message, name), key, held, place)
+        _add_pair(getattr(message, name), key, member, place)
 
 
 def _or_reference(message: Any, value: Any, place: Place) -> None:
-    itself, reference = (field.name for field in message.DESCRIPTOR.fields)
+    inline, reference = (field.name for field in message.DESCRIPTOR.fields)
     is_reference = "$ref" in _object(value, place)
-    _fill(_member(message, reference if is_reference else itself), value, place)
+    _fill(_member(message, reference if is_reference else inline), value, place)
 
 
 def _default_type(message: Any, value: Any, place: Place) -> None:
-    """The message has no place for lists and objects; it is empty then, as gnostic leaves it."""
+    """Fill DefaultType, which has no field for lists and objects: like gnostic, leave it empty."""
     if isinstance(value, bool):
         message.boolean = value
     elif isinstance(value, int | float):
@@ -275,7 +284,7 @@ _VERSIONS: Final = {tables.package: tables for tables in (V2, V3)}
 
 
 def _field_name(key: str) -> str:
-    """`operationId` is `operation_id`, and `$ref` is `_ref`."""
+    """Return the protobuf name of a JSON key: `operationId` is `operation_id`, `$ref` is `_ref`."""
     return "_ref" if key == "$ref" else _WORD_START.sub("_", key).lower()
 
 
@@ -284,7 +293,7 @@ def _object(value: Any, place: Place) -> Mapping[str, Any]:
         raise _invalid(place, "must be an object")
     for key in value:
         if not isinstance(key, str):
-            raise _invalid(place, f"has the key {key!r}, which is not a string")
+            raise _invalid(place, f"has key {key!r}: keys must be strings")
     return value
 
 

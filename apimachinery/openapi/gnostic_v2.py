@@ -1,8 +1,8 @@
-"""The messages of `openapi.v2.Document`: OpenAPI v2 in protobuf, as gnostic numbers it.
+"""Gnostic message tables of OpenAPI v2 (`openapi.v2.Document`), with gnostic's field numbers.
 
-The numbers of every message are consecutive, so a message is written as its fields in order:
-`name:type`, a string where no type is given, `*` before the type of a repeated one, `-` for a
-number that nobody uses. The messages are described at run time and filled by `gnostic`.
+The field numbers of a message are consecutive, so a message is written as its fields in order:
+`name:type`, where the type is string if omitted, `*` marks a repeated field, and `-` stands for an
+unused number. The descriptors are built at run time and `gnostic` fills the messages.
 """
 
 from collections.abc import Mapping
@@ -25,14 +25,14 @@ class Tables:
 
     package: str
     extensions: str
-    """The field of every message that holds what begins with `x-`."""
+    """The name of the field that holds `x-` extensions, in every message."""
     messages: Mapping[str, str]
     one_of: Mapping[str, str]
     """Messages that hold exactly one of their fields."""
     maps: Mapping[str, str]
-    """Messages that are a map; what they hold comes as pairs in order, in messages `Named...`."""
+    """Map messages and their value types; they hold ordered pairs, in `Named...` messages."""
     named: tuple[str, ...]
-    """What comes in such pairs elsewhere."""
+    """Value types that other messages hold in such pairs."""
 
 
 _X: Final = " vendor_extension:*NamedAny"
@@ -142,13 +142,13 @@ _SCALARS: Final = {
 }
 
 
-def named(held: str) -> str:
-    """The message of a pair of a name and a value."""
-    return f"Named{held[:1].upper()}{held[1:]}"
+def pair_message(value_type: str) -> str:
+    """Return the name of the message for a pair of a name and a value: `NamedSchema`."""
+    return f"Named{value_type[:1].upper()}{value_type[1:]}"
 
 
 def message_class(tables: Tables = V2) -> type[Message]:
-    """The class of the document, with all it refers to, in a pool of its own."""
+    """Build the message class of the document and its dependencies in a new descriptor pool."""
     pool = DescriptorPool()
     pool.Add(_file(tables))
     return GetMessageClass(pool.FindMessageTypeByName(f"{tables.package}.Document"))
@@ -166,19 +166,20 @@ def _file(tables: Tables) -> FileDescriptorProto:
         _describe(message, fields, package)
         for field in message.field:
             field.oneof_index = 0
-    for name, held in tables.maps.items():
-        pairs = f"additional_properties:*{named(held)}"
+    for name, value_type in tables.maps.items():
+        pairs = f"additional_properties:*{pair_message(value_type)}"
         _describe(file.message_type.add(name=name), pairs, package)
-    for held in {*tables.maps.values(), *tables.named}:
-        _describe(file.message_type.add(name=named(held)), f"name value:{held}", package)
+    for value_type in {*tables.maps.values(), *tables.named}:
+        pair = file.message_type.add(name=pair_message(value_type))
+        _describe(pair, f"name value:{value_type}", package)
     return file
 
 
 def _describe(message: DescriptorProto, fields: str, package: str) -> None:
-    for number, written in enumerate(fields.split(), start=1):
-        if written == "-":
+    for number, definition in enumerate(fields.split(), start=1):
+        if definition == "-":
             continue
-        name, _, kind = written.partition(":")
+        name, _, kind = definition.partition(":")
         field = message.field.add(name=name, number=number)
         repeated = kind.startswith("*")
         kind = kind.removeprefix("*") or "string"

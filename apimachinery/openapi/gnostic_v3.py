@@ -1,7 +1,7 @@
-"""The messages of `openapi.v3.Document`: OpenAPI v3 in protobuf, as gnostic numbers it.
+"""Gnostic message tables of OpenAPI v3 (`openapi.v3.Document`), with gnostic's field numbers.
 
-Written as those of v2 are. In v3 nearly everything can be a reference instead of itself; a message
-`XOrReference` holds the one or the other.
+The notation is that of `gnostic_v2`. In v3 most values can be replaced by a reference: a message
+`XOrReference` holds either the value or the reference.
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from apimachinery.openapi.gnostic_v2 import Tables
 
 _X: Final = " specification_extension:*NamedAny"
-_SHOWN: Final = (
+_PARAMETER_FIELDS: Final = (
     "required:bool deprecated:bool allow_empty_value:bool style explode:bool allow_reserved:bool"
     " schema:SchemaOrReference example:Any examples:ExamplesOrReferences content:MediaTypes"
 )
@@ -44,7 +44,7 @@ V3: Final = Tables(
         " allow_reserved:bool" + _X,
         "Example": "summary description value:Any external_value" + _X,
         "ExternalDocs": "description url" + _X,
-        "Header": "description " + _SHOWN + _X,
+        "Header": "description " + _PARAMETER_FIELDS + _X,
         "Info": "title description terms_of_service contact:Contact license:License version"
         + _X
         + " summary",
@@ -61,7 +61,7 @@ V3: Final = Tables(
         " parameters:*ParameterOrReference request_body:RequestBodyOrReference"
         " responses:Responses callbacks:CallbacksOrReferences deprecated:bool"
         " security:*SecurityRequirement servers:*Server" + _X,
-        "Parameter": "name in description " + _SHOWN + _X,
+        "Parameter": "name in description " + _PARAMETER_FIELDS + _X,
         "PathItem": "_ref summary description get:Operation put:Operation post:Operation"
         " delete:Operation options:Operation head:Operation patch:Operation trace:Operation"
         " servers:*Server parameters:*ParameterOrReference" + _X,

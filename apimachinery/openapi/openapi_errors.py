@@ -1,8 +1,8 @@
-"""The errors of this package, apart so that each part can raise them without knowing the others."""
+"""Errors of the OpenAPI package, in a module of their own to avoid import cycles."""
 
 
 class UnpublishableType(TypeError):
-    """A class, field or resource that OpenAPI cannot describe: its author must change something."""
+    """OpenAPI cannot describe a class, field or resource; the author of the API must change it."""
 
     def __init__(self, place: str, rule: str) -> None:
         super().__init__(f"{place}: {rule}")
@@ -11,7 +11,7 @@ class UnpublishableType(TypeError):
 
 
 class InvalidDocument(ValueError):
-    """A document that is not OpenAPI v2 as Kubernetes writes it."""
+    """A document is not valid OpenAPI as Kubernetes writes it, and cannot be encoded."""
 
     def __init__(self, place: str, rule: str) -> None:
         super().__init__(f"OpenAPI document: {place}: {rule}")

@@ -1,7 +1,7 @@
-"""Resources as paths and operations, before either version of OpenAPI writes them down.
+"""Paths and operations of resources, independent of the OpenAPI version.
 
-What a server says about a resource is plain data here, so that this package needs no server. The
-names of operations are those Kubernetes gives: generated clients make their methods of them.
+Resources are described as plain data (`ResourceDescription`), so that this package does not depend
+on a server. Operation IDs are those of Kubernetes: generated clients name their methods by them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,16 +12,17 @@ from pydantic import BaseModel
 
 from apimachinery.openapi.definitions import PublishedKind
 from apimachinery.openapi.openapi_errors import UnpublishableType
-from apimachinery.openapi.request_parameters import NAMESPACE, PRETTY, Parameter, name_of
+from apimachinery.openapi.request_parameters import NAMESPACE, PRETTY, Parameter, name_parameter
 from apimachinery.schema import GroupVersion, GroupVersionKind
-
-JSON: Final = "application/json"
-YAML: Final = "application/yaml"
-PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
-JSON_PATCH: Final = "application/json-patch+json"
-MERGE_PATCH: Final = "application/merge-patch+json"
-STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
-APPLY_PATCH: Final = "application/apply-patch+yaml"
+from apimachinery.serialization.media_types import (
+    APPLY_PATCH,
+    JSON,
+    JSON_PATCH,
+    MERGE_PATCH,
+    PROTOBUF,
+    STRATEGIC_PATCH,
+    YAML,
+)
 
 VERBS: Final = (
     "create",
@@ -38,12 +39,12 @@ _SUBRESOURCE_VERBS: Final = ("create", "delete", "get", "patch", "update")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubresourceDescription:
-    """A subresource: `status` of the same kind, or `scale` of a kind of its own."""
+    """A subresource, of the resource's kind (`status`) or of another (`scale`)."""
 
     name: str
     verbs: tuple[str, ...] = ("get", "patch", "update")
     kind: GroupVersionKind | None = None
-    """What is read and written, if it is not the resource's own kind; needs *cls*."""
+    """The kind that requests read and write, if not the resource's own; requires *cls*."""
     cls: type[BaseModel] | None = None
 
 
@@ -58,9 +59,9 @@ class ResourceDescription:
     verbs: tuple[str, ...] = VERBS
     subresources: tuple[SubresourceDescription, ...] = ()
     deprecated: bool = False
-    """Whether this version of it should not be used any more."""
+    """Whether this version is deprecated."""
     list_kind: str = ""
-    """The kind of its lists, if it is not the kind and `List`."""
+    """The kind of its lists, if it is not `<kind>List`."""
     media_types: tuple[str, ...] = (JSON, YAML, PROTOBUF)
     patch_types: tuple[str, ...] = (APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
 
@@ -71,11 +72,11 @@ class ResourceDescription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathOperation:
-    """What one method does on one path."""
+    """An operation: one HTTP method on one path."""
 
     method: str
     action: str
-    """`x-kubernetes-action`; empty for what is done to no kind."""
+    """`x-kubernetes-action`; empty for operations without a kind, such as discovery."""
     identifier: str
     description: str
     kind: GroupVersionKind | None
@@ -84,7 +85,7 @@ class PathOperation:
 
 @dataclass(frozen=True, slots=True)
 class PathItem:
-    """One path, the parameters that all its operations take, and these."""
+    """A path with its operations and the parameters that all of them take."""
 
     path: str
     parameters: tuple[Parameter, ...]
@@ -94,37 +95,42 @@ class PathItem:
 def published_kinds(
     version: GroupVersion, resources: Iterable[ResourceDescription]
 ) -> Iterator[PublishedKind]:
-    """The kinds that resources and their subresources read and write."""
+    """Yield the kinds that requests to resources and their subresources read and write.
+
+    Raises UnpublishableType if a subresource has a kind of its own but no class.
+    """
     for resource in resources:
-        listed = (resource.list_kind or f"{resource.kind}List") if resource.is_listed else ""
-        yield PublishedKind(version.with_kind(resource.kind), resource.cls, listed)
-        for sub in resource.subresources:
-            if sub.kind is not None and sub.kind != version.with_kind(resource.kind):
-                if sub.cls is None:
-                    place = f"{resource.plural}/{sub.name}"
-                    raise UnpublishableType(place, f"kind {sub.kind} needs its class")
-                yield PublishedKind(sub.kind, sub.cls)
+        list_kind = (resource.list_kind or f"{resource.kind}List") if resource.is_listed else ""
+        yield PublishedKind(version.with_kind(resource.kind), resource.cls, list_kind)
+        for subresource in resource.subresources:
+            if subresource.kind is not None and subresource.kind != version.with_kind(
+                resource.kind
+            ):
+                if subresource.cls is None:
+                    place = f"{resource.plural}/{subresource.name}"
+                    raise UnpublishableType(place, f"kind {subresource.kind} needs its class")
+                yield PublishedKind(subresource.kind, subresource.cls)
 
 
 def paths(
     version: GroupVersion, resources: Iterable[ResourceDescription], *, watch_paths: bool = False
 ) -> list[PathItem]:
-    """All paths of a version in order; *watch_paths* adds the old ones below `/watch`."""
+    """Return all paths of a version, sorted; *watch_paths* adds the deprecated `/watch` paths."""
     root = f"/apis/{version}" if version.group else f"/api/{version}"
-    found = [_discovery(version, root)]
+    items = [_discovery(version, root)]
     for resource in resources:
-        _check(version, resource)
+        _check_verbs(version, resource)
         describer = _Describer(version, root, resource)
-        found += describer.collections()
-        found.append(describer.item())
-        found += map(describer.subresource, resource.subresources)
+        items += describer.collections()
+        items.append(describer.item())
+        items += map(describer.subresource, resource.subresources)
         if watch_paths and "watch" in resource.verbs:
-            found += describer.watches()
-    return sorted((item for item in found if item.operations), key=lambda item: item.path)
+            items += describer.watches()
+    return sorted((item for item in items if item.operations), key=lambda item: item.path)
 
 
 def tag(version: GroupVersion) -> str:
-    """How operations are grouped: `coordination_v1`."""
+    """Return the tag that groups the operations of a version: `coordination_v1`."""
     return f"{_camel(_short_group(version))}_{_camel(version.version)}"
 
 
@@ -140,18 +146,18 @@ def _discovery(version: GroupVersion, root: str) -> PathItem:
     return PathItem(f"{root}/", (), (operation,))
 
 
-def _check(version: GroupVersion, resource: ResourceDescription) -> None:
+def _check_verbs(version: GroupVersion, resource: ResourceDescription) -> None:
     place = f"{version}, Resource={resource.plural}"
     unknown = [verb for verb in resource.verbs if verb not in VERBS]
-    for sub in resource.subresources:
-        unknown += [verb for verb in sub.verbs if verb not in _SUBRESOURCE_VERBS]
+    for subresource in resource.subresources:
+        unknown += [verb for verb in subresource.verbs if verb not in _SUBRESOURCE_VERBS]
     if unknown:
-        raise UnpublishableType(place, f"there is no operation for the verb {unknown[0]!r}")
+        raise UnpublishableType(place, f"verb {unknown[0]!r} has no operation")
 
 
 @dataclass(frozen=True, slots=True)
 class _Describer:
-    """Writes the operations of one resource."""
+    """Builds the paths and operations of one resource."""
 
     version: GroupVersion
     root: str
@@ -160,24 +166,24 @@ class _Describer:
     def collections(self) -> Iterator[PathItem]:
         kind, plural = self.resource.kind, self.resource.plural
         if self.resource.namespaced and self.resource.is_listed:
-            everywhere = self._list(f"{kind}ForAllNamespaces")
-            yield PathItem(f"{self.root}/{plural}", (PRETTY,), (everywhere,))
-        here = f"{self._scope}{kind}"
+            all_namespaces = self._list(f"{kind}ForAllNamespaces")
+            yield PathItem(f"{self.root}/{plural}", (PRETTY,), (all_namespaces,))
+        suffix = f"{self._scope}{kind}"
         operations = []
         if "deletecollection" in self.resource.verbs:
             deletion = self._operation(
                 "delete",
                 action="deletecollection",
                 word="delete",
-                suffix=f"Collection{here}",
+                suffix=f"Collection{suffix}",
                 description=f"Delete objects of kind {kind}.",
             )
             operations.append(deletion)
         if self.resource.is_listed:
-            operations.append(self._list(here))
+            operations.append(self._list(suffix))
         if "create" in self.resource.verbs:
             text = f"Create an object of kind {kind}."
-            creation = self._operation("post", word="create", suffix=here, description=text)
+            creation = self._operation("post", word="create", suffix=suffix, description=text)
             operations.append(creation)
         yield PathItem(f"{self._base()}/{plural}", self._common(), tuple(operations))
 
@@ -186,44 +192,44 @@ class _Describer:
             f"{self._base()}/{self.resource.plural}/{{name}}",
             self._common(named=True),
             tuple(
-                self._on_one(self.resource.verbs, "", self.version.with_kind(self.resource.kind))
+                self._on_object(self.resource.verbs, "", self.version.with_kind(self.resource.kind))
             ),
         )
 
-    def subresource(self, sub: SubresourceDescription) -> PathItem:
-        kind = sub.kind or self.version.with_kind(self.resource.kind)
-        named = sub.kind is not None and sub.kind.kind != self.resource.kind
+    def subresource(self, description: SubresourceDescription) -> PathItem:
+        kind = description.kind or self.version.with_kind(self.resource.kind)
+        named = description.kind is not None and description.kind.kind != self.resource.kind
         return PathItem(
-            f"{self._base()}/{self.resource.plural}/{{name}}/{sub.name}",
+            f"{self._base()}/{self.resource.plural}/{{name}}/{description.name}",
             self._common(named=True, kind=kind.kind if named else ""),
-            tuple(self._on_one(sub.verbs, sub.name, kind)),
+            tuple(self._on_object(description.verbs, description.name, kind)),
         )
 
     def watches(self) -> Iterator[PathItem]:
         kind, plural = self.resource.kind, self.resource.plural
         if self.resource.namespaced:
-            everywhere = self._watch("watchlist", f"{kind}ListForAllNamespaces")
-            yield PathItem(f"{self.root}/watch/{plural}", (PRETTY,), (everywhere,))
-        base, here = self._base("/watch"), f"{self._scope}{kind}"
-        several = self._watch("watchlist", f"{here}List")
-        yield PathItem(f"{base}/{plural}", self._common(), (several,))
-        one = self._watch("watch", here)
-        yield PathItem(f"{base}/{plural}/{{name}}", self._common(named=True), (one,))
+            all_namespaces = self._watch("watchlist", f"{kind}ListForAllNamespaces")
+            yield PathItem(f"{self.root}/watch/{plural}", (PRETTY,), (all_namespaces,))
+        base, suffix = self._base("/watch"), f"{self._scope}{kind}"
+        watch_list = self._watch("watchlist", f"{suffix}List")
+        yield PathItem(f"{base}/{plural}", self._common(), (watch_list,))
+        watch = self._watch("watch", suffix)
+        yield PathItem(f"{base}/{plural}/{{name}}", self._common(named=True), (watch,))
 
-    def _on_one(
+    def _on_object(
         self, verbs: tuple[str, ...], subresource: str, kind: GroupVersionKind
     ) -> Iterator[PathOperation]:
         suffix = f"{self._scope}{self.resource.kind}{subresource[:1].upper()}{subresource[1:]}"
-        what = f"{subresource} of an object" if subresource else "an object"
+        target = f"{subresource} of an object" if subresource else "an object"
         operations = (
-            ("delete", "delete", "delete", f"Delete {what}"),
-            ("get", "get", "read", f"Read {what}"),
-            ("patch", "patch", "patch", f"Change parts of {what}"),
-            ("create", "post", "create", f"Create {what}"),
-            ("update", "put", "replace", f"Replace {what}"),
+            ("delete", "delete", "delete", f"Delete {target}"),
+            ("get", "get", "read", f"Read {target}"),
+            ("patch", "patch", "patch", f"Change parts of {target}"),
+            ("create", "post", "create", f"Create {target}"),
+            ("update", "put", "replace", f"Replace {target}"),
         )
         for verb, method, word, text in operations:
-            # On a path with a name only a subresource can be created.
+            # On a path with an object name, only a subresource can be created.
             if verb in verbs and (subresource or verb != "create"):
                 text = f"{text} of kind {self.resource.kind}."
                 yield self._operation(method, word=word, suffix=suffix, description=text, kind=kind)
@@ -247,7 +253,7 @@ class _Describer:
         action: str = "",
         kind: GroupVersionKind | None = None,
     ) -> PathOperation:
-        """One operation; its name is *word* and *suffix* with the version between them."""
+        """Build an operation; its ID is *word* and *suffix* with the version in between."""
         return PathOperation(
             method=method,
             action=action or method,
@@ -258,7 +264,7 @@ class _Describer:
         )
 
     def _common(self, *, named: bool = False, kind: str = "") -> tuple[Parameter, ...]:
-        name = (name_of(kind or self.resource.kind),) if named else ()
+        name = (name_parameter(kind or self.resource.kind),) if named else ()
         return (*name, *((NAMESPACE,) if self.resource.namespaced else ()), PRETTY)
 
     def _base(self, watch: str = "") -> str:
@@ -271,7 +277,7 @@ class _Describer:
 
 
 def _infix(version: GroupVersion) -> str:
-    """`CoordinationV1`, which keeps names apart that many versions have."""
+    """Return `CoordinationV1`, which makes operation IDs unique among versions."""
     group, name = _camel(_short_group(version)), _camel(version.version)
     return f"{group[:1].upper()}{group[1:]}{name[:1].upper()}{name[1:]}"
 
@@ -281,6 +287,6 @@ def _short_group(version: GroupVersion) -> str:
 
 
 def _camel(text: str) -> str:
-    """*text* without punctuation, each word after it with a capital."""
-    words = "".join(each if each.isalnum() or each == "_" else " " for each in text).split()
-    return "".join(word if not at else word[:1].upper() + word[1:] for at, word in enumerate(words))
+    """Return *text* in camelCase, without punctuation."""
+    words = "".join(char if char.isalnum() or char == "_" else " " for char in text).split()
+    return "".join(words[:1] + [word[:1].upper() + word[1:] for word in words[1:]])

@@ -1,7 +1,7 @@
-"""The parameters of requests: which each action takes, and what they mean.
+"""Request parameters: the query and path parameters of each action, with their descriptions.
 
-kubectl looks them up: it sends `dryRun=All` or `fieldValidation` to a kind only if its PATCH
-operation lists the parameter, so these stand with the operation and not with the path.
+Query parameters are listed per operation, not per path, because kubectl looks them up there: it
+sends `dryRun=All` or `fieldValidation` for a kind only if its PATCH operation lists the parameter.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter in the query string or in the path; those of the path are required."""
+    """A parameter in the query string or in the path; path parameters are required."""
 
     name: str
     type: str
@@ -22,106 +22,105 @@ class Parameter:
 PRETTY: Final = Parameter(
     "pretty",
     "string",
-    "If 'true', the answer is indented. Browsers, curl and wget get it so unless told otherwise.",
+    "If 'true', the response is indented, which is the default for browsers, curl and wget.",
 )
-NAMESPACE: Final = Parameter(
-    "namespace", "string", "The namespace that the objects are in.", "path"
-)
+NAMESPACE: Final = Parameter("namespace", "string", "The namespace of the objects.", "path")
 _CONTINUE: Final = Parameter(
     "continue",
     "string",
-    "Where to go on with a list that was cut off by limit: metadata.continue of the part before."
-    " All other parameters must be the same again. After some minutes the server may have forgotten"
-    " the state that the list began with and answers 410; the error then carries a value with"
-    " which to go on in the present state instead. Not for watches.",
+    "The metadata.continue of the previous page, to continue a list that was truncated by limit."
+    " All other parameters must be unchanged. After some minutes the server may have discarded the"
+    " state that the list started from and responds with 410; the error then carries a token that"
+    " continues the list in the current state. Not supported for watches.",
 )
 _DRY_RUN: Final = Parameter(
     "dryRun",
     "string",
-    "With 'All', the only value, everything is done except that nothing is stored.",
+    "With 'All', the only value, the request is processed in full but nothing is stored.",
 )
 _FIELD_MANAGER: Final = Parameter(
     "fieldManager",
     "string",
-    "The name of who makes this change, under which the fields it sets are recorded; at most 128"
-    " printable characters. An apply must name it.",
+    "The name of the client that makes the change, recorded as the manager of the fields it sets;"
+    " at most 128 printable characters. Required for apply.",
 )
 _FIELD_SELECTOR: Final = Parameter(
-    "fieldSelector", "string", "Only objects whose fields have these values; all if empty."
+    "fieldSelector", "string", "Select objects by the values of their fields; all if empty."
 )
 _FIELD_VALIDATION: Final = Parameter(
     "fieldValidation",
     "string",
-    "What happens to fields that the kind does not have and to fields that occur twice: 'Ignore'"
-    " drops them, 'Warn' (the default) drops them and adds a warning to the answer, 'Strict'"
-    " refuses the request and names them all.",
+    "How to handle unknown and duplicate fields: 'Ignore' drops them, 'Warn' (the default) drops"
+    " them and adds a warning to the response, 'Strict' rejects the request and lists them all.",
 )
 _FORCE: Final = Parameter(
     "force",
     "boolean",
-    "Take fields over from their managers instead of failing with a conflict; only for apply.",
+    "Take over conflicting fields from their managers instead of failing; only for apply.",
 )
 _GRACE_PERIOD: Final = Parameter(
     "gracePeriodSeconds",
     "integer",
-    "Seconds until the object is removed, not negative; 0 removes it at once. Without a value the"
-    " kind decides.",
+    "Seconds until the object is removed, not negative; 0 removes it immediately. The default"
+    " depends on the kind.",
 )
 _IGNORE_STORE_ERRORS: Final = Parameter(
     "ignoreStoreReadErrorWithClusterBreakingPotential",
     "boolean",
-    "Delete the object even if what is stored of it cannot be read, without finalizers or"
+    "Delete the object even if its stored form cannot be decoded, ignoring finalizers and"
     " preconditions.",
 )
 _LABEL_SELECTOR: Final = Parameter(
-    "labelSelector", "string", "Only objects whose labels match; all if empty."
+    "labelSelector", "string", "Select objects by their labels; all if empty."
 )
 _LIMIT: Final = Parameter(
     "limit",
     "integer",
-    "How many objects the answer holds at most. If there are more, its metadata.continue is set and"
-    " gets the rest, in the same state of the collection. Not for watches.",
+    "The maximum number of objects in the response. If there are more, metadata.continue of the"
+    " list is set: pass it as continue to get the rest, from the same state of the collection. Not"
+    " supported for watches.",
 )
 _ORPHANS: Final = Parameter(
     "orphanDependents",
     "boolean",
-    "Deprecated in favour of propagationPolicy, and not allowed together with it: whether the"
-    " objects that this one owns stay.",
+    "Whether to keep the dependents of the object. Deprecated: use propagationPolicy, with which"
+    " it cannot be combined.",
 )
 _PROPAGATION: Final = Parameter(
     "propagationPolicy",
     "string",
-    "What happens to the objects that this one owns: they stay ('Orphan'), are deleted afterwards"
-    " ('Background') or before ('Foreground').",
+    "How to handle the dependents of the object: keep them ('Orphan'), or have the garbage"
+    " collector delete them after the object ('Background') or before it ('Foreground').",
 )
 _RESOURCE_VERSION: Final = Parameter(
     "resourceVersion",
     "string",
-    "Which state to answer from, or where a watch begins; resourceVersionMatch says how it is"
-    " meant. Unset is the newest state.",
+    "The state to read, or to start a watch from; resourceVersionMatch defines how it is applied."
+    " Unset means the most recent state.",
 )
 _RESOURCE_VERSION_MATCH: Final = Parameter(
     "resourceVersionMatch",
     "string",
-    "How resourceVersion is meant: 'Exact', or 'NotOlderThan'.",
+    "How resourceVersion is applied: 'Exact' or 'NotOlderThan'.",
 )
 _SEND_INITIAL: Final = Parameter(
     "sendInitialEvents",
     "boolean",
-    "Begin a watch with the objects that there are, as ADDED events, and a bookmark with the"
-    " annotation k8s.io/initial-events-end. Needs resourceVersionMatch=NotOlderThan.",
+    "Start a watch with the existing objects, as ADDED events, followed by a bookmark with the"
+    " annotation k8s.io/initial-events-end. Requires resourceVersionMatch=NotOlderThan.",
 )
-_TIMEOUT: Final = Parameter("timeoutSeconds", "integer", "When the server ends the list or watch.")
+_TIMEOUT: Final = Parameter(
+    "timeoutSeconds", "integer", "Seconds after which the server ends the list or watch."
+)
 _BOOKMARKS: Final = Parameter(
     "allowWatchBookmarks",
     "boolean",
-    "Let a watch tell from time to time, by BOOKMARK events, how far it has come.",
+    "Send BOOKMARK events from time to time, with the current resourceVersion of the watch.",
 )
 _WATCH: Final = Parameter(
     "watch",
     "boolean",
-    "Instead of a list, send changes as they happen, beginning after the state"
-    " that resourceVersion names.",
+    "Send changes as they happen instead of a list, starting after resourceVersion.",
 )
 
 LIST: Final = (
@@ -137,7 +136,7 @@ LIST: Final = (
     _WATCH,
 )
 
-OF_ACTION: Final[Mapping[str, tuple[Parameter, ...]]] = {
+PARAMETERS_BY_ACTION: Final[Mapping[str, tuple[Parameter, ...]]] = {
     "get": (),
     "list": LIST,
     "watch": LIST,
@@ -164,6 +163,6 @@ OF_ACTION: Final[Mapping[str, tuple[Parameter, ...]]] = {
 }
 
 
-def name_of(kind: str) -> Parameter:
-    """The parameter for the name of an object in the path."""
+def name_parameter(kind: str) -> Parameter:
+    """Return the path parameter for the name of an object."""
     return Parameter("name", "string", f"The name of the {kind}.", "path")

@@ -1,7 +1,7 @@
-"""Scalars as schemas: types, formats, closed sets, and the bounds that fields declare.
+"""Schemas of scalars: types, formats, enums, and the constraints that fields declare.
 
-A few scalars have a definition of their own, because Kubernetes publishes them so: instants,
-durations, quantities and raw documents. They are told apart by the marker in their annotation.
+Times, durations, quantities, raw documents and a few other scalars have a definition of their own,
+because Kubernetes publishes them so. They are recognized by the marker in their annotation.
 """
 
 import re
@@ -34,12 +34,12 @@ from apimachinery.scalars.wire_types import (
     RAW,
 )
 
-ANYTHING: Final = "x-kubernetes-preserve-unknown-fields"
+PRESERVE_UNKNOWN: Final = "x-kubernetes-preserve-unknown-fields"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedScalar:
-    """A scalar with a definition of its own; of several *types* v2 has only one."""
+    """A scalar with a definition of its own; OpenAPI v2 publishes only one of several *types*."""
 
     name: str
     description: str
@@ -69,14 +69,14 @@ _MICRO_TIME: Final = NamedScalar(
 )
 _DURATION: Final = NamedScalar(
     f"{META_PACKAGE}.Duration",
-    "A length of time: numbers with units from ns to h, such as 1h30m or 300ms.",
+    "A duration: numbers with units from ns to h, such as 1h30m or 300ms.",
     ("string",),
 )
 _FIELDS_V1: Final = NamedScalar(
     f"{META_PACKAGE}.FieldsV1",
     "A set of field paths as a tree. A key is '.' for the node itself, 'f:<name>' for a field or a"
-    " key of a map, 'k:<keys>' for the element of a list with these keys, 'v:<value>' for the"
-    " element with this value, or 'i:<index>' for the element at this place.",
+    " key of a map, 'k:<keys>' for the list item with these keys, 'v:<value>' for the item with"
+    " this value, or 'i:<index>' for the item at this index.",
     ("object",),
 )
 _RAW: Final = NamedScalar(
@@ -87,19 +87,19 @@ _RAW: Final = NamedScalar(
 _QUANTITY: Final = NamedScalar(
     "io.k8s.apimachinery.pkg.api.resource.Quantity",
     "An exact number with an optional suffix: n, u, m, k, M, G, T, P or E for powers of 1000, Ki to"
-    " Ei for powers of 1024, or a decimal exponent such as e3. It is written back in canonical"
-    " form: without a fraction, with the largest suffix that loses nothing.",
+    " Ei for powers of 1024, or a decimal exponent such as e3. It is serialized in canonical form:"
+    " without a fraction, with the largest suffix that keeps the exact value.",
     ("string", "number"),
 )
 _INT_OR_STRING: Final = NamedScalar(
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
-    "A number of 32 bits, or a text such as a percentage or the name of a port.",
+    "A 32-bit integer, or a string such as a percentage or the name of a port.",
     ("integer", "string"),
     "int-or-string",
     v2_type="string",
 )
 PATCH: Final = NamedScalar(
-    f"{META_PACKAGE}.Patch", "A change to an object; the content type says which.", ("object",)
+    f"{META_PACKAGE}.Patch", "A patch, in the format of the request's content type.", ("object",)
 )
 
 _BY_MARKER: Final = (
@@ -120,28 +120,34 @@ _PLAIN: Final[tuple[tuple[type, Schema], ...]] = (
     (datetime, {"format": "date-time", "type": "string"}),
     (timedelta, {"type": "string"}),
 )
-_EXACTLY: Final = dict(_PLAIN)
+_PLAIN_BY_TYPE: Final = dict(_PLAIN)
 
 
 def named_scalar(info: TypeInfo) -> NamedScalar | None:
-    """The definition that a type refers to, if it is not a Model's."""
+    """Return the definition of a scalar that has one of its own, else None."""
     if isinstance(info.python, type) and issubclass(info.python, Quantity):
         return _QUANTITY
     if not info.metadata:
         return None
-    return next((named for marker, named in _BY_MARKER if info.marked(marker)), None)
+    return next((scalar for marker, scalar in _BY_MARKER if info.marked(marker)), None)
 
 
 def bare_scalar(info: TypeInfo) -> Schema | None:
-    """The schema of a type without any marker or bound: the short way for most fields."""
+    """Return the schema of a plain type without marker or constraint, else None.
+
+    A shortcut for most fields.
+    """
     if info.metadata or type(info.python) is not type:
         return None
-    known = _EXACTLY.get(info.python)
-    return None if known is None else dict(known)
+    schema = _PLAIN_BY_TYPE.get(info.python)
+    return None if schema is None else dict(schema)
 
 
 def plain_scalar(info: TypeInfo, place: str) -> Schema:
-    """The schema of a scalar without a definition; *place* is named if there is none."""
+    """Return the schema of a scalar without a definition of its own.
+
+    Raises UnpublishableType, naming *place*, if OpenAPI has no type for it.
+    """
     if info.marked(INT32):
         return {"format": "int32", "type": "integer"}
     if info.marked(BASE64):
@@ -150,61 +156,63 @@ def plain_scalar(info: TypeInfo, place: str) -> Schema:
     while isinstance(python, NewType):
         python = python.__supertype__
     if isinstance(python, TypeVar):
-        return {ANYTHING: True}
-    values = closed_set(python)
+        return {PRESERVE_UNKNOWN: True}
+    values = enum_values(python)
     if values is not None:
         return {**_plain_type(type(values[0]), place), "enum": list(values)}
     return _plain_type(python, place)
 
 
-def closed_set(python: Any) -> tuple[Any, ...] | None:
-    """The values of a Literal or an Enum in order, or None for any other type."""
-    if type(python) is type:  # an ordinary class, as nearly all are
+def enum_values(python: Any) -> tuple[Any, ...] | None:
+    """Return the sorted values of a Literal or Enum, or None for any other type."""
+    if type(python) is type:  # an ordinary class: the most common case
         return None
     if get_origin(python) is Literal:
-        found = get_args(python)
+        members = get_args(python)
     elif isinstance(python, type) and issubclass(python, Enum) and len(python):
-        found = tuple(member.value for member in python)
+        members = tuple(member.value for member in python)
     else:
         return None
-    values = dict.fromkeys(each.value if isinstance(each, Enum) else each for each in found)
+    values = dict.fromkeys(
+        member.value if isinstance(member, Enum) else member for member in members
+    )
     return tuple(sorted(values, key=lambda value: (str(type(value)), value)))
 
 
 def _plain_type(python: Any, place: str) -> Schema:
     if isinstance(python, type):
-        for known, schema in _PLAIN:
-            if issubclass(python, known):
+        for scalar_type, schema in _PLAIN:
+            if issubclass(python, scalar_type):
                 return dict(schema)
-    raise UnpublishableType(place, f"there is no OpenAPI type for {python!r}")
+    raise UnpublishableType(place, f"OpenAPI has no type for {python!r}")
 
 
 def constraints(info: TypeInfo, schema: Schema) -> Schema:
-    """What the annotation demands beyond the type; of several bounds the narrowest."""
-    parts = tuple(_flat(info.metadata))
+    """Return the constraints of an annotation; of several bounds, the narrowest."""
+    parts = tuple(_flatten(info.metadata))
     if not parts:
         return {}
     size = {"array": "Items", "object": "Properties"}.get(schema.get("type", ""), "Length")
-    found = {**_lower_bound(parts), **_upper_bound(parts)}
-    if shortest := [part.min_length for part in parts if isinstance(part, MinLen)]:
-        found[f"min{size}"] = max(shortest)
-    if longest := [part.max_length for part in parts if isinstance(part, MaxLen)]:
-        found[f"max{size}"] = min(longest)
+    limits = {**_lower_bound(parts), **_upper_bound(parts)}
+    if minimums := [part.min_length for part in parts if isinstance(part, MinLen)]:
+        limits[f"min{size}"] = max(minimums)
+    if maximums := [part.max_length for part in parts if isinstance(part, MaxLen)]:
+        limits[f"max{size}"] = min(maximums)
     for part in parts:
         if isinstance(part, MultipleOf) and _is_number(part.multiple_of):
-            found["multipleOf"] = part.multiple_of
+            limits["multipleOf"] = part.multiple_of
         pattern = getattr(part, "pattern", None)
         if isinstance(pattern, str | re.Pattern):
-            found["pattern"] = pattern if isinstance(pattern, str) else pattern.pattern
-    return found
+            limits["pattern"] = pattern if isinstance(pattern, str) else pattern.pattern
+    return limits
 
 
-def _flat(metadata: Iterable[Any]) -> Iterator[Any]:
+def _flatten(metadata: Iterable[Any]) -> Iterator[Any]:
     for part in metadata:
         if isinstance(part, FieldInfo):
-            yield from _flat(part.metadata)
+            yield from _flatten(part.metadata)
         elif isinstance(part, GroupedMetadata):
-            yield from _flat(part)
+            yield from _flatten(part)
         else:
             yield part
 
@@ -214,7 +222,7 @@ def _lower_bound(parts: Iterable[Any]) -> Schema:
     bounds += [(part.ge, False) for part in parts if isinstance(part, Ge) and _is_number(part.ge)]
     bounds += [(part.gt, True) for part in parts if isinstance(part, Gt) and _is_number(part.gt)]
     bound, exclusive = max(bounds, default=(INT64_MIN, False))
-    # The ends of the integers are what the format says.
+    # The format (int32, int64) already implies the limits of integers.
     if not exclusive and bound in (INT32_MIN, INT64_MIN):
         return {}
     return {"minimum": bound, "exclusiveMinimum": True} if exclusive else {"minimum": bound}

@@ -1,7 +1,7 @@
-"""Changing one JSON document by another: the patch formats a Kubernetes API accepts.
+"""Patches: JSON patch, JSON merge patch and strategic merge patch.
 
-Every format is a pair of pure functions over JSON values: *apply* a patch to a document, and
-*create* the patch that leads from one document to another. Inputs are never changed; a result may
-share parts with them, so neither may be changed in place afterwards. Whatever a client can get
-wrong is an `apimachinery.patch.patch_errors.PatchError`.
+Each format is a pair of pure functions over JSON values: *apply* a patch to a document, and
+*create* the patch that turns one document into another. Inputs are never changed, but results may
+share parts with them, so callers must not change either in place afterwards. Every client mistake
+raises an `apimachinery.patch.patch_errors.PatchError`.
 """

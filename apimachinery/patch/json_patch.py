@@ -1,13 +1,13 @@
-"""JSON patch (RFC 6902): a list of operations, done in order, all or none.
+"""JSON patch (RFC 6902): a list of operations, applied in order, all or none.
 
-The corners that the RFC and Kubernetes see differently are Kubernetes' (which uses version 4 of
-evanphx/json-patch): an object has null for every member it does not have, so that `replace` adds
-one and `test` finds null; indices below zero count from the end; what stands before the first
-slash of a path is not looked at; the root can be replaced and tested, and nothing else.
+Where the RFC and Kubernetes (version 4 of evanphx/json-patch) differ, this module follows
+Kubernetes: a missing object member reads as null, so `replace` adds it and `test` matches null;
+negative indices count from the end; text before the first slash of a path is ignored; the root can
+only be replaced and tested.
 
-The document is copied on write: a container is copied when an operation first touches it, and
-what no operation touches is shared with the result. A patch of ten thousand operations therefore
-costs ten thousand small steps and not ten thousand copies.
+The document is copied on write: a container is copied when an operation first changes it, and
+untouched parts are shared with the result. A patch of ten thousand operations therefore costs ten
+thousand small steps, not ten thousand copies.
 """
 
 import re
@@ -30,10 +30,10 @@ from apimachinery.patch.patch_errors import MalformedPatch, PatchFailed, PatchTo
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024
-"""Copies can double a document each; this many characters all of them together may add."""
+"""Maximum characters that all copy operations together may add: each can double the document."""
 
 MEMBERS: Final = ("op", "path", "from", "value")
-"""What an operation can have."""
+"""The members of an operation."""
 
 _INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _ESCAPE: Final = re.compile("~[01]")
@@ -41,20 +41,24 @@ _ESCAPE: Final = re.compile("~[01]")
 Pointer = tuple[str, ...]
 
 
-class _Refused(Exception):
-    """The reason why one operation cannot be done."""
+class _OperationFailed(Exception):
+    """An operation failed; the message gives the reason."""
 
 
 def apply(document: JSONValue, operations: JSONValue) -> JSONValue:
-    """Return *document* after *operations*; what is no list of objects is malformed."""
-    steps = _operations(operations)
+    """Return *document* with *operations* applied.
+
+    Raises MalformedPatch if *operations* is not a list of objects, PatchTooLarge if there are too
+    many, and PatchFailed if one does not fit the document.
+    """
+    operation_list = _operations(operations)
     draft = _Draft(document)
-    for index, operation in enumerate(steps):
+    for index, operation in enumerate(operation_list):
         try:
             _perform(draft, operation)
-        except _Refused as reason:
-            raise PatchFailed(f"{_described(index, operation)}: {reason}") from None
-    if any("from" in step for step in steps):
+        except _OperationFailed as reason:
+            raise PatchFailed(f"{_describe(index, operation)}: {reason}") from None
+    if any("from" in step for step in operation_list):
         require_depth(draft.root, "the patched document", PatchFailed)
     return draft.root
 
@@ -63,55 +67,55 @@ def _operations(patch: JSONValue) -> list[JSONObject]:
     if patch is None:
         return []
     if not isinstance(patch, list):
-        raise MalformedPatch(_mistyped(patch, "jsonpatch.Patch"))
+        raise MalformedPatch(_unmarshal_message(patch, "jsonpatch.Patch"))
     if len(patch) > MAX_OPERATIONS:
         raise PatchTooLarge(
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
         )
-    found: list[JSONObject] = []
+    operations: list[JSONObject] = []
     for index, operation in enumerate(patch):
         if operation is not None and not isinstance(operation, dict):
-            raise MalformedPatch(_mistyped(operation, "jsonpatch.Operation"))
-        found.append(operation or {})
-        above = str(found[-1].get("path")).count("/")
-        value = found[-1].get("value")
+            raise MalformedPatch(_unmarshal_message(operation, "jsonpatch.Operation"))
+        operations.append(operation or {})
+        above = str(operations[-1].get("path")).count("/")
+        value = operations[-1].get("value")
         require_depth(value, f"operation {index}: the value", MalformedPatch, above=above)
-    return found
+    return operations
 
 
-def _mistyped(value: JSONValue, wanted: str) -> str:
-    return f"json: cannot unmarshal {json_type(value)} into Go value of type {wanted}"
+def _unmarshal_message(value: JSONValue, go_type: str) -> str:
+    return f"json: cannot unmarshal {json_type(value)} into Go value of type {go_type}"
 
 
-def _described(index: int, operation: JSONObject) -> str:
+def _describe(index: int, operation: JSONObject) -> str:
     return f'operation {index}: {operation.get("op")} "{operation.get("path")}"'
 
 
 def _text(operation: JSONObject, member: str) -> str:
     text = operation.get(member)
     if not isinstance(text, str):
-        raise _Refused(f'"{member}" must be a string')
+        raise _OperationFailed(f'"{member}" must be a string')
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The member or element that a path names, and the containers on the way to it."""
+    """A parsed path: the tokens of the parent containers, and the last token."""
 
-    holders: Pointer
+    parents: Pointer
     token: str
 
 
 def _place(text: str) -> _Place:
     before, *tokens = text.split("/")
     if not tokens:
-        raise _Refused(f'"{before}" names no member: a path has a "/"')
+        raise _OperationFailed(f'path "{before}" must contain a "/"')
     if "~" in text:
-        tokens = [_ESCAPE.sub(_unescaped, token) for token in tokens]
+        tokens = [_ESCAPE.sub(_unescape, token) for token in tokens]
     return _Place(tuple(tokens[:-1]), tokens[-1])
 
 
-def _unescaped(escape: re.Match[str]) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     return "/" if escape[0] == "~1" else "~"
 
 
@@ -131,7 +135,9 @@ def _perform(draft: "_Draft", operation: JSONObject) -> None:
         case "test":
             _test(draft, _text(operation, "path"), operation.get("value"))
         case _:
-            raise _Refused("there is no such operation")
+            raise _OperationFailed(
+                "unknown operation: use add, remove, replace, move, copy or test"
+            )
 
 
 def _replace(draft: "_Draft", path: str, value: JSONValue) -> None:
@@ -140,62 +146,64 @@ def _replace(draft: "_Draft", path: str, value: JSONValue) -> None:
     elif isinstance(value, (dict, list)):
         draft.root = value
     else:
-        raise _Refused("the root can be an object or a list")
+        raise _OperationFailed("the root must be an object or a list")
 
 
 def _test(draft: "_Draft", path: str, value: JSONValue) -> None:
-    found = draft.get(_place(path)) if path else draft.root
-    if not equal(found, value):
-        raise _Refused("the value there is another one")
+    actual = draft.get(_place(path)) if path else draft.root
+    if not equal(actual, value):
+        raise _OperationFailed("the value differs")
 
 
 class _Draft:
-    """A document that is copied where it is written to."""
+    """A document with copy-on-write containers."""
 
     def __init__(self, document: JSONValue) -> None:
         self.root = document
         self._copied = 0
-        # Containers made by this draft and reachable by one path only: these can be changed in
-        # place. The values keep them alive, so that no identity is used a second time.
-        self._own: dict[int, Container] = {}
+        # Containers that this draft copied and that are reachable by one path only: they can be
+        # changed in place. Keyed by id; holding the values keeps an id from being reused.
+        self._owned: dict[int, Container] = {}
 
     def get(self, place: _Place) -> JSONValue:
         value = self.root
-        for token in (*place.holders, place.token):
+        for token in (*place.parents, place.token):
             value = _child(value, token)
         return value
 
     def add(self, place: _Place, value: JSONValue) -> None:
-        holder = self._holder(place)
-        if isinstance(holder, dict):
-            holder[place.token] = value
+        parent = self._writable_parent(place)
+        if isinstance(parent, dict):
+            parent[place.token] = value
         elif place.token == "-":
-            holder.append(value)
+            parent.append(value)
         else:
-            holder.insert(_index(place.token, len(holder) + 1), value)
+            parent.insert(_index(place.token, len(parent) + 1), value)
 
     def remove(self, place: _Place) -> JSONValue:
-        holder = self._holder(place)
-        if isinstance(holder, list):
-            return holder.pop(_index(place.token, len(holder)))
-        if place.token not in holder:
-            raise _Refused(f'member "{place.token}" does not exist')
-        return holder.pop(place.token)
+        parent = self._writable_parent(place)
+        if isinstance(parent, list):
+            return parent.pop(_index(place.token, len(parent)))
+        if place.token not in parent:
+            raise _OperationFailed(f'member "{place.token}" does not exist')
+        return parent.pop(place.token)
 
     def replace(self, place: _Place, value: JSONValue) -> None:
-        _set(self._holder(place), place.token, value)
+        _set(self._writable_parent(place), place.token, value)
 
     def copy(self, source: _Place, target: _Place) -> None:
         value = self.get(source)
         self._copied += rough_size(value, MAX_COPIED)
         if self._copied > MAX_COPIED:
-            raise _Refused(f"the copies of a JSON patch may add {MAX_COPIED} characters")
-        # From here on two paths lead to the value, so nothing may be changed in place any more.
-        self._own.clear()
+            raise _OperationFailed(
+                f"copy operations may add at most {MAX_COPIED} characters in total"
+            )
+        # Two paths now lead to the value, so no container may be changed in place any more.
+        self._owned.clear()
         self.add(target, value)
 
-    def _holder(self, place: _Place) -> Container:
-        path = (*place.holders, place.token)
+    def _writable_parent(self, place: _Place) -> Container:
+        path = (*place.parents, place.token)
         self.root = node = self._writable(self.root, path[0])
         for token, following in pairwise(path):
             child = self._writable(_child(node, token), following)
@@ -205,11 +213,11 @@ class _Draft:
 
     def _writable(self, value: JSONValue, token: str) -> Container:
         if not isinstance(value, (dict, list)):
-            raise _Refused(f'"{token}" is looked up in a value that is no object and no list')
-        if id(value) in self._own:
+            raise _OperationFailed(f'"{token}" has a parent that is neither an object nor a list')
+        if id(value) in self._owned:
             return value
         copy = value.copy()
-        self._own[id(copy)] = copy
+        self._owned[id(copy)] = copy
         return copy
 
 
@@ -218,7 +226,7 @@ def _child(parent: JSONValue, token: str) -> JSONValue:
         return parent.get(token)
     if isinstance(parent, list):
         return parent[_index(token, len(parent))]
-    raise _Refused(f'"{token}" is looked up in a value that is no object and no list')
+    raise _OperationFailed(f'"{token}" has a parent that is neither an object nor a list')
 
 
 def _set(parent: Container, token: str, value: JSONValue) -> None:
@@ -229,17 +237,17 @@ def _set(parent: Container, token: str, value: JSONValue) -> None:
 
 
 def _index(token: str, length: int) -> int:
-    """The position, of *length* there are, that a token names."""
+    """Parse a list index; negative ones count from the end of *length* positions."""
     if not _INDEX.fullmatch(token):
-        raise _Refused(f'"{token[:20]}" is not the index of a list element')
+        raise _OperationFailed(f'"{token[:20]}" is not a list index')
     index = int(token)
     if not -length <= index < length:
-        raise _Refused(f"index {token[:20]} is outside of a list")
+        raise _OperationFailed(f"index {token[:20]} is out of range")
     return index + length if index < 0 else index
 
 
 def create(source: JSONValue, target: JSONValue) -> JSONList:
-    """Return operations that make *target* of *source*; not always the fewest."""
+    """Return operations that turn *source* into *target*, not necessarily the fewest."""
     require_depth(target, "the target", PatchFailed)
     operations: JSONList = [*_differences(source, target, "")]
     if len(operations) > MAX_OPERATIONS:
@@ -272,8 +280,8 @@ def _object_differences(source: JSONObject, target: JSONObject, path: str) -> It
 
 
 def _list_differences(source: JSONList, target: JSONList, path: str) -> Iterator[JSONObject]:
-    start = _common(zip(source, target, strict=False))
-    end = _common(zip(reversed(source[start:]), reversed(target[start:]), strict=False))
+    start = _common_length(zip(source, target, strict=False))
+    end = _common_length(zip(reversed(source[start:]), reversed(target[start:]), strict=False))
     old, new = source[start : len(source) - end], target[start : len(target) - end]
     for offset, (before, after) in enumerate(zip(old, new, strict=False)):
         yield from _differences(before, after, f"{path}/{start + offset}")
@@ -283,5 +291,5 @@ def _list_differences(source: JSONList, target: JSONList, path: str) -> Iterator
         yield {"op": "add", "path": f"{path}/{start + offset}", "value": new[offset]}
 
 
-def _common(pairs: Iterator[tuple[JSONValue, JSONValue]]) -> int:
+def _common_length(pairs: Iterator[tuple[JSONValue, JSONValue]]) -> int:
     return sum(1 for _ in takewhile(lambda pair: equal(*pair), pairs))

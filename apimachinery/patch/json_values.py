@@ -1,8 +1,8 @@
-"""JSON values: their equality, their depth and their size.
+"""JSON values: equality, depth and size, computed without recursion.
 
-Python's own `==` says that `1` and `True` are equal, and every recursive walk ends in a
-RecursionError on a document that is nested deeply enough. The walks here use no recursion; the
-patch formats check once the depth of the one value that their recursion follows.
+Python's `==` treats `1` and `True` as equal, and a recursive walk raises RecursionError on a
+deeply nested document. The functions here iterate instead. The patch formats do recurse, but only
+over a value whose depth they have checked first.
 """
 
 from collections.abc import Iterable
@@ -16,11 +16,11 @@ JSONList: TypeAlias = list[JSONValue]
 Container: TypeAlias = JSONObject | JSONList
 
 MAX_DEPTH = 200
-"""Deeper documents could not be encoded again: the JSON encoder itself stops at 254 levels."""
+"""Maximum nesting depth: the JSON encoder cannot encode more than 254 levels."""
 
 
 def equal(left: JSONValue, right: JSONValue) -> bool:
-    """Whether two values are the same JSON: `1` equals `1.0`, but not `true`."""
+    """Return whether two values are equal JSON: `1` equals `1.0`, but not `true`."""
     pending = [(left, right)]
     while pending:
         a, b = pending.pop()
@@ -38,7 +38,7 @@ def equal(left: JSONValue, right: JSONValue) -> bool:
 
 
 def json_type(value: JSONValue) -> str:
-    """The name of a value's type, as the original's decoder has it in its messages."""
+    """Return the JSON type of a value as Go's decoder names it in messages."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -62,15 +62,15 @@ def require_depth(value: JSONValue, name: str, error: type[PatchError], *, above
 
 
 def _next_level(parents: list[Container]) -> list[Container]:
-    found: list[Container] = []
+    containers: list[Container] = []
     for parent in parents:
         children: Iterable[JSONValue] = parent.values() if isinstance(parent, dict) else parent
-        found += [child for child in children if isinstance(child, (dict, list))]
-    return found
+        containers += [child for child in children if isinstance(child, (dict, list))]
+    return containers
 
 
 def rough_size(value: JSONValue, limit: int) -> int:
-    """About how many characters *value* has as JSON; counting stops soon after *limit*."""
+    """Estimate the length of *value* as JSON text; stop counting soon after *limit*."""
     size = 0
     pending = [value]
     while pending and size <= limit:

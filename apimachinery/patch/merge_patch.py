@@ -1,7 +1,7 @@
-"""JSON merge patch (RFC 7386): a document with the values to set, and null for those to remove.
+"""JSON merge patch (RFC 7386): a document with the values to set, and null for members to remove.
 
-The format cannot say two things: that an object member becomes null, and how one element of a list
-changes (lists are replaced whole). `create` treats a null in its target as "absent".
+The format cannot express two changes: setting an object member to null, and changing a single list
+element (lists are replaced as a whole). `create` treats a null in its target as absent.
 """
 
 from apimachinery.patch.json_values import JSONObject, JSONValue, equal, require_depth
@@ -9,7 +9,10 @@ from apimachinery.patch.patch_errors import MalformedPatch, PatchFailed
 
 
 def apply(document: JSONValue, patch: JSONValue) -> JSONValue:
-    """Return *document* changed by *patch*; a patch that is no object replaces it."""
+    """Return *document* merged with *patch*; a patch that is not an object replaces it.
+
+    Raises MalformedPatch if the patch is nested too deeply.
+    """
     require_depth(patch, "the patch", MalformedPatch)
     return _merge(document, patch)
 
@@ -27,7 +30,7 @@ def _merge(document: JSONValue, patch: JSONValue) -> JSONValue:
 
 
 def create(source: JSONValue, target: JSONValue) -> JSONValue:
-    """Return the patch that makes *target* of *source*, as far as the format can say it."""
+    """Return the patch that turns *source* into *target*, as far as the format can express it."""
     require_depth(target, "the target", PatchFailed)
     if isinstance(source, dict) and isinstance(target, dict):
         return _difference(source, target)
@@ -50,29 +53,29 @@ def _difference(source: JSONObject, target: JSONObject) -> JSONObject:
 
 
 def create_three_way(*, original: JSONValue, modified: JSONValue, current: JSONValue) -> JSONObject:
-    """Return the patch of *current* that `kubectl apply` sends.
+    """Return the patch of *current* that client-side `kubectl apply` sends.
 
-    It sets what *modified* has and *current* has not, and removes only what was in *original*, the
-    configuration applied last: fields that somebody else added stay.
+    The patch sets the fields in which *current* differs from *modified*, and removes only fields
+    of *original*, the last applied configuration: fields that other clients added stay.
     """
-    removals = _nulls(_object_patch(original, modified, "original"))
+    removals = _only_nulls(_object_patch(original, modified, "original"))
     return _union(removals, _without_nulls(_object_patch(current, modified, "current")))
 
 
 def _object_patch(source: JSONValue, target: JSONValue, name: str) -> JSONObject:
     if not isinstance(source, dict) or not isinstance(target, dict):
-        wrong = "modified" if isinstance(source, dict) else name
-        raise PatchFailed(f"the {wrong} document must be an object")
+        invalid = "modified" if isinstance(source, dict) else name
+        raise PatchFailed(f"the {invalid} document must be an object")
     require_depth(target, "the modified document", PatchFailed)
     return _difference(source, target)
 
 
-def _nulls(patch: JSONObject) -> JSONObject:
+def _only_nulls(patch: JSONObject) -> JSONObject:
     kept: JSONObject = {}
     for key, value in patch.items():
         if value is None:
             kept[key] = None
-        elif isinstance(value, dict) and (nested := _nulls(value)):
+        elif isinstance(value, dict) and (nested := _only_nulls(value)):
             kept[key] = nested
     return kept
 
@@ -80,7 +83,7 @@ def _nulls(patch: JSONObject) -> JSONObject:
 def _without_nulls(patch: JSONObject) -> JSONObject:
     kept: JSONObject = {}
     for key, value in patch.items():
-        # An object that is empty from the start is a value; one emptied here was only removals.
+        # An empty object is a value to set; an object emptied here only held removals.
         if isinstance(value, dict) and value:
             if nested := _without_nulls(value):
                 kept[key] = nested
@@ -90,7 +93,7 @@ def _without_nulls(patch: JSONObject) -> JSONObject:
 
 
 def _union(removals: JSONObject, changes: JSONObject) -> JSONObject:
-    """Both patches in one; where they meet, each holds an object."""
+    """Combine both patches; keys they share hold an object in each."""
     union = dict(removals)
     for key, value in changes.items():
         before = union.get(key)

@@ -1,31 +1,31 @@
-"""What can be wrong with a patch, told apart by the HTTP status it becomes.
+"""Patch errors, one class per HTTP status.
 
 PatchError
-  MalformedPatch   400  the patch is not one, whatever the document
-  PatchFailed      422  the patch does not fit this document or this type
-  PatchTooLarge    413  the patch asks for more work than one request may
+  MalformedPatch   400  the patch is invalid for any document
+  PatchFailed      422  the patch does not fit this document or its type
+  PatchTooLarge    413  the patch exceeds the work allowed for one request
 """
 
 from apimachinery.fieldpath import printable
 
 
 class PatchError(ValueError):
-    """A patch cannot be read, applied or created."""
+    """A patch cannot be decoded, applied or created."""
 
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__(printable(f"{path}: {message}" if path else message))
         self.message = message
-        """The rule that was broken; Kubernetes' own words where it has some."""
+        """The violated rule, in the words of Kubernetes where it has a message for it."""
         self.path = path
-        """The field of the document that was being patched; empty at its root."""
+        """The patched field of the document; empty at the root."""
 
 
 class MalformedPatch(PatchError):
-    """The patch breaks the rules of its own format."""
+    """The patch violates its own format."""
 
 
 class PatchFailed(PatchError):
-    """A well-formed patch does not fit: a test failed, a path is missing, a type is another."""
+    """A well-formed patch does not fit: a test fails, a path is missing or a type differs."""
 
 
 class PatchTooLarge(PatchError):

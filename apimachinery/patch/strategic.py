@@ -1,22 +1,23 @@
-"""Strategic merge patch: a merge patch that knows the type, and so can change a list in place.
+"""Strategic merge patch: a merge patch that uses the type of a field to merge lists.
 
-Objects are merged as in a JSON merge patch. A list is replaced unless its type says "merge"; then
-its elements are matched, by a key or as they are, and the patch may hold directives:
+Objects are merged as in a JSON merge patch. A list is replaced unless its type declares the
+strategy "merge": then elements are matched by their merge key or, for primitives, by value. The
+patch may hold directives:
 
-    {"$patch": "replace"}            in an object or list: this is the whole new value
+    {"$patch": "replace"}            in an object or list: replace the whole value
     {"$patch": "delete"}             in an object: empty it; in an element: delete that element
-    "$deleteFromPrimitiveList/<x>"   values to delete from the list x
-    "$setElementOrder/<x>"           the order of the elements of x that the client knows of
-    "$retainKeys"                    the only members the object keeps
+    "$deleteFromPrimitiveList/<x>"   the values to delete from list x
+    "$setElementOrder/<x>"           the order of those elements of x that the client has
+    "$retainKeys"                    the only members that the object keeps
 
-The same module creates such patches, as `kubectl apply` does (`strategic_create`).
+`strategic_create` creates such patches; its functions are re-exported here.
 """
 
 from apimachinery.model.type_shape import Shape, StructShape
 from apimachinery.patch.json_values import JSONList, JSONObject, JSONValue, require_depth
 from apimachinery.patch.patch_errors import MalformedPatch, PatchFailed
 from apimachinery.patch.strategic_create import create_three_way, create_two_way
-from apimachinery.patch.strategic_order import arranged, require_order, server_order
+from apimachinery.patch.strategic_order import arrange, require_order, server_order
 from apimachinery.patch.strategic_schema import (
     BAD_DELETION,
     BAD_RETAIN_KEYS,
@@ -45,22 +46,25 @@ __all__ = ["apply", "create_three_way", "create_two_way"]
 
 
 def apply(document: JSONValue, patch: JSONValue, shape: StructShape) -> JSONObject:
-    """Return *document*, which is of *shape*, changed by *patch*; no directive remains in it."""
+    """Return *document*, a value of *shape*, merged with *patch*; the result has no directives.
+
+    Raises MalformedPatch for invalid directives, PatchFailed if the patch does not fit the type.
+    """
     if not isinstance(patch, dict):
         raise MalformedPatch("a strategic merge patch must be an object")
     if not isinstance(document, dict):
-        raise PatchFailed("only an object can have a strategic merge patch")
+        raise PatchFailed("a strategic merge patch applies to objects only")
     require_depth(patch, "the patch", MalformedPatch)
     return _merge_object(document, patch, shape, "")
 
 
 def _merge_object(document: JSONObject, patch: JSONObject, shape: Shape, path: str) -> JSONObject:
     if PATCH in patch:
-        return _whole_object(patch, path)
-    result = _retained(document, patch, path)
-    done = _merge_ordered_lists(result, patch, shape, path)
+        return _replace_object(patch, path)
+    result = _retain_keys(document, patch, path)
+    merged_lists = _merge_ordered_lists(result, patch, shape, path)
     for key, value in patch.items():
-        if key not in done and not is_directive(key):
+        if key not in merged_lists and not is_directive(key):
             _merge_field(result, key, value, shape, path)
     for key, value in patch.items():
         if key.startswith(DELETE_FROM_LIST):
@@ -68,7 +72,7 @@ def _merge_object(document: JSONObject, patch: JSONObject, shape: Shape, path: s
     return result
 
 
-def _whole_object(patch: JSONObject, path: str) -> JSONObject:
+def _replace_object(patch: JSONObject, path: str) -> JSONObject:
     match patch[PATCH]:
         case "replace":
             return members_without_directives(patch)
@@ -79,8 +83,8 @@ def _whole_object(patch: JSONObject, path: str) -> JSONObject:
             raise MalformedPatch(message, path)
 
 
-def _retained(document: JSONObject, patch: JSONObject, path: str) -> JSONObject:
-    """Return a copy of *document* with the members that `$retainKeys` lets stay."""
+def _retain_keys(document: JSONObject, patch: JSONObject, path: str) -> JSONObject:
+    """Return a copy of *document* with only the members that `$retainKeys` lists, if present."""
     if RETAIN_KEYS not in patch:
         return dict(document)
     keys = patch[RETAIN_KEYS]
@@ -115,8 +119,8 @@ def _merge_list(current: JSONList, patch: JSONList, rule: FieldRule, path: str) 
     if element_kind(path, current, patch) is dict:
         return _merge_keyed_list(current, patch, rule, path)
     unique = {identity(element, rule.merge_key, path): element for element in current + patch}
-    return arranged(
-        list(unique.values()), wanted=patch, server=current, merge_key=rule.merge_key, path=path
+    return arrange(
+        list(unique.values()), preferred=patch, server=current, merge_key=rule.merge_key, path=path
     )
 
 
@@ -126,9 +130,9 @@ def _merge_keyed_list(current: JSONList, patch: JSONList, rule: FieldRule, path:
         raise PatchFailed("cannot merge lists without merge key", path)
     changes, deleted, replaces = _sort_directives(patch, key, path)
     if replaces:
-        return arranged(
+        return arrange(
             elements_without_directives(changes),
-            wanted=[],
+            preferred=[],
             server=changes,
             merge_key=key,
             path=path,
@@ -139,21 +143,21 @@ def _merge_keyed_list(current: JSONList, patch: JSONList, rule: FieldRule, path:
         identity(element, key, path): index for index, element in reversed([*enumerate(kept)])
     }
     for change in changes:
-        name = identity(change, key, path)
-        before = merged[positions[name]] if name in positions else None
+        element_id = identity(change, key, path)
+        before = merged[positions[element_id]] if element_id in positions else None
         if isinstance(before, dict):
             place = f"{path}[{describe(change[key])}]"
-            merged[positions[name]] = _merge_object(before, change, rule.shape, place)
+            merged[positions[element_id]] = _merge_object(before, change, rule.shape, place)
         else:
-            positions[name] = len(merged)
+            positions[element_id] = len(merged)
             merged.append(members_without_directives(change))
-    return arranged(merged, wanted=changes, server=kept, merge_key=key, path=path)
+    return arrange(merged, preferred=changes, server=kept, merge_key=key, path=path)
 
 
 def _sort_directives(
     patch: JSONList, merge_key: str, path: str
 ) -> tuple[list[JSONObject], set[Identity], bool]:
-    """Return the elements to merge, what identifies those to delete, and whether to replace."""
+    """Return the elements to merge, the identities to delete, and whether to replace the list."""
     changes: list[JSONObject] = []
     deleted: set[Identity] = set()
     replaces = False
@@ -179,8 +183,8 @@ def _sort_directives(
 def _merge_ordered_lists(
     result: JSONObject, patch: JSONObject, shape: Shape, path: str
 ) -> set[str]:
-    """Merge into *result* the lists whose order the patch sets; return their names."""
-    done: set[str] = set()
+    """Merge into *result* the lists whose order the patch sets; return their field names."""
+    merged_lists: set[str] = set()
     for directive, order in patch.items():
         if not directive.startswith(SET_ELEMENT_ORDER):
             continue
@@ -193,8 +197,8 @@ def _merge_ordered_lists(
         require_order(change or [], order, rule.merge_key, place)
         if current is not None or change is not None:
             result[key] = _merge_in_order(current, change, order, rule, place)
-            done.add(key)
-    return done
+            merged_lists.add(key)
+    return merged_lists
 
 
 def _merge_in_order(
@@ -212,7 +216,7 @@ def _merge_in_order(
     else:
         merged = _merge_list(current, change, rule, path)
         server = server_order(current, change, key, path) if rule.strategy == "merge" else current
-    return arranged(merged, wanted=order, server=server, merge_key=key, path=path)
+    return arrange(merged, preferred=order, server=server, merge_key=key, path=path)
 
 
 def _list_at(container: JSONObject, key: str, path: str) -> JSONList | None:

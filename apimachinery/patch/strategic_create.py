@@ -1,8 +1,8 @@
-"""Creating strategic merge patches, two-way and three-way, in one walk.
+"""Create strategic merge patches, two-way and three-way, in one walk.
 
-Three-way: set what *modified* has and *current* has not, and remove what *original* had and
-*modified* has no more. What *current* has beyond both belongs to somebody else and stays. Two-way
-is the same walk with the original as the current document.
+A three-way patch sets the fields in which *current* differs from *modified*, and removes the
+fields that *original* has and *modified* lacks. Fields that only *current* has were set by other
+clients and stay. A two-way patch is the same with *original* as the current document.
 """
 
 from apimachinery.model.type_shape import Shape, StructShape
@@ -25,22 +25,22 @@ from apimachinery.patch.strategic_schema import (
 
 
 def create_two_way(original: JSONValue, modified: JSONValue, shape: StructShape) -> JSONObject:
-    """Return the patch that makes *modified* of *original*; a null there means "absent"."""
+    """Return the patch that turns *original* into *modified*; null in *modified* means absent."""
     return create_three_way(original=original, modified=modified, current=original, shape=shape)
 
 
 def create_three_way(
     *, original: JSONValue, modified: JSONValue, current: JSONValue, shape: StructShape
 ) -> JSONObject:
-    """Return the patch of *current* that `kubectl apply` sends.
+    """Return the patch of *current* that client-side `kubectl apply` sends.
 
-    *original* is the configuration applied last and *modified* the one to apply now.
+    *original* is the last applied configuration, *modified* the one to apply now.
     """
     require_depth(modified, "the modified document", PatchFailed)
     return _object_patch(
-        before=_object(original, "original"),
-        wanted=_object(modified, "modified"),
-        present=_object(current, "current"),
+        original=_object(original, "original"),
+        modified=_object(modified, "modified"),
+        current=_object(current, "current"),
         rule=FieldRule(shape),
         path="",
     )
@@ -53,68 +53,86 @@ def _object(document: JSONValue, name: str) -> JSONObject:
 
 
 def _object_patch(
-    *, before: JSONObject, wanted: JSONObject, present: JSONObject, rule: FieldRule, path: str
+    *, original: JSONObject, modified: JSONObject, current: JSONObject, rule: FieldRule, path: str
 ) -> JSONObject:
     patch: JSONObject = {}
-    for key, value in wanted.items():
-        if key in present:
-            old, live = before.get(key), present[key]
+    for key, value in modified.items():
+        if key in current:
+            old, live = original.get(key), current[key]
             patch.update(
-                _field_patch(key, rule.shape, before=old, wanted=value, present=live, path=path)
+                _field_patch(key, rule.shape, original=old, modified=value, current=live, path=path)
             )
         else:
             patch[key] = value
-    patch.update((key, None) for key in before if key not in wanted)
-    retained: JSONList = [key for key in sorted(wanted) if wanted[key] is not None]
-    if rule.retain_keys and retained and (patch or _has_more(present, wanted)):
+    patch.update((key, None) for key in original if key not in modified)
+    retained: JSONList = [key for key in sorted(modified) if modified[key] is not None]
+    if rule.retain_keys and retained and (patch or _has_other_members(current, modified)):
         patch[RETAIN_KEYS] = retained
     return patch
 
 
-def _has_more(document: JSONObject, than: JSONObject) -> bool:
+def _has_other_members(document: JSONObject, than: JSONObject) -> bool:
     return any(value is not None and key not in than for key, value in document.items())
 
 
 def _field_patch(
-    key: str, shape: Shape, *, before: JSONValue, wanted: JSONValue, present: JSONValue, path: str
+    key: str,
+    shape: Shape,
+    *,
+    original: JSONValue,
+    modified: JSONValue,
+    current: JSONValue,
+    path: str,
 ) -> JSONObject:
-    """Return the members of a patch that concern the field *key*."""
+    """Return the patch members for the field *key*, directives included."""
     place = child_path(path, key)
-    same = equal(present, wanted)
-    if same and equal(before, wanted):
+    same = equal(current, modified)
+    if same and equal(original, modified):
         return {}
-    if isinstance(wanted, dict) and isinstance(present, dict):
+    if isinstance(modified, dict) and isinstance(current, dict):
         rule = object_rule(shape, key, path)
         if rule.strategy != "replace":
-            old = before if isinstance(before, dict) else {}
+            old = original if isinstance(original, dict) else {}
             nested = _object_patch(
-                before=old, wanted=wanted, present=present, rule=rule, path=place
+                original=old, modified=modified, current=current, rule=rule, path=place
             )
             return {key: nested} if nested else {}
-    if isinstance(wanted, list) and isinstance(present, list):
+    if isinstance(modified, list) and isinstance(current, list):
         rule = list_rule(shape, key, path)
         if rule.strategy == "merge":
-            past = before if isinstance(before, list) else []
-            return _list_patch(key, rule, before=past, wanted=wanted, present=present, path=place)
-    return {} if same else {key: wanted}
+            old_list = original if isinstance(original, list) else []
+            return _list_patch(
+                key, rule, original=old_list, modified=modified, current=current, path=place
+            )
+    return {} if same else {key: modified}
 
 
 def _list_patch(
-    key: str, rule: FieldRule, *, before: JSONList, wanted: JSONList, present: JSONList, path: str
+    key: str,
+    rule: FieldRule,
+    *,
+    original: JSONList,
+    modified: JSONList,
+    current: JSONList,
+    path: str,
 ) -> JSONObject:
-    if element_kind(path, before, wanted, present) is dict:
+    if element_kind(path, original, modified, current) is dict:
         if not rule.merge_key:
             raise PatchFailed("cannot merge lists without merge key", path)
         changed, deleted = _keyed_changes(
-            rule, before=before, wanted=wanted, present=present, path=path
+            rule, original=original, modified=modified, current=current, path=path
         )
         patch: JSONObject = {key: changed + deleted} if changed or deleted else {}
     else:
-        changed, deleted = _plain_changes(before=before, wanted=wanted, present=present, path=path)
+        changed, deleted = _plain_changes(
+            original=original, modified=modified, current=current, path=path
+        )
         patch = {key: changed} if changed else {}
         if deleted:
             patch[f"{DELETE_FROM_LIST}/{key}"] = deleted
-    live, new = (_by_name(elements, rule.merge_key, path) for elements in (present, wanted))
+    live, new = (
+        _index_by_identity(elements, rule.merge_key, path) for elements in (current, modified)
+    )
     if new and (deleted or (live and (changed or list(live) != list(new)))):
         patch[f"{SET_ELEMENT_ORDER}/{key}"] = [
             {rule.merge_key: element[rule.merge_key]} if isinstance(element, dict) else element
@@ -124,42 +142,46 @@ def _list_patch(
 
 
 def _plain_changes(
-    *, before: JSONList, wanted: JSONList, present: JSONList, path: str
+    *, original: JSONList, modified: JSONList, current: JSONList, path: str
 ) -> tuple[JSONList, JSONList]:
-    """Return the values to add and those to delete."""
-    old, new, live = (_by_name(elements, "", path) for elements in (before, wanted, present))
-    added = [value for name, value in new.items() if name not in live]
-    deleted = [value for name, value in old.items() if name not in new]
+    """Return the values to add and the values to delete."""
+    old, new, live = (
+        _index_by_identity(elements, "", path) for elements in (original, modified, current)
+    )
+    added = [value for element_id, value in new.items() if element_id not in live]
+    deleted = [value for element_id, value in old.items() if element_id not in new]
     return added, sorted(deleted, key=describe)
 
 
 def _keyed_changes(
-    rule: FieldRule, *, before: JSONList, wanted: JSONList, present: JSONList, path: str
+    rule: FieldRule, *, original: JSONList, modified: JSONList, current: JSONList, path: str
 ) -> tuple[JSONList, JSONList]:
-    """Return the patches of the elements to add or change, and the directives that delete."""
+    """Return the patches of elements to add or change, and the delete directives."""
     key = rule.merge_key
-    old, new, live = (_by_name(elements, key, path) for elements in (before, wanted, present))
+    old, new, live = (
+        _index_by_identity(elements, key, path) for elements in (original, modified, current)
+    )
     changed: JSONList = []
-    for name, element in new.items():
-        past, now = old.get(name), live.get(name)
-        if not isinstance(element, dict) or not isinstance(now, dict):
+    for element_id, element in new.items():
+        old_element, live_element = old.get(element_id), live.get(element_id)
+        if not isinstance(element, dict) or not isinstance(live_element, dict):
             changed.append(element)
             continue
         nested = _object_patch(
-            before=past if isinstance(past, dict) else {},
-            wanted=element,
-            present=now,
+            original=old_element if isinstance(old_element, dict) else {},
+            modified=element,
+            current=live_element,
             rule=rule,
             path=f"{path}[{describe(element[key])}]",
         )
         if nested:
             changed.append({**nested, key: element[key]})
-    gone = [name[1] for name in old if name not in new]
-    return changed, [{key: value, PATCH: "delete"} for value in sorted(gone, key=describe)]
+    deleted = [element_id[1] for element_id in old if element_id not in new]
+    return changed, [{key: value, PATCH: "delete"} for value in sorted(deleted, key=describe)]
 
 
-def _by_name(elements: JSONList, merge_key: str, path: str) -> dict[Identity, JSONValue]:
-    named: dict[Identity, JSONValue] = {}
+def _index_by_identity(elements: JSONList, merge_key: str, path: str) -> dict[Identity, JSONValue]:
+    index: dict[Identity, JSONValue] = {}
     for element in elements:
-        named.setdefault(identity(element, merge_key, path), element)
-    return named
+        index.setdefault(identity(element, merge_key, path), element)
+    return index

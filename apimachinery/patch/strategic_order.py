@@ -1,8 +1,8 @@
-"""The order of a merged list: what the patch says first, what the server has second.
+"""The element order of a list merged by a strategic merge patch.
 
-Elements of the patch keep the order of the patch, elements only the server has keep the server's
-order, and the two are interleaved where the server's order tells how. Where it does not, because
-the element is new, the element of the patch comes first.
+Elements of the patch keep the order of the patch, and elements that only the server has keep the
+server's order. The two are interleaved by the server's order; new elements, which have no place
+in it, come before the server's remaining elements.
 """
 
 from collections.abc import Sequence
@@ -19,27 +19,27 @@ from apimachinery.patch.strategic_schema import (
 )
 
 
-def arranged(
+def arrange(
     elements: Sequence[JSONValue],
     *,
-    wanted: Sequence[JSONValue],
+    preferred: Sequence[JSONValue],
     server: Sequence[JSONValue],
     merge_key: str,
     path: str,
 ) -> JSONList:
-    """Return *elements* in the order of *wanted*, and the others in the order of *server*."""
-    wanted_ranks = _ranks(wanted, merge_key, path)
+    """Return *elements* in the order of *preferred*, and the others in the order of *server*."""
+    preferred_ranks = _ranks(preferred, merge_key, path)
     server_ranks = _ranks(server, merge_key, path)
-    named = [(identity(element, merge_key, path), element) for element in elements]
-    patched = [pair for pair in named if pair[0] in wanted_ranks]
-    patched.sort(key=lambda pair: wanted_ranks[pair[0]])
-    others = [pair for pair in named if pair[0] not in wanted_ranks]
+    identified = [(identity(element, merge_key, path), element) for element in elements]
+    patched = [pair for pair in identified if pair[0] in preferred_ranks]
+    patched.sort(key=lambda pair: preferred_ranks[pair[0]])
+    others = [pair for pair in identified if pair[0] not in preferred_ranks]
     others.sort(key=lambda pair: server_ranks.get(pair[0], len(server)))
 
     result: JSONList = []
     taken = 0
-    for name, element in patched:
-        rank = server_ranks.get(name, -1)
+    for element_id, element in patched:
+        rank = server_ranks.get(element_id, -1)
         while taken < len(others) and server_ranks.get(others[taken][0], len(server)) < rank:
             result.append(others[taken][1])
             taken += 1
@@ -55,7 +55,7 @@ def _ranks(elements: Sequence[JSONValue], merge_key: str, path: str) -> dict[Ide
 
 
 def require_order(patch: JSONList, order: JSONList, merge_key: str, path: str) -> None:
-    """Refuse a patch whose elements are not in its own `$setElementOrder`, in that order."""
+    """Raise MalformedPatch unless the patch elements follow the patch's own `$setElementOrder`."""
     if not patch or not order:
         return
     remaining = iter([identity(element, merge_key, path) for element in order])
@@ -69,11 +69,11 @@ def require_order(patch: JSONList, order: JSONList, merge_key: str, path: str) -
 
 
 def server_order(current: JSONList, patch: JSONList, merge_key: str, path: str) -> JSONList:
-    """Return the order of the server's list as `$setElementOrder` sees it.
+    """Return the server's list as Kubernetes orders it for `$setElementOrder`.
 
-    Kubernetes deletes from that list in place and appends new elements to it, so a new element
-    takes the room that a deleted one left and then counts as known, behind all that were kept.
-    Clients see it: elements that only the server has come before such a new one.
+    Kubernetes deletes from that list in place and then appends, so each new element takes the slot
+    of a deleted one and counts as a server element after all kept ones. The effect is visible to
+    clients: elements that only the server has come before such a new element.
     """
     deleted = {
         identity(element, merge_key, path)
@@ -84,10 +84,10 @@ def server_order(current: JSONList, patch: JSONList, merge_key: str, path: str) 
         return current
     kept = [element for element in current if identity(element, merge_key, path) not in deleted]
     changes = [element for element in patch if not has_directive(element)]
-    known = _ranks(kept, merge_key, path)
+    kept_ranks = _ranks(kept, merge_key, path)
     added = [
         changes[rank]
-        for name, rank in _ranks(changes, merge_key, path).items()
-        if name not in known
+        for element_id, rank in _ranks(changes, merge_key, path).items()
+        if element_id not in kept_ranks
     ]
     return kept + added[: len(current) - len(kept)]

@@ -1,9 +1,8 @@
-"""What strategic merge patch knows of a type, and how it names what it finds.
+"""Patch strategies, directives and messages of strategic merge patch.
 
-The algorithms ask one question of a `Shape`: how is the field *key* patched? The answer, a
-`FieldRule`, is the same whether the field is declared, the value of a map, or not typed at all.
-Directives (the members of a patch that start with `$`) and messages live here too, because both
-applying and creating need them.
+A `FieldRule` holds the patch strategy of one field. It is looked up in a `Shape`, and is the same
+for declared fields, map values and untyped values. Directives (patch members that start with `$`)
+and messages are here too, because both applying and creating patches need them.
 """
 
 from collections.abc import Sequence
@@ -23,23 +22,26 @@ BAD_DELETION = "invalid patch format of primitive list"
 BAD_RETAIN_KEYS = "invalid patch format of retainKeys"
 
 Identity = tuple[type, str | int | float | bool | None]
-"""What makes an element of a list that one and no other; 1, 1.0 and true are three elements."""
+"""Type and value that identify a list element: 1, 1.0 and true are three elements."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldRule:
-    """How one field is patched."""
+    """The patch strategy of one field."""
 
     shape: Shape
-    """Of the value or, for a list, of its elements."""
+    """The shape of the value or, for a list, of its elements."""
     strategy: str = ""
-    """"merge" or "replace"; maps merge and lists are replaced when it is empty."""
+    """"merge", "replace" or empty: by default maps are merged and lists are replaced."""
     merge_key: str = ""
     retain_keys: bool = False
 
 
 def object_rule(shape: Shape, key: str, path: str) -> FieldRule:
-    """How the field *key* of a value of *shape* is patched, when it holds an object."""
+    """Return the rule for field *key* of a value of *shape*, if the field holds an object.
+
+    Raises PatchFailed if the field is unknown or a list.
+    """
     declared = _field(shape, key, path)
     match declared:
         case Scalar():
@@ -56,7 +58,10 @@ def object_rule(shape: Shape, key: str, path: str) -> FieldRule:
 
 
 def list_rule(shape: Shape, key: str, path: str) -> FieldRule:
-    """How the field *key* of a value of *shape* is patched, when it holds a list."""
+    """Return the rule for field *key* of a value of *shape*, if the field holds a list.
+
+    Raises PatchFailed if the field is unknown, a map or a struct.
+    """
     declared = _field(shape, key, path)
     match declared:
         case ListShape():
@@ -71,11 +76,12 @@ def list_rule(shape: Shape, key: str, path: str) -> FieldRule:
 
 
 def _rule(parent: Shape, shape: Shape, strategy: frozenset[str], merge_key: str = "") -> FieldRule:
-    # The strategies belong to the field of a struct; the values of a map have none.
+    # Only struct fields declare strategies; map values have none.
     if not isinstance(parent, StructShape):
         return FieldRule(shape)
-    others = sorted(strategy - {"retainKeys"})
-    return FieldRule(shape, others[0] if others else "", merge_key, "retainKeys" in strategy)
+    strategies = sorted(strategy - {"retainKeys"})
+    name = strategies[0] if strategies else ""
+    return FieldRule(shape, name, merge_key, "retainKeys" in strategy)
 
 
 def _field(shape: Shape, key: str, path: str) -> Shape:
@@ -99,27 +105,30 @@ def _field(shape: Shape, key: str, path: str) -> Shape:
 
 
 def is_directive(key: str) -> bool:
-    """Whether a member of a patch tells how to patch and is not part of the document."""
+    """Return whether a patch member is a directive, not part of the document."""
     return key.startswith("$") and (
         key in (PATCH, RETAIN_KEYS) or key.startswith((DELETE_FROM_LIST, SET_ELEMENT_ORDER))
     )
 
 
 def has_directive(value: JSONValue) -> bool:
-    """Whether *value* is an object that says itself how it is patched."""
+    """Return whether *value* is an object with a `$patch` directive."""
     return isinstance(value, dict) and PATCH in value
 
 
 def directive_target(directive: str, prefix: str, path: str) -> str:
-    """The list that `<prefix>/<list>` is about."""
-    found, slash, target = directive.partition("/")
-    if found != prefix or not slash:
+    """Return the field name of the directive `<prefix>/<field>`; raise MalformedPatch."""
+    name, slash, target = directive.partition("/")
+    if name != prefix or not slash:
         raise MalformedPatch(BAD_ORDER if prefix == SET_ELEMENT_ORDER else BAD_DELETION, path)
     return target
 
 
 def element_kind(path: str, *lists: JSONList) -> type | None:
-    """The one type all elements of *lists* have; None if there are no elements."""
+    """Return the type that all elements of *lists* share, or None if there are no elements.
+
+    Raises PatchFailed if the types differ, or if an element is null or a list.
+    """
     kinds = {type(element) for elements in lists for element in elements}
     if list in kinds:
         raise PatchFailed("lists of lists are not supported", path)
@@ -129,7 +138,10 @@ def element_kind(path: str, *lists: JSONList) -> type | None:
 
 
 def identity(element: JSONValue, merge_key: str, path: str) -> Identity:
-    """What identifies *element* in its list: the value of *merge_key*, or else itself."""
+    """Return the identity of *element* in its list: its *merge_key* value, or else itself.
+
+    Raises PatchFailed if the element lacks the merge key or cannot be compared.
+    """
     value = element
     if merge_key:
         if not isinstance(element, dict):
@@ -139,12 +151,12 @@ def identity(element: JSONValue, merge_key: str, path: str) -> Identity:
             raise PatchFailed(message, path)
         value = element[merge_key]
     if isinstance(value, dict | list):
-        raise PatchFailed(f"{describe(value)} cannot identify an element of a list", path)
+        raise PatchFailed(f"{describe(value)} cannot identify a list element", path)
     return type(value), value
 
 
 def wrong_type(expected: str, value: JSONValue, path: str) -> PatchFailed:
-    """The error for a value of another type than its field has."""
+    """Return the error for a value whose type differs from that of its field."""
     names: dict[type, str] = {
         dict: "map[string]interface {}",
         list: "[]interface {}",
@@ -158,12 +170,11 @@ def wrong_type(expected: str, value: JSONValue, path: str) -> PatchFailed:
 
 
 def child_path(path: str, key: str) -> str:
-    """The path of the field *key* below *path*."""
     return f"{path}.{key}" if path else key
 
 
 def describe(value: JSONValue, levels: int = 20) -> str:
-    """Print *value* as Kubernetes' messages do, `map[image:nginx name:web]`."""
+    """Format *value* as Kubernetes' messages do: `map[image:nginx name:web]`."""
     match value:
         case dict() | list() if levels == 0:
             return "..."
@@ -181,10 +192,10 @@ def describe(value: JSONValue, levels: int = 20) -> str:
 
 
 def without_directives(value: JSONValue, *, keep_nulls: bool = False) -> JSONValue:
-    """Return a value of a patch as it belongs into a document that had none there.
+    """Return a patch value as it is stored in a document that has no such field yet.
 
-    Objects that carry `$patch` are left out wherever they stand: there is nothing to replace or to
-    delete. Null members say "absent", unless a list is being replaced as it is.
+    Objects with `$patch` are left out at every level: there is nothing to replace or delete. Null
+    members mean absent, unless *keep_nulls* is set because a value is replaced as a whole.
     """
     if isinstance(value, list):
         return elements_without_directives(value, keep_nulls=keep_nulls)
@@ -193,11 +204,11 @@ def without_directives(value: JSONValue, *, keep_nulls: bool = False) -> JSONVal
     return value
 
 
-# Both are loops and not comprehensions: in Python 3.11 those would double the depth of the stack.
+# Loops instead of comprehensions: in Python 3.11 comprehensions would double the stack depth.
 def elements_without_directives(
     elements: Sequence[JSONValue], *, keep_nulls: bool = False
 ) -> JSONList:
-    """Return the elements of a list of a patch that belong into a document."""
+    """Return the elements of a patch list that are stored in the document."""
     kept: JSONList = []
     for element in elements:
         if not has_directive(element):
@@ -206,7 +217,7 @@ def elements_without_directives(
 
 
 def members_without_directives(value: JSONObject, *, keep_nulls: bool = False) -> JSONObject:
-    """Return the members of an object of a patch that belong into a document."""
+    """Return the members of a patch object that are stored in the document."""
     kept: JSONObject = {}
     for key, member in value.items():
         absent = member is None and not keep_nulls

@@ -1,8 +1,8 @@
-"""Descriptors: layouts written as the protobuf library wants them, in a pool of their own.
+"""Protobuf descriptors of Model classes, built from their layouts at run time.
 
-The messages are described at run time and parsed by the library's C code. Each call adds one file
-to the pool, with the classes that were not in it yet. The messages have explicit presence and
-expanded lists, as in proto2, and texts are checked to be UTF-8.
+The descriptors live in a pool of their own, and the library's C code parses the messages. Each
+call of `Descriptors.add` adds one file to the pool, with the classes that it lacks. Messages have
+explicit presence and expanded (not packed) lists, as in proto2; strings are checked to be UTF-8.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ _REPEATED = FieldDescriptorProto.LABEL_REPEATED
 
 
 class Descriptors:
-    """The messages of Model classes. Not safe for threads: its owner holds a lock."""
+    """The message classes of Models. Not thread-safe: callers hold a lock."""
 
     def __init__(self) -> None:
         self._pool = DescriptorPool()
@@ -38,7 +38,10 @@ class Descriptors:
         self._add(_forms_file())
 
     def add(self, layouts: Iterable[Layout]) -> None:
-        """Describe classes; those they refer to must be among them or described before."""
+        """Add classes; every class they refer to must be among them or added before.
+
+        Raises NoProtobufForm if the library rejects a descriptor.
+        """
         file = _file(f"models{len(self._files)}.proto")
         file.dependency.extend(self._files)
         layouts = tuple(layouts)
@@ -51,11 +54,11 @@ class Descriptors:
         self._names = names
 
     def form(self, name: str) -> type[Message]:
-        """The message class of one of the forms."""
+        """Return the message class of a form, such as Time or Quantity."""
         return GetMessageClass(self._pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))
 
     def model(self, cls: type[Model]) -> type[Message]:
-        """The message class of a Model class."""
+        """Return the message class of a Model class."""
         return self.form(self._names[cls])
 
     def _add(self, file: FileDescriptorProto) -> None:
@@ -67,12 +70,12 @@ class Descriptors:
 
 
 def descriptor_of(message: type[Message]) -> Descriptor:
-    # The stubs allow for either of the library's two implementations.
+    # The type stubs cover both implementations of the library, so the type must be narrowed.
     return cast(Descriptor, message.DESCRIPTOR)
 
 
 def inlined_name(number: int) -> str:
-    """The name of a message that JSON does not show; no field of a Model begins like it."""
+    """Return the field name of a message that JSON inlines; no Model field starts with `_`."""
     return f"_{number}"
 
 
@@ -107,55 +110,57 @@ def _identifier(name: str) -> str:
 
 def _describe(message: DescriptorProto, layout: Layout, names: dict[type[Model], str]) -> None:
     for slot in layout.slots:
-        holder, full_name = _holder(message, slot.path[:-1])
-        field = holder.field.add(
+        parent, full_name = _message_at(message, slot.path[:-1])
+        field = parent.field.add(
             name=slot.field.name, json_name=slot.field.wire, number=slot.path[-1]
         )
         field.label = _OPTIONAL if slot.arity == "one" else _REPEATED
         if slot.arity == "map":
-            entry = holder.nested_type.add(name=f"_{field.number}Entry")
+            entry = parent.nested_type.add(name=f"_{field.number}Entry")
             entry.options.map_entry = True
             entry.field.add(name="key", number=1, label=_OPTIONAL, type=STRING)
             value = entry.field.add(name="value", number=2, label=_OPTIONAL)
             _refer(field, f"{full_name}.{entry.name}")
             field = value
-        _set_type(field, slot.element, holder, full_name, names)
+        _set_type(field, slot.element, parent, full_name, names)
 
 
-def _holder(message: DescriptorProto, path: tuple[int, ...]) -> tuple[DescriptorProto, str]:
-    """The message at the end of *path* and its full name; what is missing on the way is made."""
+def _message_at(message: DescriptorProto, path: tuple[int, ...]) -> tuple[DescriptorProto, str]:
+    """Return the message at *path* and its full name; create missing messages on the way."""
     full_name = message.name
     for number in path:
         name = f"Inlined{number}"
         full_name = f"{full_name}.{name}"
-        found = next((nested for nested in message.nested_type if nested.name == name), None)
-        if found is None:
+        nested_message = next(
+            (nested for nested in message.nested_type if nested.name == name), None
+        )
+        if nested_message is None:
             field = message.field.add(name=inlined_name(number), number=number, label=_OPTIONAL)
             _refer(field, full_name)
-            found = message.nested_type.add(name=name)
-        message = found
+            nested_message = message.nested_type.add(name=name)
+        message = nested_message
     return message, full_name
 
 
 def _set_type(
     field: FieldDescriptorProto,
     element: Element,
-    holder: DescriptorProto,
-    holder_name: str,
+    parent: DescriptorProto,
+    parent_name: str,
     names: dict[type[Model], str],
 ) -> None:
     if element.model is not None:
         _refer(field, names[element.model])
     elif element.either is not None:
-        wrapper = holder.nested_type.add(name=f"Either{len(holder.nested_type)}")
-        _refer(field, f"{holder_name}.{wrapper.name}")
+        wrapper = parent.nested_type.add(name=f"Either{len(parent.nested_type)}")
+        _refer(field, f"{parent_name}.{wrapper.name}")
         wrapper.field.add(name="allows", number=1, label=_OPTIONAL, type=BOOL)
         _refer(wrapper.field.add(name="schema", number=2, label=_OPTIONAL), names[element.either])
     elif element.items is not None:
-        wrapper = holder.nested_type.add(name=f"Items{len(holder.nested_type)}")
-        _refer(field, f"{holder_name}.{wrapper.name}")
+        wrapper = parent.nested_type.add(name=f"Items{len(parent.nested_type)}")
+        _refer(field, f"{parent_name}.{wrapper.name}")
         items = wrapper.field.add(name="items", number=1, label=_REPEATED)
-        _set_type(items, element.items, wrapper, f"{holder_name}.{wrapper.name}", names)
+        _set_type(items, element.items, wrapper, f"{parent_name}.{wrapper.name}", names)
     elif element.form is not None and element.form.message:
         _refer(field, element.form.message)
     elif element.form is not None:

@@ -1,8 +1,8 @@
-"""Forms: how each type that is not a Model stands in a protobuf field.
+"""Field forms: how each type that is not a Model is represented in a protobuf field.
 
-Plain scalars are themselves. The rest (instants, quantities, raw documents) are small messages of
-their own, and this file is the only one that knows what is in them. The envelope and the watch
-event are here too, since they are made of the same stuff.
+Plain scalars are protobuf scalars. Times, quantities, raw documents and the like are small messages
+that only this module reads and writes. The messages of the envelope (`Unknown`) and of watch events
+are defined here too.
 """
 
 from collections.abc import Callable, Mapping
@@ -56,16 +56,16 @@ MESSAGES: Final[Mapping[str, Mapping[str, tuple[int, ProtoType | str]]]] = {
 """Name -> field -> number and type (or the name of another message)."""
 
 ZERO_TIME: Final = datetime(1, 1, 1, tzinfo=UTC)
-"""Go's zero instant. It is written as an empty message, and is null in JSON."""
+"""Go's zero time: an empty message in protobuf, null in JSON."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_YEAR: Final = "the year is not between 1 and 9999"
+_YEAR_OUT_OF_RANGE: Final = "the year is not between 1 and 9999"
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class FieldForm:
-    """The form of one type; *read* and *write* are None when the value is itself."""
+    """The form of one type; *read* and *write* are None if no conversion is needed."""
 
     type: ProtoType
     message: str = ""
@@ -73,11 +73,11 @@ class FieldForm:
     read: Convert | None = None
     write: Convert | None = None
     read_optional: Convert | None = None
-    """Where zero and unset are the same thing, reads both as None."""
+    """Reads optional fields, for types whose zero value means unset: both become None."""
 
 
 def form_of(info: TypeInfo) -> FieldForm | None:
-    """The form of a scalar, a raw document or anything at all; None for other types."""
+    """Return the form of a scalar, a raw document or `Any`; None for other types."""
     for marker, form in _BY_MARKER:
         if info.marked(marker):
             return form
@@ -110,40 +110,40 @@ def _enum(python: type[Enum]) -> FieldForm | None:
     if not issubclass(python, str):
         return None
     members = {member.value: member for member in python}
-    # What is no member stays a text, for the check of the whole object to refuse.
+    # Leave unknown values as strings: the validation of the whole object rejects them.
     return FieldForm(STRING, read=lambda text: members.get(text, text))
 
 
 def _read_time(message: Any) -> datetime:
-    # The fraction is ignored, as in Kubernetes: JSON could not show it.
+    # Ignore fractions of a second, as Kubernetes does: JSON cannot represent them.
     seconds = message.seconds
-    return _instant(seconds) if seconds or not _is_empty(message) else ZERO_TIME
+    return _to_datetime(seconds) if seconds or not _is_empty(message) else ZERO_TIME
 
 
 def _read_micro_time(message: Any) -> datetime:
     if _is_empty(message):
         return ZERO_TIME
     try:
-        return _instant(message.seconds) + timedelta(microseconds=int(message.nanos / 1000))
+        return _to_datetime(message.seconds) + timedelta(microseconds=int(message.nanos / 1000))
     except OverflowError:
-        raise InvalidProtobuf(_YEAR) from None
+        raise InvalidProtobuf(_YEAR_OUT_OF_RANGE) from None
 
 
 def _is_empty(message: Any) -> bool:
     return not message.HasField("seconds") and not message.HasField("nanos")
 
 
-def _instant(seconds: int) -> datetime:
+def _to_datetime(seconds: int) -> datetime:
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):
-        raise InvalidProtobuf(f"{seconds} seconds: {_YEAR}") from None
+        raise InvalidProtobuf(f"{seconds} seconds: {_YEAR_OUT_OF_RANGE}") from None
 
 
 def _none_if_zero(read: Callable[[Any], datetime]) -> Convert:
     def read_optional(message: Any) -> datetime | None:
-        instant = read(message)
-        return None if instant == ZERO_TIME else instant
+        time = read(message)
+        return None if time == ZERO_TIME else time
 
     return read_optional
 
@@ -151,15 +151,15 @@ def _none_if_zero(read: Callable[[Any], datetime]) -> Convert:
 def _write_time(value: datetime) -> dict[str, int]:
     if value == ZERO_TIME:
         return {}
-    since = value - _EPOCH
-    return {"seconds": since.days * 86400 + since.seconds, "nanos": 0}
+    elapsed = value - _EPOCH
+    return {"seconds": elapsed.days * 86400 + elapsed.seconds, "nanos": 0}
 
 
 def _write_micro_time(value: datetime) -> dict[str, int]:
     if value == ZERO_TIME:
         return {}
-    since = value - _EPOCH
-    return {"seconds": since.days * 86400 + since.seconds, "nanos": since.microseconds * 1000}
+    elapsed = value - _EPOCH
+    return {"seconds": elapsed.days * 86400 + elapsed.seconds, "nanos": elapsed.microseconds * 1000}
 
 
 def _read_quantity(message: Any) -> Quantity:
@@ -192,7 +192,7 @@ def _write_int_or_string(value: int | str) -> dict[str, int | str]:
 
 def _read_duration(message: Any) -> timedelta:
     nanoseconds = message.duration
-    # Cut off, but never to zero, as where the text of a duration is read.
+    # Truncate, but never to zero, as when a duration is parsed from text.
     microseconds = abs(nanoseconds) // 1000 or min(abs(nanoseconds), 1)
     return timedelta(microseconds=-microseconds if nanoseconds < 0 else microseconds)
 
@@ -209,7 +209,7 @@ def _read_document(message: Any) -> dict[str, Any]:
     if document is None:
         return {}
     if type(document) is not dict:
-        raise InvalidProtobuf(f"must be a JSON object, not {_json_kind(document)}")
+        raise InvalidProtobuf(f"must be a JSON object, not {_json_type(document)}")
     return document
 
 
@@ -228,7 +228,7 @@ def _parse_json(raw: bytes) -> Any:
         raise InvalidProtobuf(f"must be JSON: {error}") from None
 
 
-def _json_kind(value: Any) -> str:
+def _json_type(value: Any) -> str:
     if isinstance(value, bool):
         return "a boolean"
     if isinstance(value, str | list):
@@ -240,12 +240,12 @@ def _write_json(value: Any) -> dict[str, bytes]:
     try:
         return {"raw": orjson.dumps(value, option=orjson.OPT_SORT_KEYS)}
     except TypeError:
-        # An integer of more than 64 bits, which the slower writer can do, or a mistake, which it
-        # reports as a ValueError.
+        # Either an integer of more than 64 bits, which the slower encoder supports, or an
+        # unsupported type, for which it raises a ValueError.
         return {"raw": to_json(sorted_deep(value))}
 
 
-def _nothing() -> None:
+def _none() -> None:
     return None
 
 
@@ -263,7 +263,7 @@ _MICRO_TIME: Final = FieldForm(
 _DOCUMENT: Final = FieldForm(
     MESSAGE, "Raw", dict, _read_document, _write_json, _read_optional_document
 )
-_ANY: Final = FieldForm(MESSAGE, "Raw", _nothing, _read_any, _write_json)
+_ANY: Final = FieldForm(MESSAGE, "Raw", _none, _read_any, _write_json)
 
 _BY_MARKER: Final[tuple[tuple[object, FieldForm], ...]] = (
     (TIME, _TIME),

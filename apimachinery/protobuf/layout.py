@@ -1,7 +1,7 @@
-"""Layout: which fields a Model class and all it reaches have in protobuf, before any descriptor.
+"""Protobuf layout of Model classes: the field numbers and element types, before any descriptor.
 
-Everything that can be wrong with a class is found here, by its path, so what follows (descriptors,
-plans) need not fail. A class is laid out once; types may be recursive.
+All checks of a class happen here and name the path of the offending field, so later steps
+(descriptors, readers, writers) do not fail. Each class is laid out once; types may be recursive.
 """
 
 from collections import deque
@@ -22,19 +22,19 @@ Arity = Literal["one", "list", "map"]
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What a field, an item of a list or a value of a map is: exactly one of the four."""
+    """The type of a field, list item or map value: exactly one of the attributes is set."""
 
     form: FieldForm | None = None
     model: type[Model] | None = None
     items: "Element | None" = None
-    """A list inside a list or a map, which protobuf wraps in a message of its own: {items = 1}."""
+    """A list inside a list or map, which protobuf wraps in a message: {items = 1}."""
     either: type[Model] | None = None
-    """A Model or a boolean, which protobuf wraps as well: {allows = 1, schema = 2}."""
+    """A Model or a boolean, which protobuf wraps in a message: {allows = 1, schema = 2}."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldSlot:
-    """A field of a Model and its place in the message."""
+    """A field of a Model and its position in the message."""
 
     field: ModelField
     path: tuple[int, ...]
@@ -44,37 +44,40 @@ class FieldSlot:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One class."""
+    """The fields of one class."""
 
     cls: type[Model]
     slots: tuple[FieldSlot, ...]
 
     @property
     def models(self) -> Iterator[tuple[str, type[Model]]]:
-        """The wire names of fields that hold other Models, and their classes."""
+        """Yield the wire names and classes of fields that hold other Models."""
         for slot in self.slots:
-            bottom = _bottom(slot.element)
-            model = bottom.model or bottom.either
+            innermost = _innermost(slot.element)
+            model = innermost.model or innermost.either
             if model is not None:
                 yield slot.field.wire, model
 
 
-def lay_out(root: type[Model], known: Container[type[Model]]) -> dict[type[Model], Layout]:
-    """The layouts of *root* and of every class it reaches that is not yet *known*."""
-    found: dict[type[Model], Layout] = {}
+def lay_out(root: type[Model], existing: Container[type[Model]]) -> dict[type[Model], Layout]:
+    """Return the layouts of *root* and of every class it refers to, except *existing* ones.
+
+    Raises NoProtobufForm if a class cannot be represented in protobuf.
+    """
+    layouts: dict[type[Model], Layout] = {}
     queue = deque([(root, "")])
     while queue:
         cls, place = queue.popleft()
-        if cls in found or cls in known:
+        if cls in layouts or cls in existing:
             continue
-        found[cls] = _layout(root, cls, place)
-        queue.extend((model, _join(place, wire)) for wire, model in found[cls].models)
-    return found
+        layouts[cls] = _layout(root, cls, place)
+        queue.extend((model, _join(place, wire)) for wire, model in layouts[cls].models)
+    return layouts
 
 
 def _layout(root: type[Model], cls: type[Model], place: str) -> Layout:
     if cls.model_config.get("extra") == "allow":
-        raise _no_form(root, place or cls.__name__, "keeps fields that it does not declare")
+        raise _no_form(root, place or cls.__name__, "keeps undeclared fields")
     slots = []
     for field in fields_of(cls):
         if not is_type_meta(cls, field):
@@ -84,7 +87,7 @@ def _layout(root: type[Model], cls: type[Model], place: str) -> Layout:
 
 
 def is_type_meta(cls: type[BaseModel], field: ModelField) -> bool:
-    """Whether *field* is one of the two that stand in the envelope, not in the message."""
+    """Return whether *field* is apiVersion or kind, which the envelope holds."""
     inherited = issubclass(cls, TypeMeta) and field.name in TypeMeta.__pydantic_fields__
     return inherited and field.markers.proto is None
 
@@ -98,7 +101,7 @@ def _slot(root: type[Model], field: ModelField, place: str) -> FieldSlot:
     path = (number,) if isinstance(number, int) else number
     arity, element = _arity(field.type)
     if element is None:
-        raise _no_form(root, place, f"has a type that protobuf does not have: {field.type.python}")
+        raise _no_form(root, place, f"has a type without protobuf form: {field.type.python}")
     return FieldSlot(field, path, arity, element)
 
 
@@ -114,7 +117,7 @@ def _element(info: TypeInfo) -> Element | None:
         return Element(form=form)
     if info.category == "model":
         return Element(model=info.python)
-    if (model := _or_boolean(info)) is not None:
+    if (model := _model_or_boolean(info)) is not None:
         return Element(either=model)
     if info.category == "list" and info.item is not None:
         inner = _element(info.item)
@@ -122,14 +125,18 @@ def _element(info: TypeInfo) -> Element | None:
     return None
 
 
-def _or_boolean(info: TypeInfo) -> type[Model] | None:
-    """The Model of a union of one and a boolean."""
-    arms = get_args(info.python) if info.category == "scalar" else ()
-    models = [arm for arm in arms if isinstance(arm, type) and issubclass(arm, Model)]
-    return models[0] if len(models) == 1 and set(arms) == {bool, models[0]} else None
+def _model_or_boolean(info: TypeInfo) -> type[Model] | None:
+    """Return the Model in a union of a Model and a boolean, else None."""
+    alternatives = get_args(info.python) if info.category == "scalar" else ()
+    models = [
+        alternative
+        for alternative in alternatives
+        if isinstance(alternative, type) and issubclass(alternative, Model)
+    ]
+    return models[0] if len(models) == 1 and set(alternatives) == {bool, models[0]} else None
 
 
-def _bottom(element: Element) -> Element:
+def _innermost(element: Element) -> Element:
     while element.items is not None:
         element = element.items
     return element
@@ -138,13 +145,13 @@ def _bottom(element: Element) -> Element:
 def _check_numbers(root: type[Model], place: str, slots: list[FieldSlot]) -> None:
     taken: dict[tuple[int, ...], str] = {}
     for slot in slots:
-        where = _join(place, slot.field.wire)
+        field_place = _join(place, slot.field.wire)
         if not slot.path or not all(map(_is_number, slot.path)):
-            raise _no_form(root, where, f"has an illegal protobuf field number: {slot.path}")
+            raise _no_form(root, field_place, f"has an illegal protobuf field number: {slot.path}")
         for other, wire in taken.items():
             shorter = min(len(other), len(slot.path))
             if other[:shorter] == slot.path[:shorter]:
-                raise _no_form(root, where, f"has the protobuf field number of {wire}")
+                raise _no_form(root, field_place, f"has the protobuf field number of {wire}")
         taken[slot.path] = slot.field.wire
 
 

@@ -1,8 +1,8 @@
-"""Faults: where and why bytes are not the message they should be.
+"""Malformed protobuf: find the position and the reason.
 
-The library says only that a message is corrupt, and takes a field of the wrong wire type for an
-unknown one, where Kubernetes refuses it. So when something is amiss the bytes are walked once
-more, here, slowly, against the descriptor.
+The library only reports that a message is corrupt, and treats a field of the wrong wire type as an
+unknown field, which Kubernetes rejects. When the library fails or skips fields, this module
+re-parses the bytes against the descriptor: slowly, but with exact errors.
 """
 
 from collections.abc import Mapping
@@ -14,23 +14,23 @@ from apimachinery.protobuf.field_forms import BOOL, DOUBLE, INT_32, INT_64
 from apimachinery.protobuf.protobuf_errors import InvalidProtobuf
 
 MAX_DEPTH = 100
-"""How deep messages may nest; the library has the same limit."""
+"""Maximum nesting depth of messages, the same as in the library."""
 
 _VARINT, _FIXED64, _LENGTH, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
 _FIXED: Mapping[int, int] = {_FIXED64: 8, _FIXED32: 4}
 _WIRE_TYPES: Mapping[int, int] = {BOOL: _VARINT, INT_32: _VARINT, INT_64: _VARINT, DOUBLE: _FIXED64}
 
 
-def check(data: bytes, descriptor: Descriptor) -> None:
-    """Raise InvalidProtobuf for the first fault in *data*, a message of type *descriptor*.
+def check_message(data: bytes, descriptor: Descriptor) -> None:
+    """Raise InvalidProtobuf for the first error in *data*, a message of type *descriptor*.
 
-    Fields of unknown numbers are no fault: newer clients have newer fields.
+    Unknown field numbers are not errors: newer clients send newer fields.
     """
     _check_message(data, descriptor, 0)
 
 
-def _located(error: InvalidProtobuf, field: FieldDescriptor) -> InvalidProtobuf:
-    """The error as seen from outside *field*; a message that JSON does not show is no place."""
+def _add_place(error: InvalidProtobuf, field: FieldDescriptor) -> InvalidProtobuf:
+    """Prefix the error with *field*, unless JSON inlines the field."""
     return error if is_inlined(field.name) else error.under(field.json_name)
 
 
@@ -46,17 +46,17 @@ def _check_message(data: bytes, descriptor: Descriptor, depth: int) -> None:
             try:
                 _check_field(data[start:position], field, tag & 7, depth)
             except InvalidProtobuf as error:
-                raise _located(error, field) from None
+                raise _add_place(error, field) from None
         elif descriptor.GetOptions().map_entry:
-            # The library would lose the entry without a word.
+            # The library would silently drop the entry.
             raise InvalidProtobuf(
-                f"an entry of a map has a key and a value, but no field {tag >> 3}"
+                f"a map entry has fields 1 (key) and 2 (value), but no field {tag >> 3}"
             )
 
 
 def _check_field(content: bytes, field: FieldDescriptor, wire_type: int, depth: int) -> None:
     expected = _WIRE_TYPES.get(field.type, _LENGTH)
-    # Our messages have explicit presence, so only a list has none.
+    # All singular fields have explicit presence, so a field without presence is a list.
     packed = expected != _LENGTH and wire_type == _LENGTH and not field.has_presence
     if wire_type != expected and not packed:
         raise InvalidProtobuf(f"wrong wire type {wire_type}, expected {expected}")
@@ -85,7 +85,7 @@ def _check_text(content: bytes) -> None:
 
 
 def _tag(data: bytes, position: int) -> tuple[int, int]:
-    """The tag at *position* (a field number and a wire type in one), and where it ends."""
+    """Return the tag at *position* (field number and wire type combined) and its end."""
     tag, position = _varint(data, position)
     if not 0 < tag >> 3 < 2**29:
         raise InvalidProtobuf(f"illegal field number {tag >> 3}")
@@ -106,7 +106,7 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _skip(data: bytes, position: int, tag: int, depth: int) -> int:
-    """The position after the value of a field with *tag*."""
+    """Return the position after the value of a field with *tag*."""
     wire_type = tag & 7
     if wire_type == _VARINT:
         return _varint(data, position)[1]

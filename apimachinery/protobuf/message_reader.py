@@ -1,11 +1,12 @@
-"""Reading: a parsed message becomes a plain document, by a table per class that is made once.
+"""Message readers: convert a parsed message to a plain document, by a table built once per class.
 
-The document has the keys of JSON and values that need no more conversion; pydantic makes the
-object, so constraints hold and errors are placed as for a JSON document. (To fill in the objects
-here was measured to be no faster.) What is absent is left out, for the class to say its default.
+The document has the keys of JSON and values that need no further conversion. Pydantic builds the
+object from it, so constraints are checked and errors have the same locations as for a JSON
+document. (Filling in the objects directly was measured to be no faster.) Absent fields are left
+out of the document, so the class applies its defaults.
 
-The library's objects are slow to ask, so they are asked little: plain scalars come from one call,
-lists and maps from another, and presence is asked only where it makes a difference.
+Accessing the library's message objects is slow, so reads are batched: plain scalars take one call,
+lists and maps another, and presence is checked only where it makes a difference.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,20 +28,20 @@ Zero = Callable[[], Any] | None
 
 @dataclass(slots=True)
 class _Table:
-    """How to read one message."""
+    """The rules for reading one message."""
 
     scalars: list[tuple[str, str]] = field(default_factory=list)
-    """Keys and names of what is itself, present or not."""
+    """Keys and names of scalars that need no conversion and no check of presence."""
     repeated: list[tuple[str, str, Convert, Zero]] = field(default_factory=list)
-    """Keys, names, functions of a list or map that is not empty, and what is put when it is."""
+    """Keys, names, converters and empty values of lists and maps."""
     singles: list[tuple[str, str, Convert, Zero]] = field(default_factory=list)
-    """The same for fields whose presence matters."""
+    """The same for fields whose presence is checked."""
     inlined: dict[int, "_Table"] = field(default_factory=dict)
-    """The tables of messages that JSON does not show."""
+    """The tables of messages that JSON inlines."""
 
 
 class Readers:
-    """One reader per class."""
+    """Builds and caches one reader per class."""
 
     def __init__(self, descriptors: Descriptors, layouts: Mapping[type[Model], Layout]) -> None:
         self._descriptors = descriptors
@@ -48,11 +49,11 @@ class Readers:
         self._readers: dict[type[Model], Read] = {}
 
     def reader(self, cls: type[Model]) -> Read:
-        """A function from a message of *cls* to a document."""
-        known = self._readers.get(cls)
-        if known is not None:
-            return known
-        # A type that holds itself meets this stand-in while it is being prepared.
+        """Return the function that converts a message of *cls* to a document."""
+        cached = self._readers.get(cls)
+        if cached is not None:
+            return cached
+        # A recursive type uses this placeholder while its reader is being built.
         self._readers[cls] = lambda message: read(message)
         table = _Table()
         for slot in self._layouts[cls].slots:
@@ -68,7 +69,7 @@ class Readers:
             table.repeated.append((key, name, _list_reader(convert), _if_required(slot, list)))
         elif slot.arity == "map":
             table.repeated.append((key, name, _map_reader(convert), _if_required(slot, dict)))
-        elif _is_simple(slot):
+        elif _is_plain_scalar(slot):
             table.scalars.append((key, name))
         else:
             zero = _if_required(slot, self._zero(slot.element))
@@ -79,7 +80,9 @@ class Readers:
             return self.reader(element.model)
         if element.either is not None:
             read = self.reader(element.either)
-            return lambda found: read(found.schema) if found.HasField("schema") else found.allows
+            return lambda either: (
+                read(either.schema) if either.HasField("schema") else either.allows
+            )
         if element.items is not None:
             read_items = _list_reader(self._element_reader(element.items))
             return lambda message: read_items(message.items)
@@ -89,7 +92,7 @@ class Readers:
         form = slot.element.form
         if form is not None and form.read_optional is not None and slot.field.type.optional:
             return form.read_optional
-        return convert or _itself
+        return convert or _identity
 
     def _zero(self, element: Element) -> Zero:
         if element.model is None:
@@ -98,7 +101,7 @@ class Readers:
         return lambda: read(empty())
 
 
-def _itself(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
@@ -106,20 +109,20 @@ def _if_required(slot: FieldSlot, zero: Zero) -> Zero:
     return zero if slot.field.required else None
 
 
-def _is_simple(slot: FieldSlot) -> bool:
-    """Whether the library's value is right whether the field is present or not."""
+def _is_plain_scalar(slot: FieldSlot) -> bool:
+    """Return whether the library's value is correct even if the field is absent."""
     form = slot.element.form
     if form is None or form.message or form.read is not None or slot.field.type.optional:
         return False
     return slot.field.required or bool(slot.field.default == form.zero())
 
 
-_ALL = itemgetter(slice(None))
+_COPY_LIST = itemgetter(slice(None))
 
 
 def _list_reader(convert: Convert | None) -> Convert:
     if convert is None:
-        return _ALL
+        return _COPY_LIST
     return lambda values: [convert(value) for value in values]
 
 
@@ -155,9 +158,9 @@ def _repeated_part(table: _Table) -> Fill:
     def fill(document: Document, message: Any) -> None:
         key = ""
         try:
-            for (key, convert, zero), found in zip(rules, get(message), strict=True):
-                if found:
-                    document[key] = convert(found)
+            for (key, convert, zero), values in zip(rules, get(message), strict=True):
+                if values:
+                    document[key] = convert(values)
                 elif zero is not None:
                     document[key] = zero()
         except InvalidProtobuf as error:
@@ -195,7 +198,10 @@ def _inlined_part(number: int, table: _Table) -> Fill:
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """What takes all of *names* from an object at once; `attrgetter` does so only from two up."""
+    """Return a function that gets all *names* of an object as a tuple.
+
+    `attrgetter` returns a tuple only for two or more names.
+    """
     if not names:
         return lambda message: ()
     getter = attrgetter(*names)

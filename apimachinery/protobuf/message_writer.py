@@ -1,8 +1,8 @@
-"""Writing: an object becomes the arguments of a message, by a table per class that is made once.
+"""Message writers: convert an object to the arguments of a message, by rules built once per class.
 
-What the library takes as it is (texts, numbers, lists and maps of them) is handed over untouched;
-only fields that have another form in protobuf are visited. As in Kubernetes, a field that is not
-optional is always written, even when it is zero or an empty message; None is not written.
+Values that the library accepts as they are (strings, numbers, lists and maps of them) are passed
+on unchanged; only fields with another form in protobuf are converted. As in Kubernetes, a field
+that is not optional is always written, even if it is zero or an empty message; None is not written.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,24 +18,24 @@ from apimachinery.protobuf.field_forms import Convert
 from apimachinery.protobuf.layout import Element, FieldSlot, Layout, is_type_meta
 from apimachinery.protobuf.protobuf_errors import InvalidProtobuf
 
-_WRONG_VALUE = (TypeError, ValueError, AttributeError, LookupError)
+_VALUE_ERRORS = (TypeError, ValueError, AttributeError, LookupError)
 
 Changes = list[tuple[str, Convert]]
 Moves = list[tuple[str, tuple[str, ...]]]
 
 
 class Writers:
-    """One writer per class."""
+    """Builds and caches one writer per class."""
 
     def __init__(self, layouts: Mapping[type[Model], Layout]) -> None:
         self._layouts = layouts
         self._writers: dict[type[Model], Callable[[Any], dict[str, Any]]] = {}
 
     def writer(self, cls: type[Model]) -> Callable[[Any], dict[str, Any]]:
-        """A function from an object of *cls* to the arguments of its message."""
-        known = self._writers.get(cls)
-        if known is not None:
-            return known
+        """Return the function that converts an object of *cls* to the arguments of its message."""
+        cached = self._writers.get(cls)
+        if cached is not None:
+            return cached
         dropped = tuple(field.name for field in fields_of(cls) if is_type_meta(cls, field))
         changes: Changes = []
         slots = self._layouts[cls].slots
@@ -44,9 +44,9 @@ class Writers:
             for slot in slots
             if len(slot.path) > 1
         ]
-        # Known before it is complete, because a type may hold itself.
-        alone = frozenset(slot.field.name for slot in slots if _is_alone(slot, slots))
-        self._writers[cls] = writer = _writer(dropped, changes, moves, alone)
+        # Cached before its rules are complete, because a type may be recursive.
+        only_fields = frozenset(slot.field.name for slot in slots if _is_only_field(slot, slots))
+        self._writers[cls] = writer = _writer(dropped, changes, moves, only_fields)
         for slot in slots:
             convert = self._field_writer(slot)
             if convert is not None:
@@ -74,8 +74,8 @@ class Writers:
         return element.form.write if element.form is not None else None
 
 
-def _is_alone(slot: FieldSlot, slots: tuple[FieldSlot, ...]) -> bool:
-    """Whether a field is all that is in the message that JSON does not show."""
+def _is_only_field(slot: FieldSlot, slots: tuple[FieldSlot, ...]) -> bool:
+    """Return whether a field is the only one in a message that JSON inlines."""
     return len(slot.path) > 1 and all(
         other is slot or other.path[0] != slot.path[0] for other in slots
     )
@@ -91,40 +91,40 @@ def _either_writer(write: Convert) -> Convert:
 
 
 def serialize(message: type[Message], values: dict[str, Any]) -> bytes:
-    """The bytes of a message, its maps in the order of their keys."""
+    """Serialize a message, with maps sorted by key; raise InvalidProtobuf for invalid values."""
     try:
         return message(**values).SerializeToString(deterministic=True)
     except EncodeError as error:
         raise InvalidProtobuf(str(error)) from error
-    except _WRONG_VALUE as error:
-        raise InvalidProtobuf(str(error), _culprit(message, values)) from error
+    except _VALUE_ERRORS as error:
+        raise InvalidProtobuf(str(error), _invalid_path(message, values)) from error
 
 
-def _culprit(message: type[Message], values: dict[str, Any]) -> str:
-    """The path of the first value that *message* does not take; empty if it takes each alone."""
+def _invalid_path(message: type[Message], values: dict[str, Any]) -> str:
+    """Return the path of the first value that *message* rejects, or "" if there is none."""
     fields = descriptor_of(message).fields_by_name
     for name, value in values.items():
         try:
             message(**{name: value})
-        except _WRONG_VALUE:
+        except _VALUE_ERRORS:
             field = fields.get(name)
             inner = field.message_type if field is not None else None
-            documents = [item for item in _listed(value) if isinstance(item, dict)]
+            documents = [item for item in _as_list(value) if isinstance(item, dict)]
             if inner is None or inner.GetOptions().map_entry or not documents:
                 return name
-            places = (_culprit(GetMessageClass(inner), document) for document in documents)
+            places = (_invalid_path(GetMessageClass(inner), document) for document in documents)
             return ".".join(filter(None, (name, next(filter(None, places), ""))))
     return ""
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
 def _writer(
     dropped: tuple[str, ...], changes: Changes, moves: Moves, unless_none: frozenset[str]
 ) -> Callable[[Any], dict[str, Any]]:
-    """*unless_none* are the fields whose message is only there if they are."""
+    """Build a writer; fields in *unless_none* create their inlined message only if not None."""
 
     def write(model: Any) -> dict[str, Any]:
         values: dict[str, Any] = model.__dict__.copy()
@@ -138,16 +138,16 @@ def _writer(
                     values[name] = convert(value)
         except InvalidProtobuf as error:
             raise error.under(name) from error.__cause__
-        except _WRONG_VALUE as error:
+        except _VALUE_ERRORS as error:
             raise InvalidProtobuf(str(error), name) from error
         for name, path in moves:
             value = values.pop(name)
             if value is None and name in unless_none:
                 continue
-            holder = values
+            parent = values
             for step in path:
-                holder = holder.setdefault(step, {})
-            holder[name] = value
+                parent = parent.setdefault(step, {})
+            parent[name] = value
         return values
 
     return write

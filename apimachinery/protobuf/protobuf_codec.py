@@ -1,8 +1,8 @@
-"""ProtobufCodec: objects to and from `application/vnd.kubernetes.protobuf`.
+"""ProtobufCodec: encode and decode objects as `application/vnd.kubernetes.protobuf`.
 
-A body is four magic bytes and an envelope that names the kind and holds the message. Reading has
-two steps, since the caller must find the class of that kind in between. A watch stream is frames
-of watch events, which have no envelope themselves but hold objects that do.
+A body consists of four magic bytes and an envelope with the kind and the message. Decoding takes
+two steps, because the caller must look up the class of the kind in between. A watch stream consists
+of framed watch events; events have no envelope themselves, but the objects in them do.
 """
 
 from collections.abc import Iterable
@@ -17,12 +17,12 @@ from apimachinery.model.model import Model
 from apimachinery.protobuf.descriptors import Descriptors, descriptor_of
 from apimachinery.protobuf.field_forms import Convert
 from apimachinery.protobuf.layout import Layout, lay_out
-from apimachinery.protobuf.malformed import check
+from apimachinery.protobuf.malformed import check_message
 from apimachinery.protobuf.message_reader import Readers
 from apimachinery.protobuf.message_writer import Writers, serialize
 from apimachinery.protobuf.protobuf_errors import InvalidProtobuf, NoProtobufForm
+from apimachinery.serialization.media_types import PROTOBUF
 
-MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 MAGIC: Final = b"k8s\x00"
 
 _TOO_DEEP: Final = "messages are nested too deep"
@@ -32,7 +32,7 @@ ModelT = TypeVar("ModelT", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What is known of an object before its class is. *raw* is its message."""
+    """The decoded envelope of an object; *raw* is its message, still encoded."""
 
     api_version: str
     kind: str
@@ -47,9 +47,9 @@ class _Plan:
 
 
 class ProtobufCodec:
-    """Writes and reads Models whose fields declare their numbers.
+    """Encodes and decodes Models whose fields declare their numbers.
 
-    Classes are prepared on first use and kept; a codec may be shared by threads.
+    Classes are prepared on first use and cached. Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class ProtobufCodec:
         self._watch_event = self._descriptors.form("WatchEvent")
 
     def supports(self, cls: type[Model]) -> bool:
-        """Whether every field that *cls* reaches declares its number."""
+        """Return whether *cls* and all classes it refers to can be encoded as protobuf."""
         try:
             self._plan(cls)
         except NoProtobufForm:
@@ -71,15 +71,15 @@ class ProtobufCodec:
         return True
 
     def encode(self, obj: Model, *, api_version: str, kind: str) -> bytes:
-        """The whole body: magic, envelope, message.
+        """Encode the whole body: magic bytes, envelope and message.
 
-        Raises NoProtobufForm if the class has none, and InvalidProtobuf if the object holds what
-        its class does not allow.
+        Raises NoProtobufForm if the class cannot be encoded, and InvalidProtobuf if the object
+        holds a value that its class does not allow.
         """
         return self.wrap(self.encode_raw(obj), api_version=api_version, kind=kind)
 
     def encode_raw(self, obj: Model) -> bytes:
-        """The message alone, as a list holds it."""
+        """Encode the message alone, as an item of a list."""
         plan = self._plan(type(obj))
         try:
             return serialize(plan.message, plan.write(obj))
@@ -91,13 +91,13 @@ class ProtobufCodec:
     def encode_list(
         self, metadata: ListMeta, items: Iterable[bytes], *, api_version: str, kind: str
     ) -> bytes:
-        """The body of a list whose items are already messages: the bytes `encode` would give."""
-        parts = [_delimited(1, self.encode_raw(metadata))]
-        parts.extend(_delimited(2, item) for item in items)
+        """Encode the body of a list from encoded items: the same bytes as `encode` of the list."""
+        parts = [_length_delimited(1, self.encode_raw(metadata))]
+        parts.extend(_length_delimited(2, item) for item in items)
         return self.wrap(b"".join(parts), api_version=api_version, kind=kind)
 
     def wrap(self, raw: bytes, *, api_version: str, kind: str) -> bytes:
-        """Put a message into its envelope."""
+        """Wrap a message in its envelope, with the magic bytes."""
         return MAGIC + serialize(
             self._unknown,
             {
@@ -109,7 +109,10 @@ class ProtobufCodec:
         )
 
     def read_envelope(self, data: bytes) -> Envelope:
-        """Open a body, so that the class can be found; kind and version may be empty."""
+        """Decode the envelope of a body, to look up its class; kind and version may be empty.
+
+        Raises InvalidProtobuf if the body is not a valid envelope.
+        """
         if not data:
             raise InvalidProtobuf("empty data")
         if not data.startswith(MAGIC):
@@ -124,20 +127,20 @@ class ProtobufCodec:
             raise InvalidProtobuf(
                 f"unknown encoding {unknown.content_encoding[:64]!r}", "contentEncoding"
             )
-        if unknown.content_type not in ("", MEDIA_TYPE):
+        if unknown.content_type not in ("", PROTOBUF):
             raise InvalidProtobuf(
-                f"{unknown.content_type[:64]!r} is not {MEDIA_TYPE!r}", "contentType"
+                f"{unknown.content_type[:64]!r} is not {PROTOBUF!r}", "contentType"
             )
         return Envelope(unknown.type_meta.api_version, unknown.type_meta.kind, unknown.raw)
 
     def decode(
         self, cls: type[ModelT], raw: bytes, *, api_version: str = "", kind: str = ""
     ) -> ModelT:
-        """Read a message. *api_version* and *kind* go into the object if it has place for them.
+        """Decode a message; set *api_version* and *kind* on the object if it has these fields.
 
-        An absent field has its default, a required one its zero value; unknown numbers are
-        ignored. Raises NoProtobufForm, InvalidProtobuf, and for what breaks a constraint of the
-        class pydantic's ValidationError, with the locations a JSON document would give.
+        Absent fields get their default, absent required fields their zero value; unknown field
+        numbers are ignored. Raises NoProtobufForm, InvalidProtobuf, and pydantic's ValidationError
+        for violated constraints, with the same locations as for a JSON document.
         """
         plan = self._plan(cls)
         message = _parse(plan.message, raw)
@@ -151,11 +154,11 @@ class ProtobufCodec:
         return cls.model_validate(document)
 
     def encode_watch_event(self, event_type: str, obj: bytes) -> bytes:
-        """A watch event, not yet framed; *obj* is a whole body, with its envelope."""
+        """Encode a watch event without framing it; *obj* is a whole body, with its envelope."""
         return serialize(self._watch_event, {"type": event_type, "object": {"raw": obj}})
 
     def decode_watch_event(self, data: bytes) -> tuple[str, bytes]:
-        """The type of the event in a frame, and its object as a whole body."""
+        """Return the type of an unframed watch event, and its object as a whole body."""
         event: Any = _parse(self._watch_event, data)
         return event.type, event.object.raw
 
@@ -169,7 +172,7 @@ class ProtobufCodec:
         return plan
 
     def _prepare(self, cls: type[Model]) -> _Plan | str:
-        """The plan of *cls*, or why there is none."""
+        """Build the plan of *cls*, or return the reason why there is none."""
         try:
             layouts = lay_out(cls, self._layouts)
             self._descriptors.add(layouts.values())
@@ -184,16 +187,17 @@ def _parse(message_class: type[Message], data: bytes) -> Message:
     try:
         message = message_class.FromString(data)
     except DecodeError as error:
-        check(data, descriptor_of(message_class))
-        raise InvalidProtobuf("the message is corrupt") from error
+        check_message(data, descriptor_of(message_class))
+        raise InvalidProtobuf("corrupt message") from error
     message.DiscardUnknownFields()
     if message.ByteSize() != len(data):
-        # Fields of unknown numbers are fine, but the library counts wrong wire types among them.
-        check(data, descriptor_of(message_class))
+        # Unknown field numbers are allowed, but the library also discards fields of a wrong wire
+        # type, which must be rejected.
+        check_message(data, descriptor_of(message_class))
     return message
 
 
-def _delimited(number: int, content: bytes) -> bytes:
+def _length_delimited(number: int, content: bytes) -> bytes:
     size, header = len(content), bytearray((number << 3 | 2,))
     while size > 0x7F:
         header.append(size & 0x7F | 0x80)

@@ -1,10 +1,10 @@
-"""What can go wrong between a Model and its protobuf form."""
+"""Errors of protobuf encoding and decoding."""
 
 
 class InvalidProtobuf(ValueError):
-    """Bytes that are not the message they should be, or a value that no message can hold.
+    """Bytes are not a valid message, or a value cannot be encoded.
 
-    *place* is the path of the field in wire names, empty for the document as a whole.
+    *place* is the path of the field in wire names, empty for the whole document.
     """
 
     def __init__(self, rule: str, place: str = "") -> None:
@@ -13,9 +13,9 @@ class InvalidProtobuf(ValueError):
         super().__init__(f"{place}: {rule}" if place else rule)
 
     def under(self, step: str) -> "InvalidProtobuf":
-        """The same error, seen from the message that holds the field *step*."""
+        """Return the error with its path prefixed by *step*."""
         return InvalidProtobuf(self.rule, f"{step}.{self.place}" if self.place else step)
 
 
 class NoProtobufForm(TypeError):
-    """A class that protobuf cannot carry, mostly because its fields declare no numbers."""
+    """A class cannot be encoded as protobuf, usually because a field declares no number."""

@@ -1,9 +1,9 @@
 """Durations: a `timedelta` in Python, a Go duration string such as `1h30m0s` on the wire.
 
-Go counts nanoseconds in 64 bits, about 292 years; what does not fit is refused both ways.
-A timedelta counts microseconds, so finer digits are cut off when a text is read; but a duration
-that is not zero never becomes zero, since zero often means "none" or "forever": it becomes
-one microsecond.
+A Go duration is an int64 of nanoseconds, about 292 years; values that do not fit are rejected when
+parsed and when formatted. A timedelta has microseconds, so finer digits are truncated; but a
+duration that is not zero never becomes zero, because zero often means "none" or "forever": it
+becomes one microsecond.
 """
 
 import re
@@ -32,7 +32,7 @@ _TERM: Final = re.compile(r"([0-9]*+)(?:\.([0-9]*+))?([^0-9.]*+)", re.ASCII)
 
 
 class InvalidDuration(ValueError):
-    """A text that is not a Go duration, or a length of time that Go cannot hold."""
+    """A malformed Go duration, or a duration that does not fit 64 bits of nanoseconds."""
 
     def __init__(self, reason: str, text: str) -> None:
         self.text = text
@@ -40,10 +40,10 @@ class InvalidDuration(ValueError):
 
 
 def parse_duration(text: str) -> timedelta:
-    """Read a Go duration string."""
+    """Parse a Go duration string; raises InvalidDuration."""
     if len(text) > MAX_LENGTH:
-        shown = _quoted(f"{text[:32]}...")
-        reason = f"time: invalid duration {shown}: must be no more than {MAX_LENGTH} characters"
+        excerpt = _quote(f"{text[:32]}...")
+        reason = f"time: invalid duration {excerpt}: must be no more than {MAX_LENGTH} characters"
         raise InvalidDuration(reason, text)
     negative = text.startswith("-")
     unsigned = text[1:] if text[:1] in ("-", "+") else text
@@ -57,7 +57,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def format_duration(value: timedelta) -> str:
-    """Write *value* as Go prints it: `1h0m0s`, `1.5s`, `100ms`, `0s`."""
+    """Format *value* as Go prints it: `1h0m0s`, `1.5s`, `100ms`, `0s`."""
     microseconds = _microseconds(value)
     sign, microseconds = ("-", -microseconds) if microseconds < 0 else ("", microseconds)
     if microseconds == 0:
@@ -75,7 +75,7 @@ def format_duration(value: timedelta) -> str:
 
 
 class DurationMarker:
-    """Marks the type for the writers of protobuf and OpenAPI, and tells pydantic its rules."""
+    """Marks the type for protobuf and OpenAPI, and validates and serializes it for pydantic."""
 
     __slots__ = ()
 
@@ -114,9 +114,9 @@ def _validate(value: Any) -> timedelta:
 def _parse_terms(text: str, unsigned: str) -> int:
     total, position = 0, 0
     while position < len(unsigned):
-        found = _TERM.match(unsigned, position)
-        assert found, "every part of the pattern is optional"
-        whole, fraction, unit = found.groups("")
+        term = _TERM.match(unsigned, position)
+        assert term, "every part of the pattern is optional"
+        whole, fraction, unit = term.groups("")
         if not (whole or fraction) or int(whole or "0") > -_MIN_NANOSECONDS:
             raise _invalid(text)
         _check_unit(text, unit)
@@ -124,15 +124,15 @@ def _parse_terms(text: str, unsigned: str) -> int:
         total += _UNITS[unit] * int(fraction or "0") // int(10 ** len(fraction))
         if total > -_MIN_NANOSECONDS:
             raise _invalid(text)
-        position = found.end()
+        position = term.end()
     return total
 
 
 def _check_unit(text: str, unit: str) -> None:
     if not unit:
-        raise InvalidDuration(f"time: missing unit in duration {_quoted(text)}", text)
+        raise InvalidDuration(f"time: missing unit in duration {_quote(text)}", text)
     if unit not in _UNITS:
-        reason = f"time: unknown unit {_quoted(unit)} in duration {_quoted(text)}"
+        reason = f"time: unknown unit {_quote(unit)} in duration {_quote(text)}"
         raise InvalidDuration(reason, text)
 
 
@@ -150,15 +150,15 @@ def _decimal(number: int, digits: int) -> str:
 
 
 def _invalid(text: str) -> InvalidDuration:
-    return InvalidDuration(f"time: invalid duration {_quoted(text)}", text)
+    return InvalidDuration(f"time: invalid duration {_quote(text)}", text)
 
 
-def _quoted(text: str) -> str:
-    """Quote as Go's time package does: what is not printable ASCII byte by byte."""
-    return f'"{"".join(map(_quoted_character, text))}"'
+def _quote(text: str) -> str:
+    """Quote like Go's time package, which escapes non-ASCII text byte by byte."""
+    return f'"{"".join(map(_quote_character, text))}"'
 
 
-def _quoted_character(character: str) -> str:
+def _quote_character(character: str) -> str:
     if character in '"\\':
         return f"\\{character}"
     if " " <= character <= "\x7f":

@@ -1,7 +1,7 @@
-"""IntOrString: a field that holds a number, or a text such as a percentage or the name of a port.
+"""IntOrString: an integer, or a string such as a percentage or a port name.
 
-Values are plain ints and strs; the wire keeps 5 and "5" apart, and so does Python. What a value
-means against a total (`maxSurge: 25%` of ten replicas) is computed by `scaled_value`.
+Values are plain ints and strs; 5 and "5" are different values. `scaled_value` computes a percentage
+of a total (`maxSurge: 25%` of ten replicas).
 """
 
 import re
@@ -11,22 +11,19 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from apimachinery.fieldpath import quote
+from apimachinery.scalars.wire_types import INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 
-_INT32_MIN: Final = -(2**31)
-_INT32_MAX: Final = 2**31 - 1
-_INT64_MIN: Final = -(2**63)
-_INT64_MAX: Final = 2**63 - 1
-# As many digits as an int64 can have; leading zeros are not counted.
+# An int64 has at most 19 digits, leading zeros not counted.
 _INTEGER: Final = re.compile(r"([+-]?)0*([0-9]{1,19})", re.ASCII)
 _DIGITS: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
 class InvalidIntOrString(ValueError):
-    """A value that does not say how many of something are meant."""
+    """A string that is not a percentage."""
 
 
 class IntOrStringMarker:
-    """Marks the type for the writers of protobuf and OpenAPI, and tells pydantic its rules."""
+    """Marks the type for protobuf and OpenAPI, and validates it for pydantic."""
 
     __slots__ = ()
 
@@ -34,7 +31,7 @@ class IntOrStringMarker:
         return core_schema.union_schema(
             [
                 core_schema.str_schema(strict=True),
-                core_schema.int_schema(strict=True, ge=_INT32_MIN, le=_INT32_MAX),
+                core_schema.int_schema(strict=True, ge=INT32_MIN, le=INT32_MAX),
             ],
             mode="left_to_right",
             custom_error_type="int_or_string",
@@ -58,16 +55,16 @@ IntOrString: TypeAlias = Annotated[int | str, INT_OR_STRING]
 
 
 def parse_int_or_string(text: str) -> int | str:
-    """Return the integer of 32 bits that *text* writes, or *text* itself."""
+    """Return *text* as an int if it is an int32, else as a string."""
     number = parse_integer(text)
-    return number if number is not None and _INT32_MIN <= number <= _INT32_MAX else text
+    return number if number is not None and INT32_MIN <= number <= INT32_MAX else text
 
 
 def scaled_value(value: IntOrString, total: int, *, round_up: bool) -> int:
-    """Return the number, or the share of *total* if the value is a percentage.
+    """Return an integer value as it is, and a percentage as its share of *total*.
 
-    Any other string is refused, also one that holds a number. Nothing is clamped: -10% and 200%
-    are for the caller to judge.
+    Raises InvalidIntOrString for any other string, also for one that contains a number. Nothing is
+    clamped: the caller checks for -10% and 200%.
     """
     if isinstance(value, int):
         return value
@@ -76,13 +73,13 @@ def scaled_value(value: IntOrString, total: int, *, round_up: bool) -> int:
 
 
 def parse_integer(text: str) -> int | None:
-    """Return the decimal integer of 64 bits that *text* writes, signed or not, else None."""
-    found = _INTEGER.fullmatch(text)
-    if found is None:
+    """Parse a decimal int64, with or without a sign; return None if *text* is none."""
+    match = _INTEGER.fullmatch(text)
+    if match is None:
         return None
-    sign, digits = found.groups()
+    sign, digits = match.groups()
     number = -int(digits) if sign == "-" else int(digits)
-    return number if _INT64_MIN <= number <= _INT64_MAX else None
+    return number if INT64_MIN <= number <= INT64_MAX else None
 
 
 def _percentage(text: str) -> int:
@@ -92,8 +89,8 @@ def _percentage(text: str) -> int:
     percent = parse_integer(number)
     if percent is None:
         reason = "value out of range" if _DIGITS.fullmatch(number) else "invalid syntax"
-        shown, parsed = quote(text[:64]), quote(number[:64])
-        raise _invalid(f"invalid value {shown}: strconv.Atoi: parsing {parsed}: {reason}")
+        quoted, quoted_number = quote(text[:64]), quote(number[:64])
+        raise _invalid(f"invalid value {quoted}: strconv.Atoi: parsing {quoted_number}: {reason}")
     return percent
 
 

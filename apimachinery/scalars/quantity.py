@@ -1,12 +1,13 @@
-"""Resource quantities: exact numbers written with a suffix, such as `500m`, `1536Mi` and `12e6`.
+"""Resource quantities: exact numbers with a suffix, such as `500m`, `1536Mi` and `12e6`.
 
-A quantity remembers the family of its suffix and is always written in canonical form: no fraction,
-the largest suffix that loses nothing, no plus sign. Inside it is a whole number of nano units, so
-arithmetic and comparison are exact, and two quantities are equal when their amounts are.
+A quantity keeps the family of its suffix (its format) and is printed in canonical form: no
+fraction, the largest suffix that loses no precision, no plus sign. Amounts are stored as a whole
+number of nano units, so arithmetic and comparison are exact; two quantities are equal if their
+amounts are.
 
-Reading follows Kubernetes: what is finer than nano is rounded away from zero, and an amount with a
-binary suffix is capped at 2^63-1. Unlike Kubernetes there is a largest amount, 1e200, because an
-exponent of a few characters could otherwise ask for gigabytes of digits.
+Parsing follows Kubernetes: digits finer than nano are rounded away from zero, and an amount with a
+binary suffix is capped at 2^63-1. Unlike in Kubernetes, amounts are limited to 1e200, because a
+short exponent could otherwise allocate gigabytes of digits.
 """
 
 import re
@@ -27,7 +28,7 @@ MAX_EXPONENT: Final = 256
 _NANO: Final = 10**9
 _LARGEST: Final = 10**200 * _NANO
 _LARGEST_BINARY: Final = (2**63 - 1) * _NANO
-# Longer texts are as rare as they are strange, and would let a client fill the cache with them.
+# Longer texts are rare, and caching them would let a client fill the cache with large strings.
 _CACHED_LENGTH: Final = 32
 
 _RULE_FORMAT: Final = (
@@ -46,7 +47,7 @@ _TEXT: Final = re.compile(
 
 
 class InvalidQuantity(ValueError):
-    """A text that is not a quantity; *rule* is what it breaks, in Kubernetes' words."""
+    """A malformed quantity; *rule* is the rule it breaks, in Kubernetes' words."""
 
     def __init__(self, text: str, rule: str) -> None:
         self.text = text if len(text) <= MAX_LENGTH else f"{text[:32]}..."
@@ -55,7 +56,7 @@ class InvalidQuantity(ValueError):
 
 
 class Format(StrEnum):
-    """The family of suffixes a quantity is written with."""
+    """The family of suffixes that a quantity is printed with."""
 
     DECIMAL_SI = "DecimalSI"
     BINARY_SI = "BinarySI"
@@ -83,10 +84,11 @@ _BINARY_SUFFIXES: Final = ("", *_BINARY)
 
 @final
 class Quantity:
-    """An exact amount and the suffix family it is written with; immutable.
+    """An exact amount and its format; immutable.
 
-    Made from a text or a number; a float counts as the shortest text that prints it. It has no
-    truth value of its own (a zero is not an absent quantity): ask `is_zero`.
+    Created from a string or a number; a float has the value of its shortest representation. A
+    quantity is always true, because zero is not the same as absent: check `is_zero`. Raises
+    InvalidQuantity.
     """
 
     __slots__ = ("_format", "_nano", "_text")
@@ -104,7 +106,7 @@ class Quantity:
 
     @classmethod
     def from_milli(cls, value: int, form: Format = Format.DECIMAL_SI) -> "Quantity":
-        """Return *value* thousandths."""
+        """Return the quantity of *value* thousandths: 1500 is `1500m`."""
         return _quantity(value * 10**6, form)
 
     @property
@@ -132,7 +134,7 @@ class Quantity:
         return _scaled(self._nano, -9 - scale)
 
     def as_decimal(self) -> Decimal:
-        """Return the amount exactly, whatever the precision of the decimal context."""
+        """Return the exact amount, independently of the precision of the decimal context."""
         digits, exponent = self._nano, -9
         while exponent < 0 and digits % 10 == 0:
             digits, exponent = digits // 10, exponent + 1
@@ -194,7 +196,7 @@ class Quantity:
         return self if self._nano >= 0 else -self
 
     def _format_with(self, other: "Quantity") -> Format:
-        # A sum usually starts from a zero that nobody chose a suffix for.
+        # A sum usually starts from a zero whose format is only a default.
         return self._format if self._nano else other._format
 
     def __copy__(self) -> "Quantity":
@@ -230,7 +232,7 @@ _set = object.__setattr__
 
 
 def parse_quantity(text: str) -> Quantity:
-    """Read a quantity as Kubernetes' grammar has it, without space around it."""
+    """Parse a quantity without surrounding whitespace; raises InvalidQuantity."""
     return _parse_cached(text) if len(text) <= _CACHED_LENGTH else _parse(text)
 
 
@@ -248,9 +250,9 @@ def _validate(value: Any) -> Quantity:
         return value
     try:
         if isinstance(value, str):
-            # Kubernetes tolerates space around a quantity in a document, and only there.
+            # Kubernetes ignores whitespace around a quantity in a document, and only there.
             return parse_quantity(value.strip())
-        # A null in a document is a zero, not an error, in Kubernetes.
+        # Kubernetes decodes a null in a document as zero.
         return Quantity(0 if value is None else value)
     except InvalidQuantity as error:
         raise PydanticCustomError("quantity", "{reason}", {"reason": str(error)}) from None
@@ -261,7 +263,7 @@ def _as_text(value: str | Number) -> str:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise InvalidQuantity(type(value).__name__, _RULE_TYPE)
-    # Python refuses to print very large integers, and takes long to do so when it may.
+    # Python refuses to format very large integers, and is slow for large ones.
     if isinstance(value, int) and value.bit_length() > 4 * MAX_LENGTH:
         raise InvalidQuantity("an integer", _RULE_SIZE)
     return str(value)
@@ -270,10 +272,10 @@ def _as_text(value: str | Number) -> str:
 def _parse(text: str) -> Quantity:
     if len(text) > MAX_LENGTH:
         raise InvalidQuantity(text, _RULE_LENGTH)
-    found = _TEXT.fullmatch(text)
-    if found is None:
+    match = _TEXT.fullmatch(text)
+    if match is None:
         raise InvalidQuantity(text, _RULE_FORMAT)
-    sign, whole, fraction, suffix = found.groups("")
+    sign, whole, fraction, suffix = match.groups("")
     if not whole and not fraction:
         raise InvalidQuantity(text, _RULE_NUMBER if "." in text else _RULE_FORMAT)
     digits, scale = int(whole + fraction), 9 - len(fraction)
@@ -291,7 +293,7 @@ _parse_cached = lru_cache(maxsize=2048)(_parse)
 
 
 def _binary_amount(nano: int) -> tuple[int, Format]:
-    # Less than one cannot be written with a binary suffix.
+    # An amount below one has no binary suffix.
     form = Format.DECIMAL_SI if 0 < nano < _NANO else Format.BINARY_SI
     return min(nano, _LARGEST_BINARY), form
 
@@ -334,7 +336,7 @@ def _canonical(nano: int, form: Format) -> str:
 
 
 def _is_exact_in_binary(nano: int) -> bool:
-    # A larger amount would be capped when it is read again.
+    # A larger amount would be capped when the text is parsed again.
     return nano % _NANO == 0 and 1024 * _NANO <= abs(nano) <= _LARGEST_BINARY
 
 

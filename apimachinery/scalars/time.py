@@ -1,7 +1,8 @@
-"""Instants on the wire: RFC 3339 in UTC, to the second (`Time`) or the microsecond (`MicroTime`).
+"""Timestamps: RFC 3339 in UTC, with seconds (`Time`) or microseconds (`MicroTime`).
 
-In Python both are aware `datetime`s. Reading accepts any offset and any number of fraction digits
-and gives UTC, cut to the precision of the type, so that what was read equals what will be written.
+In Python both are aware `datetime`s. Parsing accepts any offset and any number of fraction digits,
+converts to UTC and truncates to the precision of the type, so that a decoded value equals the
+encoded one.
 """
 
 import re
@@ -21,25 +22,25 @@ _RFC3339 = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))"
 )
 
-# Longer texts are as rare as they are strange, and would let a client fill the cache with them.
+# Longer texts are rare, and caching them would let a client fill the cache with large strings.
 _CACHED_LENGTH: Final = 32
 
 
 class InvalidTime(ValueError):
-    """A text that is not an RFC 3339 instant."""
+    """A malformed RFC 3339 timestamp."""
 
 
 def parse_time(text: str) -> datetime:
-    """The instant to the second, in UTC."""
+    """Parse a timestamp, truncated to seconds, in UTC; raises InvalidTime."""
     return _parse_cached(text) if len(text) <= _CACHED_LENGTH else _parse_second(text)
 
 
 def parse_micro_time(text: str) -> datetime:
-    """The instant to the microsecond, in UTC; digits beyond are cut off."""
+    """Parse a timestamp, truncated to microseconds, in UTC; raises InvalidTime."""
     return _parse(text)
 
 
-# Objects that are made together have the same times, and each is written several times over.
+# Cached: objects that are created together share timestamps, and each is encoded several times.
 @lru_cache(maxsize=4096)
 def format_time(value: datetime) -> str:
     return _in_utc(value).isoformat(timespec="seconds")[:19] + "Z"
@@ -50,7 +51,7 @@ def format_micro_time(value: datetime) -> str:
 
 
 def now() -> datetime:
-    """The present as `Time` holds it."""
+    """Return the current time with the precision of `Time`."""
     return datetime.fromtimestamp(int(time.time()), UTC)
 
 
@@ -62,12 +63,12 @@ _parse_cached = lru_cache(maxsize=4096)(_parse_second)
 
 
 def _parse(text: str) -> datetime:
-    found = _RFC3339.fullmatch(text)
-    if found is None or not text.isascii():
+    match = _RFC3339.fullmatch(text)
+    if match is None or not text.isascii():
         raise InvalidTime(f"{_parsing(text)} as RFC 3339: expected 2006-01-02T15:04:05Z")
-    year, month, day, hour, minute, second, fraction, sign, off_hours, off_minutes = found.groups()
+    year, month, day, hour, minute, second, fraction, *offset = match.groups()
     micro = int((fraction or "0")[:6].ljust(6, "0"))
-    zone = UTC if sign is None else _offset(text, sign, off_hours, off_minutes)
+    zone = UTC if offset[0] is None else _offset(text, *offset)
     try:
         instant = datetime(
             int(year), int(month), int(day), int(hour), int(minute), int(second), micro, zone
@@ -94,7 +95,7 @@ def _in_utc(value: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class _Instant:
-    """Makes an aware datetime of a text, and a text of it, for pydantic."""
+    """Validates and serializes an aware datetime for pydantic."""
 
     name: str
     parse: Callable[[str], datetime]
@@ -118,7 +119,7 @@ class _Instant:
         if isinstance(value, datetime) and value.tzinfo is not None:
             instant = _in_utc(value)
             return instant.replace(microsecond=0) if self.timespec == "seconds" else instant
-        raise PydanticCustomError("time", "must be an RFC 3339 text or an aware datetime")
+        raise PydanticCustomError("time", "must be an RFC 3339 string or an aware datetime")
 
 
 TIME = _Instant("time", parse_time, format_time, "seconds")

@@ -1,7 +1,7 @@
-"""Scalar types of the wire that Python has no type of its own for.
+"""Wire types without a Python type of their own: Int32, Bytes, RawExtension, FieldsV1.
 
-Each is an `Annotated` alias of a plain Python type, so values stay ordinary ints, bytes and dicts;
-the markers tell protobuf, OpenAPI and the fuzzer what the wire calls them.
+Each is an `Annotated` alias of a plain Python type, so values are ordinary ints, bytes and dicts;
+protobuf, OpenAPI and the fuzzer read the wire type from the marker.
 """
 
 import base64
@@ -19,7 +19,7 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class WireType:
-    """The name of a scalar on the wire, when its Python type does not tell."""
+    """The name of a wire type that cannot be inferred from the Python type."""
 
     name: str
 
@@ -29,8 +29,8 @@ RAW = WireType("raw")
 FIELDS_V1 = WireType("fields-v1")
 
 
-class _AsItIs:
-    """A map that is written in the order that it has."""
+class _Unsorted:
+    """Serializes a map in its own order, not sorted by key."""
 
     def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.dict_schema(
@@ -39,7 +39,7 @@ class _AsItIs:
 
 
 class _Base64:
-    """bytes in Python, standard padded base64 on the wire."""
+    """Validates and serializes bytes, which are padded standard base64 on the wire."""
 
     def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.json_or_python_schema(
@@ -55,7 +55,7 @@ class _Base64:
 
 def _decode_base64(text: str) -> bytes:
     try:
-        # Line breaks are the one thing the original's decoder ignores.
+        # Go's decoder ignores line breaks, and no other characters.
         return base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
     except (binascii.Error, ValueError):
         raise PydanticCustomError("base64", "illegal base64 data") from None
@@ -68,17 +68,15 @@ def _encode_base64(value: bytes) -> str:
 BASE64 = _Base64()
 
 Int32 = Annotated[int, Field(ge=INT32_MIN, le=INT32_MAX), INT32]
-"""An integer of 32 bits. A plain `int` field of a Model has 64."""
+"""A 32-bit integer. A plain `int` field of a Model has 64 bits."""
 
 Bytes = Annotated[bytes, BASE64]
 
 RawExtension = Annotated[dict[str, Any], RAW]
-"""A whole document of some other type, kept as it came."""
+"""A document of any type, kept as it was received."""
 
-FieldsV1 = Annotated[Mapping[str, Any], FIELDS_V1, _AsItIs()]
-"""A set of field paths in its wire form; `apimachinery.apply` reads and writes it.
+FieldsV1 = Annotated[Mapping[str, Any], FIELDS_V1, _Unsorted()]
+"""A set of field paths in its wire format, which `apimachinery.apply` decodes and encodes.
 
-It is a plain dict to read, and never changed in place: copies of an object share it.
-
-Whoever tracks fields writes every set in its one order. To sort it again would cost a write more
-than all the rest of its encoding."""
+It is a dict that is never changed in place: copies of an object share it. Field management stores
+every set in canonical order; sorting it again would cost more than the rest of the encoding."""

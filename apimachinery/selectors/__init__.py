@@ -1,7 +1,8 @@
-"""Selectors: which objects a request, a service or a controller means.
+"""Label and field selectors: parse and match the selectors of requests, services and controllers.
 
-`labels` selects by labels, with sets and existence; `fields` selects by the few fields a resource
-offers, with equality only. Both compile a text once and then match plain mappings.
+`label_selector` selects by labels, with equality, sets and existence; `field_selector` selects by
+the fields that a resource supports, with equality only. Both compile a selector once and then match
+plain mappings.
 """
 
 from apimachinery.selectors.parser import InvalidSelector, Operator

@@ -1,9 +1,9 @@
-r"""Field selectors: equalities on the few fields a resource offers, such as `status.phase!=Failed`.
+r"""Field selectors: equality on the fields of a resource, such as `status.phase!=Failed`.
 
-The grammar is smaller than that of labels and differs in detail: no sets, no existence, no space
-around tokens; a field an object does not have is an empty one; and in values `\`, `,` and `=` are
-written with a backslash before them, while a field name has no escapes and ends at the first
-operator. Which fields exist is not known here: `transform` lets the resource decide.
+The grammar is smaller than that of label selectors: no sets, no existence, no spaces around tokens.
+A field that an object lacks counts as empty. In values, `\`, `,` and `=` are escaped with a
+backslash; field names have no escapes and end at the first operator. The resource checks the field
+names with `transform`.
 """
 
 import re
@@ -15,9 +15,9 @@ from apimachinery.selectors.parser import InvalidSelector, Operator, check_lengt
 
 Matcher: TypeAlias = Callable[[Mapping[str, str]], bool]
 Transform: TypeAlias = Callable[[str, str], tuple[str, str]]
-"""From a field and a value as the client wrote them to those the resource knows."""
+"""Converts a field and a value of the client's selector to those of the resource."""
 
-# A backslash takes the next character with it, so that an escaped comma does not end a term.
+# A backslash consumes the next character, so that an escaped comma does not end a term.
 _TERM: Final = re.compile(r"(?:[^\\,]++|\\.|\\\Z)*+", re.DOTALL)
 _OPERATOR: Final = re.compile(r"!=|==|=")
 _ESCAPED: Final = re.compile(r"\\(.?)|([,=])", re.DOTALL)
@@ -26,7 +26,7 @@ _ESCAPES: Final = str.maketrans({"\\": "\\\\", ",": "\\,", "=": "\\="})
 
 @dataclass(frozen=True, slots=True)
 class FieldRequirement:
-    """One field that must, or must not, have one value."""
+    """One field, and the value that it must or must not have; raises InvalidSelector."""
 
     field: str
     operator: Operator
@@ -36,32 +36,36 @@ class FieldRequirement:
         if self.operator is Operator.DOUBLE_EQUALS:
             object.__setattr__(self, "operator", Operator.EQUALS)
         if not self._is_writable():
-            reason = f"invalid selector: no field selector can be written for {self.field!r}"
+            reason = f"invalid selector: the field {self.field!r} cannot be used in a selector"
             raise InvalidSelector(f"{reason} with operator {str(self.operator)!r}")
 
     def matches(self, fields: Mapping[str, str]) -> bool:
-        """Tell whether *fields* meet this condition."""
+        """Return whether *fields* meet the requirement."""
         return (fields.get(self.field, "") == self.value) is (self.operator is Operator.EQUALS)
 
     def __str__(self) -> str:
         return f"{self.field}{self.operator}{escape(self.value)}"
 
     def _is_writable(self) -> bool:
+        """Return whether the requirement has a text that parses to the same field and operator."""
         if self.operator not in (Operator.EQUALS, Operator.NOT_EQUALS):
             return False
         text = f"{self.field}{self.operator}"
-        term, found = _TERM.match(text), _OPERATOR.search(text)
-        whole, end = len(text), len(self.field)
-        return bool(term and term.end() == whole and found and found.span() == (end, whole))
+        term, operator = _TERM.match(text), _OPERATOR.search(text)
+        end, field_end = len(text), len(self.field)
+        return bool(term and term.end() == end and operator and operator.span() == (field_end, end))
 
 
 @final
 class FieldSelector:
-    """All of its requirements, sorted by their text; without any it selects every object."""
+    """Requirements that must all be met, sorted by their text; without any it selects everything.
+
+    Immutable and hashable.
+    """
 
     __slots__ = ("matches", "requirements")
     matches: Matcher
-    """Tell whether fields meet every requirement."""
+    """Returns whether fields meet every requirement."""
     requirements: tuple[FieldRequirement, ...]
 
     def __init__(self, requirements: Iterable[FieldRequirement] = ()) -> None:
@@ -71,25 +75,25 @@ class FieldSelector:
 
     @property
     def empty(self) -> bool:
-        """Whether every object is selected."""
+        """Whether the selector selects every object."""
         return not self.requirements
 
     def add(self, *requirements: FieldRequirement) -> "FieldSelector":
-        """Return a selector with further requirements."""
+        """Return a selector with additional requirements."""
         return FieldSelector((*self.requirements, *requirements))
 
     def requires_exact_match(self, field: str) -> str | None:
-        """Return the value *field* must have, if the selector says so."""
+        """Return the value that the selector requires of *field*, if it requires one."""
         for requirement in self.requirements:
             if requirement.field == field and requirement.operator is Operator.EQUALS:
                 return requirement.value
         return None
 
     def transform(self, function: Transform) -> "FieldSelector":
-        """Return the selector with every field and value passed through *function*.
+        """Return the selector with every field and value converted by *function*.
 
-        A requirement that comes back with an empty field and an empty value is dropped. What
-        *function* raises for a field it does not know is the caller's.
+        A requirement is dropped if *function* returns an empty field and an empty value. An
+        exception that *function* raises for an unknown field is passed to the caller.
         """
         return FieldSelector(_transformed(self.requirements, function))
 
@@ -124,7 +128,10 @@ class FieldSelector:
 
 
 def parse(text: str) -> FieldSelector:
-    """Read a selector such as `metadata.name=web,status.phase!=Failed`; empty terms are skipped."""
+    """Parse a selector such as `metadata.name=web,status.phase!=Failed`; empty terms are skipped.
+
+    Raises InvalidSelector.
+    """
     check_length(text)
     return FieldSelector(_parse(text))
 
@@ -134,13 +141,13 @@ def everything() -> FieldSelector:
 
 
 def from_set(fields: Mapping[str, str] | None) -> FieldSelector:
-    """Select the objects that have all of *fields*; without any, everything."""
+    """Return a selector of the objects that have all of *fields*; without any, of everything."""
     items = (fields or {}).items()
     return FieldSelector(FieldRequirement(field, Operator.EQUALS, value) for field, value in items)
 
 
 def escape(value: str) -> str:
-    """Write *value* so that it can stand in a selector."""
+    """Escape *value* for use in a field selector."""
     return value.translate(_ESCAPES)
 
 
@@ -150,36 +157,36 @@ _set = object.__setattr__
 def _parse(text: str) -> Iterator[FieldRequirement]:
     position = 0
     while position <= len(text):
-        found = _TERM.match(text, position)
-        term = found[0] if found else ""
+        match = _TERM.match(text, position)
+        term = match[0] if match else ""
         if term:
             yield _requirement(text, term, position)
         position += len(term) + 1
 
 
 def _requirement(text: str, term: str, position: int) -> FieldRequirement:
-    found = _OPERATOR.search(term)
-    if found is None:
+    operator = _OPERATOR.search(term)
+    if operator is None:
         reason = f"invalid selector: '{text}'; can't understand '{term}'"
         raise InvalidSelector(reason, text=text, position=position)
-    value = _unescape(text, term[found.end() :], position + found.end())
-    return FieldRequirement(term[: found.start()], Operator(found[0]), value)
+    value = _unescape(text, term[operator.end() :], position + operator.end())
+    return FieldRequirement(term[: operator.start()], Operator(operator[0]), value)
 
 
 def _unescape(text: str, value: str, position: int) -> str:
-    def plain(found: re.Match[str]) -> str:
-        escaped, bare = found.groups()
+    def unescape(match: re.Match[str]) -> str:
+        escaped, bare = match.groups()
         if bare is not None:
-            # Kubernetes prints the number of the character.
+            # Kubernetes prints the code point of the character.
             reason = f"unescaped character in value: {ord(bare)}"
         elif escaped and escaped in "\\,=":
             return escaped
         else:
-            reason = f"invalid escape sequence: {found[0]}"
+            reason = f"invalid escape sequence: {match[0]}"
         reason = f"invalid field selector: {reason}"
-        raise InvalidSelector(reason, text=text, position=position + found.start())
+        raise InvalidSelector(reason, text=text, position=position + match.start())
 
-    return _ESCAPED.sub(plain, value)
+    return _ESCAPED.sub(unescape, value)
 
 
 def _transformed(
@@ -199,7 +206,7 @@ def _compile(requirements: tuple[FieldRequirement, ...]) -> Matcher:
     matchers = tuple(map(_matcher, requirements))
 
     def matches(fields: Mapping[str, str]) -> bool:
-        for matcher in matchers:  # noqa: SIM110  # all() takes half as long again
+        for matcher in matchers:  # noqa: SIM110  # all() takes 1.5 times as long
             if not matcher(fields):
                 return False
         return True

@@ -1,13 +1,13 @@
-"""The grammar of label selectors, from text to terms, and what selectors of both kinds share.
+"""Parser of label selectors, and the error and operators that both kinds of selectors share.
 
     selector ::= [ term { "," term } ]
     term     ::= "!" KEY | KEY | KEY op VALUE | KEY ("in" | "notin") "(" values ")"
     op       ::= "=" | "==" | "!=" | ">" | "<"
 
-`in` and `notin` are words only where an operator can stand, so both can be keys and values.
-Space is free between tokens. An empty VALUE is one, also within a set. What a key or a value may
-consist of is checked in `label_selector`, except that a bad key is told before anything that
-follows it.
+`in` and `notin` are keywords only where an operator is allowed, so both can be keys and values.
+Whitespace between tokens is ignored. A VALUE may be empty, also in a set. The syntax of keys and
+values is checked in `label_selector`, except that a bad key is reported here, before any error
+that follows it.
 """
 
 import re
@@ -18,14 +18,14 @@ from apimachinery.fieldpath import Path, invalid, printable
 from apimachinery.names import is_qualified_name
 
 MAX_LENGTH: Final = 32768
-"""The longest selector that is read, in characters: more than most proxies let a URL be."""
+"""The longest selector accepted, in characters: more than most proxies allow for a URL."""
 
 
 class InvalidSelector(ValueError):
-    """A selector that cannot be understood or that asks for what cannot be.
+    """A malformed selector, or one with impossible requirements.
 
-    *reason* is Kubernetes' message; *position* is the character of *text* where it went wrong,
-    and None when no text was read.
+    *reason* is Kubernetes' message; *position* is the index in *text* of the error, or None if no
+    text was parsed.
     """
 
     def __init__(self, reason: str, *, text: str = "", position: int | None = None) -> None:
@@ -36,7 +36,7 @@ class InvalidSelector(ValueError):
 
 
 class Operator(StrEnum):
-    """How a term compares; the values are the names Kubernetes' messages use."""
+    """The operator of a requirement; the values are those of Kubernetes' messages."""
 
     IN = "in"
     NOT_IN = "notin"
@@ -50,7 +50,7 @@ class Operator(StrEnum):
 
 
 class Term(NamedTuple):
-    """One term as written: values without repetition, in order."""
+    """One term of a selector; values are sorted and unique."""
 
     key: str
     operator: Operator
@@ -59,13 +59,13 @@ class Term(NamedTuple):
 
 
 def parse_terms(text: str) -> list[Term]:
-    """Split a label selector into its terms."""
+    """Parse a label selector into its terms; raises InvalidSelector."""
     check_length(text)
     return _Parser(text).selector()
 
 
 def check_length(text: str) -> None:
-    """Refuse a text too long to be an honest selector."""
+    """Raise InvalidSelector if *text* is longer than MAX_LENGTH."""
     if len(text) > MAX_LENGTH:
         reason = f"selectors must be no more than {MAX_LENGTH} characters"
         raise InvalidSelector(reason, text=text, position=MAX_LENGTH)
@@ -74,7 +74,7 @@ def check_length(text: str) -> None:
 class _Kind(StrEnum):
     END = ""
     IDENTIFIER = "identifier"
-    WORD = "word"  # `in` or `notin`, which may also be an identifier
+    KEYWORD = "keyword"  # `in` or `notin`, which may also be an identifier
     SYMBOL = "symbol"
 
 
@@ -89,7 +89,7 @@ class _Token(NamedTuple):
 
     @property
     def is_identifier(self) -> bool:
-        return self.kind is _Kind.IDENTIFIER or self.kind is _Kind.WORD
+        return self.kind is _Kind.IDENTIFIER or self.kind is _Kind.KEYWORD
 
     @property
     def starts_term(self) -> bool:
@@ -115,20 +115,20 @@ _BINARY_OPERATORS: Final = {
 def _tokens(text: str) -> list[_Token]:
     tokens = []
     position = 0
-    while found := _TOKEN.match(text, position):
-        symbol, word = found.groups()
+    while match := _TOKEN.match(text, position):
+        symbol, word = match.groups()
         if symbol is not None:
-            tokens.append(_Token(_Kind.SYMBOL, symbol, found.start(1)))
+            tokens.append(_Token(_Kind.SYMBOL, symbol, match.start(1)))
         else:
-            kind = _Kind.WORD if word in ("in", "notin") else _Kind.IDENTIFIER
-            tokens.append(_Token(kind, word, found.start(2)))
-        position = found.end()
+            kind = _Kind.KEYWORD if word in ("in", "notin") else _Kind.IDENTIFIER
+            tokens.append(_Token(kind, word, match.start(2)))
+        position = match.end()
     tokens.append(_Token(_Kind.END, "", len(text)))
     return tokens
 
 
 class _Parser:
-    """Reads tokens left to right; the end token is looked at but never passed."""
+    """A recursive-descent parser; the end token is never consumed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -149,14 +149,16 @@ class _Parser:
         if self.ahead.is_end:
             return []
         if not self.ahead.starts_term:
-            raise self.found(self.ahead, ", expected: !, identifier, or 'end of string'", prefix="")
+            raise self.unexpected(
+                self.ahead, ", expected: !, identifier, or 'end of string'", prefix=""
+            )
         terms = [self.term()]
         while not self.ahead.is_end:
             comma = self.take()
             if comma.text != ",":
-                raise self.found(comma, ", expected: ',' or 'end of string'", prefix="")
+                raise self.unexpected(comma, ", expected: ',' or 'end of string'", prefix="")
             if not self.ahead.starts_term:
-                raise self.found(self.ahead, ", expected: identifier after ','", prefix="")
+                raise self.unexpected(self.ahead, ", expected: identifier after ','", prefix="")
             terms.append(self.term())
         return terms
 
@@ -178,7 +180,7 @@ class _Parser:
     def key(self) -> str:
         token = self.take()
         if not token.is_identifier:
-            raise self.found(token, ", expected: identifier")
+            raise self.unexpected(token, ", expected: identifier")
         if errors := is_qualified_name(token.text):
             raise self.error(token, str(invalid(Path(), token.text, "; ".join(errors))))
         return token.text
@@ -187,7 +189,7 @@ class _Parser:
         token = self.take()
         operator = _BINARY_OPERATORS.get(token.text)
         if operator is None:
-            raise self.found(token, f", expected: {', '.join(_BINARY_OPERATORS.values())}")
+            raise self.unexpected(token, f", expected: {', '.join(_BINARY_OPERATORS.values())}")
         return operator
 
     def value(self) -> str:
@@ -195,49 +197,49 @@ class _Parser:
             return ""
         token = self.take()
         if not token.is_identifier:
-            raise self.found(token, ", expected: identifier")
+            raise self.unexpected(token, ", expected: identifier")
         return token.text
 
     def value_set(self) -> set[str]:
         token = self.take()
         if token.text != "(":
-            raise self.found(token, " expected: '('")
+            raise self.unexpected(token, " expected: '('")
         if self.ahead.text == ")":
             self.take()
             return {""}
         if not self.ahead.is_identifier and self.ahead.text != ",":
-            raise self.found(self.ahead, ", expected: ',', ')' or identifier")
+            raise self.unexpected(self.ahead, ", expected: ',', ')' or identifier")
         values = self.values()
         self.take()
         return values
 
     def values(self) -> set[str]:
-        """Read up to the closing parenthesis, which stays ahead."""
+        """Parse the values up to the closing parenthesis, which is not consumed."""
         values: set[str] = set()
         while self.ahead.text != ")" or not values:
             token = self.take()
             if token.is_identifier:
                 values.add(token.text)
                 if self.ahead.text not in (",", ")"):
-                    raise self.found(self.ahead, ", expected: ',' or ')'")
+                    raise self.unexpected(self.ahead, ", expected: ',' or ')'")
             elif token.text == ",":
                 self.empty_values(values)
             else:
-                raise self.found(token, ", expected: ',', or identifier")
+                raise self.unexpected(token, ", expected: ',', or identifier")
         return values
 
     def empty_values(self, values: set[str]) -> None:
-        """Add the empty value that a comma at an end of the set, or beside another, stands for."""
+        """Add the empty value before a leading comma, after a trailing one or between two."""
         if not values or self.ahead.text == ")":
             values.add("")
         if self.ahead.text == ",":
             self.take()
             values.add("")
-            # Two commas before the parenthesis are refused: the original does not expect it there.
+            # Kubernetes' parser rejects two commas before the closing parenthesis.
             if self.ahead.text == ")":
-                raise self.found(self.ahead, ", expected: ',', or identifier")
+                raise self.unexpected(self.ahead, ", expected: ',', or identifier")
 
-    def found(
+    def unexpected(
         self, token: _Token, expected: str, *, prefix: str = "unable to parse requirement: "
     ) -> InvalidSelector:
         reason = f"{prefix}found '{token.text}'{expected}"

@@ -1,19 +1,32 @@
-"""Media types of requests and answers: reading `Content-Type` and choosing by `Accept`.
+"""Media types: the ones Kubernetes uses, and the parsing of `Content-Type` and `Accept` headers.
 
-Lenient as the original is: parameters nobody knows are ignored, a malformed part of an Accept
-header is passed over, and no header at all means the first that is available.
+Header parsing is as lenient as Kubernetes': unknown parameters are ignored, a malformed part of an
+Accept header is skipped, and a request without an Accept header gets the first available type.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
+
+JSON: Final = "application/json"
+YAML: Final = "application/yaml"
+PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
+
+JSON_PATCH: Final = "application/json-patch+json"
+MERGE_PATCH: Final = "application/merge-patch+json"
+STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
+APPLY_PATCH: Final = "application/apply-patch+yaml"
+
+WATCH_STREAM: Final = ";stream=watch"
+"""The parameter of a media type that is streamed, one watch event per frame."""
 
 MAX_HEADER = 8192
-"""Longer headers are cut before they are read."""
+"""Headers are truncated to this many characters before they are parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class MediaType:
-    """`type/subtype; name=value`, in lower case but for the values."""
+    """`type/subtype; name=value`, in lower case except for the parameter values."""
 
     type: str
     subtype: str
@@ -25,24 +38,24 @@ class MediaType:
         return f"{self.type}/{self.subtype}"
 
     def matches(self, media_type: str) -> bool:
-        """Whether this, perhaps with wildcards, includes *media_type*."""
-        kind, _, subtype = media_type.partition("/")
-        return self.type in ("*", kind) and self.subtype in ("*", subtype)
+        """Return whether this media type, which may have wildcards, includes *media_type*."""
+        main_type, _, subtype = media_type.partition("/")
+        return self.type in ("*", main_type) and self.subtype in ("*", subtype)
 
 
 @dataclass(frozen=True, slots=True)
 class Negotiated:
-    """What an answer will be: one of the available types, and what else the client said of it."""
+    """A media type that the server can answer with, and the client's parameters for it."""
 
     media_type: str
     parameters: Mapping[str, str]
 
 
 def parse_media_type(text: str) -> MediaType | None:
-    """One media type, or None when *text* is none."""
-    kind, *rest = _split_unquoted(text[:MAX_HEADER], ";")
-    name, slash, subtype = kind.strip().lower().partition("/")
-    if not slash or not name or not subtype or "/" in subtype:
+    """Parse one media type; return None if *text* is malformed."""
+    full_type, *rest = _split_unquoted(text[:MAX_HEADER], ";")
+    main_type, slash, subtype = full_type.strip().lower().partition("/")
+    if not slash or not main_type or not subtype or "/" in subtype:
         return None
     parameters = {}
     quality = 1.0
@@ -54,31 +67,39 @@ def parse_media_type(text: str) -> MediaType | None:
             quality = _quality(value)
         elif equals and key:
             parameters[key] = value
-    return MediaType(name, subtype, parameters, quality)
+    return MediaType(main_type, subtype, parameters, quality)
+
+
+def strip_parameters(content_type: str) -> str:
+    """Return the bare media type of a Content-Type header; nothing is checked."""
+    return content_type.partition(";")[0].strip().lower()
 
 
 def parse_accept(header: str) -> list[MediaType]:
-    """What a client accepts, the most welcome first; equals stay in the order given."""
+    """Return the media types that a client accepts, in order of preference.
+
+    Types of equal quality stay in the order of the header, wildcards after concrete types.
+    """
     parts = _split_unquoted(header[:MAX_HEADER], ",")
-    found = [media for part in parts if (media := parse_media_type(part)) and media.quality > 0]
+    accepted = [media for part in parts if (media := parse_media_type(part)) and media.quality > 0]
     return sorted(
-        found, key=lambda media: (-media.quality, media.type == "*", media.subtype == "*")
+        accepted, key=lambda media: (-media.quality, media.type == "*", media.subtype == "*")
     )
 
 
 def negotiate(accept: str, available: Sequence[str]) -> list[Negotiated]:
-    """What could be answered, the most welcome first; empty means 406.
+    """Return the *available* types that an Accept header allows, in order of preference.
 
-    Several, because whether a parameter can be honoured (`as=Table`) is for the caller to know:
-    the first whose parameters it can honour is the answer.
+    An empty result means 406. All candidates are returned because only the caller can decide
+    whether it supports the parameters of one (`as=Table`): it takes the first that it supports.
     """
     if not accept.strip():
         return [Negotiated(available[0], {})]
     return [
-        Negotiated(media_type, wanted.parameters)
-        for wanted in parse_accept(accept)
+        Negotiated(media_type, accepted.parameters)
+        for accepted in parse_accept(accept)
         for media_type in available
-        if wanted.matches(media_type)
+        if accepted.matches(media_type)
     ]
 
 

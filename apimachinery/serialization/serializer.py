@@ -1,10 +1,10 @@
-"""Serializers: documents as bytes of some media type, whatever they describe.
+"""Serializers: convert documents between a media type and JSON, independently of their kind.
 
-Every document is JSON inside: a serializer turns what came over the wire into JSON bytes, with the
-paths of keys that stood twice, and turns JSON bytes into what goes out. What the JSON means is the
-codec's affair. Protobuf is not here, because it cannot be read without knowing the type.
+A serializer converts received bytes to JSON, together with the paths of duplicate keys, and
+converts JSON to the bytes of a response. The codec decodes the JSON. Protobuf is not among the
+serializers, because it cannot be decoded without the type of the message.
 
-YAML is imported by the functions that need it: programs that talk JSON need not load its parser.
+The functions that need YAML import it: programs that use only JSON need not load its parser.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,55 +14,53 @@ from typing import Any
 import orjson
 
 from apimachinery.model.decoding import MAX_DEPTH, DecodeError, load_json
+from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
 
 MAX_BYTES = 3 * 1024 * 1024
-"""The largest document that is read unless a caller says otherwise; what etcd takes at most."""
-
-JSON = "application/json"
-YAML = "application/yaml"
-PROTOBUF = "application/vnd.kubernetes.protobuf"
+"""The default limit on the size of a document: that of Kubernetes, which follows from etcd's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document as JSON, and the paths of keys that stood twice in what it was read from."""
+    """A document as JSON, and the paths of its duplicate keys."""
 
     json: bytes
     duplicates: tuple[str, ...] = ()
-    complaints: tuple[str, ...] = ()
-    """What a YAML parser says of each of them; the JSON has them once."""
+    yaml_messages: tuple[str, ...] = ()
+    """The message of the YAML parser about each duplicate key; *json* contains the key once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Serializer:
-    """How documents of one media type are read and written."""
+    """Reads and writes the documents of one media type."""
 
     media_type: str
     stream_media_type: str
-    """The media type of a stream of such documents; empty when there can be none."""
+    """The media type of a stream of documents; empty if documents cannot be streamed."""
     read: Callable[[bytes, bool], Document]
-    """(data, whether to look for duplicates) -> document; raises DecodeError."""
+    """(data, whether to find duplicate keys) -> document; raises DecodeError."""
     write: Callable[[bytes], bytes]
     write_pretty: Callable[[bytes], bytes]
     frame: Callable[[bytes], bytes]
 
 
 def read_json(data: bytes, find_duplicates: bool = False) -> Document:
-    """Nothing is parsed unless duplicates are asked for: the codec's decoder will."""
-    if not find_duplicates or not _may_repeat(data):
+    """Return *data* as it is; it is parsed only to find duplicate keys."""
+    if not find_duplicates or not _may_have_duplicates(data):
         return Document(data)
-    repeated: list[_Repeated] = []
+    has_duplicates = False
 
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) != len(pairs):
-            made = _Repeated(made)
-            made.names = _repeated_names(pairs)
-            repeated.append(made)
-        return made
+        nonlocal has_duplicates
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            has_duplicates = True
+            members = _WithDuplicates(members)
+            members.names = _duplicate_names(pairs)
+        return members
 
     parsed = load_json(data, object_pairs_hook=collect)
-    return Document(data, tuple(_duplicates(parsed, "", 0)) if repeated else ())
+    return Document(data, tuple(_duplicates(parsed, "", 0)) if has_duplicates else ())
 
 
 def write_json_pretty(data: bytes) -> bytes:
@@ -70,25 +68,28 @@ def write_json_pretty(data: bytes) -> bytes:
 
 
 def read_yaml(data: bytes, find_duplicates: bool = False) -> Document:
-    """JSON is YAML, comes often under its name, and is read much faster as what it is."""
-    if recognise(data) == JSON and _is_json(data):
-        found = read_json(data, find_duplicates)
-        if not found.duplicates:
-            return found
+    """Convert YAML to JSON; raises DecodeError.
+
+    JSON, which is valid YAML and often sent as YAML, is not converted: that is much faster.
+    """
+    if detect_media_type(data) == JSON and _is_json(data):
+        json_document = read_json(data, find_duplicates)
+        if not json_document.duplicates:
+            return json_document
     from apimachinery.serialization.yaml import load_strict
 
-    document, repeated = load_strict(data)
+    document, duplicates = load_strict(data)
     try:
-        written = orjson.dumps(document)
-    except orjson.JSONEncodeError as error:  # anchors within anchors, nested too deep
+        encoded = orjson.dumps(document)
+    except orjson.JSONEncodeError as error:  # nested anchors make the document too deep
         raise DecodeError(f"yaml: {error}") from None
     if not find_duplicates:
-        return Document(written)
-    return Document(written, tuple(repeated), tuple(repeated.values()))
+        return Document(encoded)
+    return Document(encoded, tuple(duplicates), tuple(duplicates.values()))
 
 
-def yaml_complaint(lines: Iterable[str]) -> str:
-    """All that a strict YAML parser has to say, as the one error that it is."""
+def yaml_error(lines: Iterable[str]) -> str:
+    """Combine the messages of the strict YAML parser into its one error."""
     return "\n  ".join(("error converting YAML to JSON: yaml: unmarshal errors:", *lines))
 
 
@@ -98,7 +99,7 @@ def write_yaml(data: bytes) -> bytes:
     return dump_yaml(orjson.loads(data))
 
 
-def _same(data: bytes) -> bytes:
+def _unchanged(data: bytes) -> bytes:
     return data
 
 
@@ -107,14 +108,14 @@ def _line(data: bytes) -> bytes:
 
 
 def _no_stream(_: bytes) -> bytes:
-    raise ValueError("YAML has no stream form: ask for application/json")
+    raise ValueError(f"YAML documents cannot be streamed: request {JSON}")
 
 
 JSON_SERIALIZER = Serializer(
     media_type=JSON,
     stream_media_type=JSON,
     read=read_json,
-    write=_same,
+    write=_unchanged,
     write_pretty=write_json_pretty,
     frame=_line,
 )
@@ -128,20 +129,20 @@ YAML_SERIALIZER = Serializer(
 )
 
 SERIALIZERS = {JSON: JSON_SERIALIZER, YAML: YAML_SERIALIZER}
-"""Media type -> serializer, the one for clients that do not care first."""
+"""Media type -> serializer; the first one is for clients without a preference."""
 
 
-def recognise(data: bytes) -> str:
-    """The media type that *data* looks like: protobuf by its magic, JSON by its brace, or YAML."""
+def detect_media_type(data: bytes) -> str:
+    """Detect protobuf by its magic bytes and JSON by its opening brace; assume YAML otherwise."""
     if data.startswith(b"k8s\x00"):
         return PROTOBUF
     return JSON if data.lstrip()[:1] == b"{" else YAML
 
 
 class LineFrames:
-    """Cuts a stream of JSON documents into documents, however the bytes arrive.
+    """Splits a stream of JSON documents, one per line, however the bytes are chunked.
 
-    A document larger than *limit* raises DecodeError instead of growing without bound.
+    Raises DecodeError for a document larger than *limit* bytes, so that memory stays bounded.
     """
 
     def __init__(self, limit: int = 16 * MAX_BYTES) -> None:
@@ -150,15 +151,15 @@ class LineFrames:
         self._size = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The documents that *data* completes."""
+        """Yield the documents that *data* completes."""
         *lines, rest = data.split(b"\n")
         for line in lines:
             self._grow(line)
-            whole = b"".join((*self._parts, line))
+            document = b"".join((*self._parts, line))
             self._parts.clear()
             self._size = 0
-            if whole.strip():
-                yield whole
+            if document.strip():
+                yield document
         self._grow(rest)
         if rest:
             self._parts.append(rest)
@@ -170,7 +171,7 @@ class LineFrames:
 
     @property
     def pending(self) -> bool:
-        """Whether the stream ended, if it ended now, in the middle of a document."""
+        """Whether the bytes received so far end in the middle of a document."""
         return bool(b"".join(self._parts).strip())
 
 
@@ -182,43 +183,43 @@ def _is_json(data: bytes) -> bool:
     return True
 
 
-def _may_repeat(data: bytes) -> bool:
-    """Whether a key might stand twice: cheap, never wrong when it says no.
+def _may_have_duplicates(data: bytes) -> bool:
+    """Return whether a document may have duplicate keys, by a cheap check without false negatives.
 
-    Parsing and writing again drops repeated keys and nothing else, so an equal number of key ends
-    (`":`) means that none was dropped. The spellings that would make the count meaningless, a
-    blank before the colon and an escaped quotation mark, send the document the long way.
+    Parsing and encoding the document drops duplicate keys and nothing else, so it has none if the
+    number of key ends (`":`) stays the same. Whitespace before a colon and escaped quotation marks
+    make the count unreliable; such documents are searched key by key.
     """
-    if any(odd in data for odd in (b" :", b"\t:", b"\n:", b"\r:", b"\\u0022")):
+    if any(spelling in data for spelling in (b" :", b"\t:", b"\n:", b"\r:", b"\\u0022")):
         return True
     try:
-        again = orjson.dumps(orjson.loads(data))
+        deduplicated = orjson.dumps(orjson.loads(data))
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
-        return True  # the decoder will say what is wrong, and where
-    return again.count(b'":') != data.count(b'":')
+        return True  # the full search raises the DecodeError, with its position
+    return deduplicated.count(b'":') != data.count(b'":')
 
 
-class _Repeated(dict[str, Any]):
-    """A parsed object in which some names stood more than once."""
+class _WithDuplicates(dict[str, Any]):
+    """A parsed JSON object with duplicate keys, which are in *names*."""
 
     names: tuple[str, ...] = ()
 
 
-def _repeated_names(pairs: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
-    seen: set[str] = set()
-    repeated: dict[str, None] = {}
+def _duplicate_names(pairs: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
+    earlier: set[str] = set()
+    duplicates: dict[str, None] = {}
     for name, _ in pairs:
-        if name in seen:
-            repeated[name] = None
-        seen.add(name)
-    return tuple(repeated)
+        if name in earlier:
+            duplicates[name] = None
+        earlier.add(name)
+    return tuple(duplicates)
 
 
 def _duplicates(value: Any, path: str, depth: int) -> Iterator[str]:
-    if depth > MAX_DEPTH:  # what is below will be refused by the decoder
+    if depth > MAX_DEPTH:  # the decoder rejects deeper documents
         return
     if isinstance(value, dict):
-        if isinstance(value, _Repeated):
+        if isinstance(value, _WithDuplicates):
             for name in value.names:
                 yield f"{path}.{name}" if path else name
         for name, item in value.items():

@@ -1,12 +1,12 @@
-"""YAML as Kubernetes reads it: JSON in other clothes.
+"""YAML: load it as JSON values by Kubernetes' rules, and write it.
 
-PyYAML follows YAML 1.1 to the letter; the original does not, and a manifest must mean the same
-here: a date stays a string, `1:30` is not ninety, keys become strings, `<<` merges. A key that
-stands twice is reported with its path, and in the words of the original's parser.
+PyYAML implements YAML 1.1 strictly; Kubernetes' parser does not, and a manifest must mean the same
+here: a date stays a string, `1:30` is not ninety, keys become strings, `<<` merges. Duplicate keys
+are reported with their paths and with the messages of Kubernetes' parser.
 
-Values are made from the parser's events and not from PyYAML's nodes, whose composer follows any
-nesting until the stack of the process ends. Anchors may share parts of a document; what they add
-to it is bounded as if each use had been written out.
+Values are built from the parser's events instead of PyYAML's nodes, because PyYAML's composer
+recurses until the process runs out of stack. Aliases may share parts of a document, but count
+towards a size limit as if each had been written out.
 """
 
 import base64
@@ -21,8 +21,8 @@ import yaml
 from apimachinery.fieldpath import quote
 from apimachinery.model.decoding import MAX_DEPTH, DecodeError
 
-MAX_REPEATED = 3 * 1024 * 1024
-"""How much all uses of anchors may add to a document, in characters."""
+MAX_ALIASED = 3 * 1024 * 1024
+"""The limit on what all aliases together add to a document, in characters."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BASE_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -40,23 +40,26 @@ _TAGS = frozenset(("str", "int", "float", "bool", "null", "timestamp", "binary",
 
 
 def load_yaml(data: bytes) -> tuple[Any, tuple[str, ...]]:
-    """The one document in *data* as a JSON value, and the paths of repeated keys.
+    """Load the only document in *data*: its JSON value, and the paths of its duplicate keys.
 
-    Parts that anchors share are shared in the value too: it is to be read and not changed.
+    The value must not be changed, because aliases share parts of it. Raises DecodeError.
     """
-    value, repeated = load_strict(data)
-    return value, tuple(repeated)
+    value, duplicates = load_strict(data)
+    return value, tuple(duplicates)
 
 
 def load_strict(data: bytes) -> tuple[Any, dict[str, str]]:
-    """The same with the complaint about each repeated key, `line 3: key "a" already set in map`."""
-    found = _read(data, several=False)
-    return found[0] if found else (None, {})
+    """Load like `load_yaml`; the duplicate keys map each path to the parser's message.
+
+    A message is `line 3: key "a" already set in map`.
+    """
+    documents = _read(data, several=False)
+    return documents[0] if documents else (None, {})
 
 
 def load_all_yaml(data: bytes) -> list[tuple[Any, tuple[str, ...]]]:
-    """Every document in *data*, each as by `load_yaml`."""
-    return [(value, tuple(repeated)) for value, repeated in _read(data, several=True)]
+    """Load every document in *data* like `load_yaml`."""
+    return [(value, tuple(duplicates)) for value, duplicates in _read(data, several=True)]
 
 
 def _read(data: bytes, *, several: bool) -> list[tuple[Any, dict[str, str]]]:
@@ -70,7 +73,7 @@ def _read(data: bytes, *, several: bool) -> list[tuple[Any, dict[str, str]]]:
 
 
 def dump_yaml(value: Any) -> bytes:
-    """A JSON value as block-style YAML, in the order of the value."""
+    """Encode a JSON value as block-style YAML; keys keep their order."""
     text = yaml.dump(
         value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False,
         width=2**31 - 1,
@@ -85,16 +88,18 @@ class _Anchored:
 
 
 class _Reader:
-    """Turns events into JSON values, noting keys that repeat."""
+    """Builds JSON values from parser events, and collects duplicate keys."""
 
     def __init__(self, events: Iterator[yaml.Event]) -> None:
-        self.repeated: dict[str, str] = {}
-        """Path of a key that stands twice -> the complaint about it."""
+        self.duplicates: dict[str, str] = {}
+        """Path of a duplicate key -> the message about it."""
         self._events = events
         self._anchors: dict[str, _Anchored | None] = {}
-        """None for an anchor whose value has begun and not ended."""
+        """None for an anchor whose value is not complete yet."""
         self._size = 0
-        self._repeated = 0
+        """Characters of the document so far, with aliases written out."""
+        self._aliased = 0
+        """The share of *_size* that comes from aliases."""
 
     def documents(self, *, several: bool) -> Iterator[tuple[Any, dict[str, str]]]:
         first = True
@@ -104,9 +109,9 @@ class _Reader:
             if not first and not several:
                 raise DecodeError(f"yaml: {_where(event)}: expected one document, not several")
             first = False
-            self.repeated = {}
+            self.duplicates = {}
             self._anchors.clear()
-            yield self._value(next(self._events), "", 0), self.repeated
+            yield self._value(next(self._events), "", 0), self.duplicates
 
     def _value(self, event: Any, path: str, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
@@ -137,44 +142,45 @@ class _Reader:
         if anchored is None:
             raise DecodeError(f"yaml: {_where(event)}: anchor {event.anchor!r} contains itself")
         self._size += anchored.size
-        self._repeated += anchored.size
-        if self._repeated > MAX_REPEATED:
+        self._aliased += anchored.size
+        if self._aliased > MAX_ALIASED:
             raise DecodeError(f"yaml: {_where(event)}: document contains excessive aliasing")
         return anchored.value
 
     def _sequence(self, path: str, depth: int) -> list[Any]:
-        made: list[Any] = []
+        items: list[Any] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
-            made.append(self._value(event, f"{path}[{len(made)}]", depth + 1))
-        return made
+            items.append(self._value(event, f"{path}[{len(items)}]", depth + 1))
+        return items
 
     def _mapping(self, path: str, depth: int) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if _is_merge(event):
-                for part in _parts(event, self._value(next(self._events), path, depth + 1)):
+                for part in _merge_parts(event, self._value(next(self._events), path, depth + 1)):
                     merged = {**part, **merged}
                 continue
             name = self._value(event, path, depth + 1)
             key = _key(event, name)
-            here = f"{path}.{key}" if path else key
+            key_path = f"{path}.{key}" if path else key
             event = next(self._events)
-            value = self._value(event, here, depth + 1)
-            if key in made:
-                self.repeated[here] = f"{_where(event)}: key {_shown(name)} already set in map"
-            made[key] = value
-        return {**merged, **made} if merged else made
+            value = self._value(event, key_path, depth + 1)
+            if key in members:
+                message = f"{_where(event)}: key {_format_key(name)} already set in map"
+                self.duplicates[key_path] = message
+            members[key] = value
+        return {**merged, **members} if merged else members
 
 
 def _is_merge(event: Any) -> bool:
-    """Whether a key is a plain `<<`; a quoted one is an ordinary key."""
+    """Return whether a key is a plain `<<`; a quoted one is an ordinary key."""
     return isinstance(event, yaml.ScalarEvent) and (
         event.tag == f"{_TAG}merge" or (event.value == "<<" and event.implicit[0])
     )
 
 
-def _parts(key: yaml.Event, value: Any) -> list[dict[str, Any]]:
+def _merge_parts(key: yaml.Event, value: Any) -> list[dict[str, Any]]:
     parts = value if isinstance(value, list) else [value]
     if not all(isinstance(part, dict) for part in parts):
         raise DecodeError(f"yaml: {_where(key)}: map merge requires map or sequence of maps")
@@ -183,7 +189,7 @@ def _parts(key: yaml.Event, value: Any) -> list[dict[str, Any]]:
 
 def _scalar(event: yaml.ScalarEvent) -> Any:
     text: str = event.value
-    if event.tag == "!":  # its author wants no guessing
+    if event.tag == "!":  # the non-specific tag: a string, whatever it looks like
         return text
     if event.tag:
         return _tagged(event, event.tag, text)
@@ -200,11 +206,11 @@ def _tagged(event: yaml.ScalarEvent, tag: str, text: str) -> Any:
 
 
 def _plain(event: yaml.ScalarEvent | None, text: str) -> Any:
-    """What a scalar without quotation marks is; a number that fits no number is a string."""
+    """Resolve an unquoted scalar; a number that fits neither 64 bits nor a float is a string."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if _NOT_FINITE.fullmatch(text):
-        raise DecodeError(f"yaml: {_where(event)}: {text} is not a number that JSON has")
+        raise DecodeError(f"yaml: {_where(event)}: {text} cannot be represented in JSON")
     if len(text) > _LONGEST_NUMBER or text[0] not in "+-.0123456789":
         return text
     digits = text if text[0] == "." else text.replace("_", "")
@@ -214,8 +220,8 @@ def _plain(event: yaml.ScalarEvent | None, text: str) -> Any:
     return text if number is None or abs(number) == float("inf") else number
 
 
-# No number of 64 bits is longer, unless by zeros.
 _LONGEST_NUMBER = 400
+"""Longer scalars stay strings: no number of 64 bits has more digits, except for zeros."""
 
 
 def _integer(text: str) -> int | None:
@@ -236,7 +242,7 @@ def _key(event: yaml.Event, value: Any) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def _shown(key: Any) -> str:
+def _format_key(key: Any) -> str:
     return quote(key) if isinstance(key, str) else str(key).lower()
 
 
@@ -258,7 +264,7 @@ def _one_line(error: Exception) -> str:
 
 
 class _Dumper(_BASE_DUMPER):  # type: ignore[misc, valid-type]
-    """Writes strings so that both YAML 1.1 and the original read them back as strings."""
+    """Quotes strings so that both YAML 1.1 and Kubernetes' parser read them back as strings."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -266,13 +272,14 @@ class _Dumper(_BASE_DUMPER):  # type: ignore[misc, valid-type]
 
 def _represent_str(dumper: Any, text: str) -> Any:
     style = "|" if "\n" in text else None
-    # `y` is plain to PyYAML and a boolean to other readers; `1:30` and dates are the reverse.
-    if style is None and (text in ("y", "Y", "n", "N") or not isinstance(_safe_plain(text), str)):
+    # PyYAML does not quote `y`, which other parsers read as a boolean. It quotes `1:30` and dates
+    # by itself, which are numbers and dates only in YAML 1.1.
+    if style is None and (text in ("y", "Y", "n", "N") or not isinstance(_resolve(text), str)):
         style = '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    return dumper.represent_scalar(f"{_TAG}str", text, style=style)
 
 
-def _safe_plain(text: str) -> Any:
+def _resolve(text: str) -> Any:
     try:
         return _plain(None, text)
     except DecodeError:

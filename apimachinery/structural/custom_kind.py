@@ -1,9 +1,9 @@
-"""CustomKind: a kind that exists because a schema says so, in all its versions.
+"""CustomKind: a kind defined by the schemas of its versions, with its scheme and codecs.
 
-Its objects are `Unstructured`: typed metadata, and plain JSON beside it. Versions differ in their
-schemas alone, and an object goes from one to another by having its apiVersion rewritten; what the
-other does not know is dropped. An object stays in the version it was sent in, instead of becoming
-an internal one, and is stored in one of the versions.
+Custom resources are `Unstructured`: typed metadata beside plain JSON. Versions differ only in
+their schemas. Converting an object to another version sets its apiVersion and prunes it by the
+schema of that version. There is no internal version: an object stays in the version of the
+request, and is stored in the storage version.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,8 @@ from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.model.model import Model, deep_copy, new_model
 from apimachinery.schema import GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import METADATA_LABELS, FieldLabel, Scheme
-from apimachinery.serialization.serializer import JSON, SERIALIZERS
+from apimachinery.serialization.media_types import JSON
+from apimachinery.serialization.serializer import SERIALIZERS
 from apimachinery.structural.structural_schema import Schema
 
 ModelT = TypeVar("ModelT", bound=Model)
@@ -39,12 +40,12 @@ _SHOWN = 200
 
 
 class CustomResource(Unstructured):
-    """An object of a kind that is defined at run time."""
+    """An object of a custom kind."""
 
 
 @dataclass(frozen=True)
 class CustomKind:
-    """One kind with the schemas of its versions."""
+    """A custom kind with the schemas of its versions."""
 
     group: str
     kind: str
@@ -52,51 +53,55 @@ class CustomKind:
     """Version -> schema."""
     storage_version: str
     selectable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Version -> the fields that selectors can ask for, as dotted paths."""
+    """Version -> the fields that field selectors can select by, as dotted paths."""
 
     @cached_property
     def classes(self) -> Mapping[str, type[CustomResource]]:
         """Version -> class."""
         return {
-            name: _class(self.kind, schema, self.selectable.get(name, ()))
+            name: _build_class(self.kind, schema, self.selectable.get(name, ()))
             for name, schema in self.schemas.items()
         }
 
     def version(self, name: str) -> GroupVersion:
         return GroupVersion(self.group, name)
 
-    def make(self, version: str, metadata: ObjectMeta, content: dict[str, Any]) -> CustomResource:
-        """The object of a version; its parts belong to it from then on."""
+    def new_object(
+        self, version: str, metadata: ObjectMeta, content: dict[str, Any]
+    ) -> CustomResource:
+        """Return an object of a version; it takes ownership of *metadata* and *content*."""
         values = {
             "kind": self.kind,
             "api_version": str(self.version(version)),
             "metadata": metadata,
         }
-        made = new_model(self.classes[version], values)
-        made.content.update(content)
-        return made
+        obj = new_model(self.classes[version], values)
+        obj.content.update(content)
+        return obj
 
-    def translated(self, content: dict[str, Any], *, source: str, target: str) -> dict[str, Any]:
-        """The content of an object of one version in another; changed in place."""
+    def convert_content(
+        self, content: dict[str, Any], *, source: str, target: str
+    ) -> dict[str, Any]:
+        """Convert the content of an object between versions, in place."""
         if source != target:
             self.schemas[target].prune(content)
         return content
 
 
-def _class(kind: str, schema: Schema, selectable: tuple[str, ...]) -> type[CustomResource]:
-    made = new_class(kind, (CustomResource,), {"kind": kind}, lambda body: body.update(_BODY))
-    # Whoever asks for the shape or the schema of a class finds those of the schema.
-    type.__setattr__(made, "__shape_cache__", schema.shape(kind))
-    type.__setattr__(made, "__structural__", schema)
-    type.__setattr__(made, "__selectable__", selectable)
-    return cast(type[CustomResource], made)
+def _build_class(kind: str, schema: Schema, selectable: tuple[str, ...]) -> type[CustomResource]:
+    cls = new_class(kind, (CustomResource,), {"kind": kind}, lambda body: body.update(_BODY))
+    # `shape_of` and `structural_of` read these attributes.
+    type.__setattr__(cls, "__shape_cache__", schema.shape(kind))
+    type.__setattr__(cls, "__structural__", schema)
+    type.__setattr__(cls, "__selectable__", selectable)
+    return cast(type[CustomResource], cls)
 
 
 _BODY = {"__module__": "custom", "__doc__": None}
 
 
 class CustomScheme(Scheme):
-    """A scheme that knows one custom kind in all its versions."""
+    """The scheme of one custom kind, in all its versions."""
 
     def __init__(self, kind: CustomKind) -> None:
         super().__init__(f"{kind.kind}.{kind.group}")
@@ -105,7 +110,7 @@ class CustomScheme(Scheme):
         for name, cls in kind.classes.items():
             self.add(kind.version(name), cls)
             labels = (*METADATA_LABELS, *kind.selectable.get(name, ()))
-            self.add_field_labels(kind.version(name).with_kind(kind.kind), _known(labels))
+            self.add_field_labels(kind.version(name).with_kind(kind.kind), _allow_labels(labels))
             self._version_of[cls] = name
 
     def hub_of(self, cls: type[TypeMeta]) -> type[TypeMeta]:
@@ -120,16 +125,16 @@ class CustomScheme(Scheme):
         return obj
 
     def convert(self, obj: TypeMeta, target: type[ModelT]) -> ModelT:
-        source, wanted = self._version_of.get(type(obj)), self._version_of.get(target)
-        if source is None or wanted is None:
+        source, version = self._version_of.get(type(obj)), self._version_of.get(target)
+        if source is None or version is None:
             return super().convert(obj, target)
-        found = cast(CustomResource, obj)
-        content = dict(found.content) if source == wanted else deep_copy(found.content)
-        content = self._custom.translated(content, source=source, target=wanted)
-        return cast(ModelT, self._custom.make(wanted, found.metadata, content))
+        resource = cast(CustomResource, obj)
+        content = dict(resource.content) if source == version else deep_copy(resource.content)
+        content = self._custom.convert_content(content, source=source, target=version)
+        return cast(ModelT, self._custom.new_object(version, resource.metadata, content))
 
 
-def _known(labels: tuple[str, ...]) -> FieldLabel:
+def _allow_labels(labels: tuple[str, ...]) -> FieldLabel:
     def convert(label: str, value: str) -> tuple[str, str]:
         if label not in labels:
             raise ValueError(f"field label not supported: {label}")
@@ -139,7 +144,7 @@ def _known(labels: tuple[str, ...]) -> FieldLabel:
 
 
 class CustomCodec(Codec):
-    """Reads and writes the documents of one custom kind: JSON and YAML, and no protobuf."""
+    """Decodes and encodes the documents of one custom kind, as JSON and YAML only."""
 
     def __init__(self, kind: CustomKind) -> None:
         super().__init__(CustomScheme(kind))
@@ -166,7 +171,7 @@ class CustomCodec(Codec):
         kind = _kind_of(content, document.json)
         if kind.group != self._custom.group or kind.version not in self._custom.schemas:
             return Decoded(TypeMeta(), kind)
-        obj, unknown = self._read(kind, content)
+        obj, unknown = self._build_object(kind, content)
         problems = (
             *(f'unknown field "{path}"' for path in unknown),
             *(f'duplicate field "{path}"' for path in document.duplicates),
@@ -174,30 +179,30 @@ class CustomCodec(Codec):
         if problems and validation is FieldValidation.STRICT:
             raise StrictDecodeError(problems)
         warnings = problems if validation is FieldValidation.WARN else ()
-        # Another kind is for validation to refuse, by the name of the field.
+        # Validation rejects a different kind, with an error that names the field.
         return Decoded(obj, kind.group_version.with_kind(self._custom.kind), warnings)
 
-    def _read(
+    def _build_object(
         self, kind: GroupVersionKind, content: dict[str, Any]
     ) -> tuple[CustomResource, list[str]]:
         version = kind.version
         for name in ("apiVersion", "kind"):
             content.pop(name, None)
-        metadata, unknown = _metadata(content.pop("metadata", None))
+        metadata, unknown = _decode_metadata(content.pop("metadata", None))
         unknown += self._custom.schemas[version].prune(content)
-        obj = self._custom.make(version, metadata, content)
+        obj = self._custom.new_object(version, metadata, content)
         obj.kind = kind.kind
         return obj, unknown
 
 
 class CustomStorageCodec(StorageCodec):
-    """Writes objects of a custom kind in its storage version, and reads them in *version*."""
+    """Encodes objects of a custom kind in its storage version, and decodes them to *version*."""
 
     def __init__(self, kind: CustomKind, codec: CustomCodec, version: str) -> None:
         super().__init__(codec.scheme, kind.version(kind.storage_version))
         self._custom = kind
         self._codec = codec
-        self._reads = version
+        self._decoded_version = version
 
     def encode(self, obj: Object) -> bytes:
         stored = cast(Object, self._codec.in_version(obj, self._version))
@@ -213,13 +218,13 @@ class CustomStorageCodec(StorageCodec):
     def decode(self, data: bytes) -> Object:
         document = self.load(data)
         try:
-            metadata, _ = _metadata(document.pop("metadata", None))
+            metadata, _ = _decode_metadata(document.pop("metadata", None))
         except DecodeError as error:
             raise CorruptObject(f"stored object is not readable: {error}") from None
-        return self._custom.make(self._reads, metadata, document)
+        return self._custom.new_object(self._decoded_version, metadata, document)
 
     def load(self, data: bytes) -> dict[str, Any]:
-        """What a stored object is in the version of this codec: metadata and content, as JSON."""
+        """Decode a stored object to the JSON of its metadata and content, in *version*."""
         try:
             document = orjson.loads(data)
             api_version = document.pop("apiVersion")
@@ -227,16 +232,16 @@ class CustomStorageCodec(StorageCodec):
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise CorruptObject(f"stored object is not readable: {error}") from None
         custom = self._custom
-        # A version that was dropped after its objects were migrated says nothing any more.
+        # A version that the definition no longer has: decode by the schema of the storage version.
         version = api_version.rpartition("/")[2]
         source = version if version in custom.schemas else custom.storage_version
         schema = custom.schemas[source]
         schema.prune(document)
         schema.default(document)
-        return custom.translated(document, source=source, target=self._reads)
+        return custom.convert_content(document, source=source, target=self._decoded_version)
 
 
-def _metadata(value: Any) -> tuple[ObjectMeta, list[str]]:
+def _decode_metadata(value: Any) -> tuple[ObjectMeta, list[str]]:
     if value is None:
         return ObjectMeta(), []
     decoded = decode_json(ObjectMeta, orjson.dumps(value))

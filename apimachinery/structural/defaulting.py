@@ -1,6 +1,6 @@
-"""Defaulting: filling in what a value leaves out.
+"""Defaulting: fill in the default values of absent fields.
 
-A null where the schema allows none counts as left out: it becomes the default, or goes.
+A null that the schema does not allow counts as absent: it is replaced by the default, or dropped.
 """
 
 from collections.abc import Callable
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from apimachinery.model.model import deep_copy
-from apimachinery.structural.node import Node
+from apimachinery.structural.schema_node import Node
 
 Fill = Callable[[Any], None]
-"""Fill in a value in place."""
+"""Fills in the defaults of a value in place."""
 
 
-def compile_fill(node: Node) -> Fill | None:
-    """What fills in values of *node*; None if nothing can be missing below it."""
+def compile_defaulting(node: Node) -> Fill | None:
+    """Compile the defaulting of values of *node*; None if there is nothing to fill in."""
     if node.properties:
         return _members(node)
     if node.additional is not None:
-        return _entries(_element(node.additional))
+        return _map_values(_element(node.additional))
     if node.items is not None:
         return _items(_element(node.items))
     return None
@@ -27,30 +27,32 @@ def compile_fill(node: Node) -> Fill | None:
 
 def _members(node: Node) -> Fill:
     parts = node.properties.items()
-    absent = {name: part.default for name, part in parts if part.default is not None}
-    # Null means absent wherever it is not a value of its own.
-    refusing_null = {name for name, part in parts if not part.nullable}
-    below = {name: deeper for name, part in parts if (deeper := compile_fill(part)) is not None}
+    defaults = {name: part.default for name, part in parts if part.default is not None}
+    # Null means absent unless the property is nullable.
+    not_nullable = {name for name, part in parts if not part.nullable}
+    below = {
+        name: nested for name, part in parts if (nested := compile_defaulting(part)) is not None
+    }
 
     def fill(value: Any) -> None:
         if not isinstance(value, dict):
             return
         for name in [name for name, member in value.items() if member is None]:
-            if name in refusing_null:
+            if name in not_nullable:
                 del value[name]
-        for name, default in absent.items():
+        for name, default in defaults.items():
             if name not in value:
                 value[name] = deep_copy(default)
-        for name, deeper in below.items():
+        for name, fill_nested in below.items():
             if name in value:
-                deeper(value[name])
+                fill_nested(value[name])
 
     return fill
 
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """What a map or a list holds."""
+    """The defaulting of a map value or list item."""
 
     default: Any
     nullable: bool
@@ -58,10 +60,10 @@ class _Element:
 
 
 def _element(node: Node) -> _Element:
-    return _Element(node.default, node.nullable, compile_fill(node))
+    return _Element(node.default, node.nullable, compile_defaulting(node))
 
 
-def _entries(element: _Element) -> Fill:
+def _map_values(element: _Element) -> Fill:
     def fill(value: Any) -> None:
         if not isinstance(value, dict):
             return

@@ -1,6 +1,6 @@
-"""Formats of strings that schemas can ask for; those that are not here are not checked.
+"""String formats of schemas (`format: date-time`); formats that are not listed are not checked.
 
-The set and its strictness are those of the original's validator.
+The list and the strictness of the checks are those of Kubernetes' validator.
 """
 
 import base64
@@ -61,10 +61,10 @@ def _is_base64(text: str) -> bool:
     return True
 
 
-def _is_address(kind: Callable[[str], object]) -> Check:
+def _is_ip_address(parse: Callable[[str], object]) -> Check:
     def check(text: str) -> bool:
         try:
-            kind(text)
+            parse(text)
         except ValueError:
             return False
         return "%" not in text
@@ -82,13 +82,13 @@ def _is_cidr(text: str) -> bool:
 
 def _is_credit_card(text: str) -> bool:
     digits = re.sub(r"[ -]", "", text)
-    return bool(_CARD.fullmatch(digits)) and _luhn(digits)
+    return bool(_CREDIT_CARD.fullmatch(digits)) and _passes_luhn(digits)
 
 
-_CARD: Final = re.compile(r"[0-9]{13,16}", re.ASCII)
+_CREDIT_CARD: Final = re.compile(r"[0-9]{13,16}", re.ASCII)
 
 
-def _luhn(digits: str) -> bool:
+def _passes_luhn(digits: str) -> bool:
     total = 0
     for position, digit in enumerate(reversed(digits)):
         number = int(digit) * (2 if position % 2 else 1)
@@ -115,7 +115,7 @@ def _is_isbn13(text: str) -> bool:
     return sum(int(d) * (3 if i % 2 else 1) for i, d in enumerate(digits)) % 10 == 0
 
 
-def _uuid(version: str) -> Check:
+def _is_uuid(version: str) -> Check:
     variant = "[089ab]" if version in "45" and version else ""
     third = f"{version}[0-9a-f]{{3}}" if version else "[0-9a-f]{4}"
     fourth = f"{variant}[0-9a-f]{{3}}" if variant else "[0-9a-f]{4}"
@@ -138,8 +138,8 @@ FORMATS: Final[Mapping[str, Check]] = {
     "email": _matches(r"[^@\s<>]+@[^@\s<>]+"),
     "hexcolor": _matches("#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
     "hostname": _matches(rf"(?=.{{1,255}}\Z){_LABEL}(\.{_LABEL})*\.?"),
-    "ipv4": _is_address(ipaddress.IPv4Address),
-    "ipv6": _is_address(ipaddress.IPv6Address),
+    "ipv4": _is_ip_address(ipaddress.IPv4Address),
+    "ipv6": _is_ip_address(ipaddress.IPv6Address),
     "isbn": _is_isbn,
     "isbn10": _is_isbn10,
     "isbn13": _is_isbn13,
@@ -154,13 +154,13 @@ FORMATS: Final[Mapping[str, Check]] = {
     ),
     "ssn": _matches(r"\d{3}[- ]?\d{2}[- ]?\d{4}"),
     "uri": _matches(r"[a-zA-Z][a-zA-Z0-9+.-]*:[^\s\x00-\x1f\x7f]+|/[^\s\x00-\x1f\x7f]*"),
-    "uuid": _uuid(""),
-    "uuid3": _uuid("3"),
-    "uuid4": _uuid("4"),
-    "uuid5": _uuid("5"),
+    "uuid": _is_uuid(""),
+    "uuid3": _is_uuid("3"),
+    "uuid4": _is_uuid("4"),
+    "uuid5": _is_uuid("5"),
 }
 
 
 def format_check(name: str) -> Check | None:
-    """The check of a format, written with or without its dashes; None if it is not checked."""
+    """Return the check of a format, given with or without its dashes; None if unchecked."""
     return FORMATS.get(name) or FORMATS.get(name.replace("-", ""))

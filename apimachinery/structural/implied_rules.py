@@ -1,7 +1,7 @@
-"""Rules that schemas imply beyond their keywords: unique items, and resources within resources.
+"""Rules that schemas imply beyond their keywords: unique list items and embedded resources.
 
-A list of type "set" holds each value once, one of type "map" each combination of its keys. An
-embedded resource says what it is, and its metadata is like any other.
+A list of type "set" holds each value once, and a list of type "map" each combination of its keys.
+An embedded resource must have an apiVersion, a kind and valid metadata.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,29 +15,32 @@ from apimachinery.meta.types import ObjectMeta
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.names import is_dns1035_label
 from apimachinery.schema import GroupVersion, InvalidGroupVersion
-from apimachinery.structural.node import Node
+from apimachinery.structural.schema_node import Node
 from apimachinery.structural.value_checks import canonical
 
 Inspect = Callable[[Any, Path], FieldErrors]
 
 
 def compile_embedded(node: Node) -> Inspect | None:
-    """What checks the resources that stand somewhere in values of *node*; None if none can."""
-    return _walk(node, lambda found: _validate_embedded if found.embedded else None)
+    """Compile the check of resources embedded in values of *node*; None if it has none."""
+    return _walk(node, lambda part: _validate_embedded if part.embedded else None)
 
 
 def compile_unique(node: Node) -> Inspect | None:
-    """What finds items that stand twice where they may not; None if they may everywhere."""
+    """Compile the check for duplicate list items; None if *node* allows them everywhere."""
     return _walk(node, _unique_items)
 
 
-def _walk(node: Node, of_place: Callable[[Node], Inspect | None]) -> Inspect | None:
-    own = of_place(node)
+def _walk(node: Node, compile_node: Callable[[Node], Inspect | None]) -> Inspect | None:
+    """Combine the checks of *node* and of all nodes below it; None if there are none."""
+    own = compile_node(node)
     members = {
-        name: below for name, part in node.properties.items() if (below := _walk(part, of_place))
+        name: below
+        for name, part in node.properties.items()
+        if (below := _walk(part, compile_node))
     }
-    others = _walk(node.additional, of_place) if node.additional else None
-    items = _walk(node.items, of_place) if node.items else None
+    others = _walk(node.additional, compile_node) if node.additional else None
+    items = _walk(node.items, compile_node) if node.items else None
     if own is None and not members and others is None and items is None:
         return None
     declared = frozenset(node.properties)
@@ -46,41 +49,43 @@ def _walk(node: Node, of_place: Callable[[Node], Inspect | None]) -> Inspect | N
         if own is not None:
             yield from own(value, path)
         if isinstance(value, dict):
-            for name, one in value.items():
+            for name, member in value.items():
                 below = members.get(name) if name in declared else others
                 if below is not None:
-                    yield from below(one, path.child(name) if name in declared else path.key(name))
+                    place = path.child(name) if name in declared else path.key(name)
+                    yield from below(member, place)
         elif isinstance(value, list) and items is not None:
-            for position, one in enumerate(value):
-                yield from items(one, path.index(position))
+            for position, item in enumerate(value):
+                yield from items(item, path.index(position))
 
     return inspect
 
 
 def _unique_items(node: Node) -> Inspect | None:
     if node.list_type == "set":
-        return lambda value, path: _repeated(value, path, lambda item: item)
+        return lambda value, path: _duplicates(value, path, lambda item: item)
     if node.list_type == "map":
         keys = node.list_keys
-        return lambda value, path: _repeated(value, path, lambda item: _keys_of(item, keys))
+        return lambda value, path: _duplicates(value, path, lambda item: _select_keys(item, keys))
     return None
 
 
-def _repeated(value: Any, path: Path, identity: Callable[[Any], Any]) -> Iterator[FieldError]:
+def _duplicates(value: Any, path: Path, identity: Callable[[Any], Any]) -> Iterator[FieldError]:
     if not isinstance(value, list) or len(value) < 2:
         return
-    seen: set[bytes] = set()
-    told: set[bytes] = set()
+    keys: set[bytes] = set()
+    reported: set[bytes] = set()
     for position, item in enumerate(value):
-        found = identity(item)
-        key = canonical(found)
-        if key in seen and key not in told:
-            told.add(key)
-            yield duplicate(path.index(position), found)
-        seen.add(key)
+        item_identity = identity(item)
+        key = canonical(item_identity)
+        # Report each duplicate once, as Kubernetes does.
+        if key in keys and key not in reported:
+            reported.add(key)
+            yield duplicate(path.index(position), item_identity)
+        keys.add(key)
 
 
-def _keys_of(item: Any, keys: tuple[str, ...]) -> Any:
+def _select_keys(item: Any, keys: tuple[str, ...]) -> Any:
     if not isinstance(item, dict):
         return item
     return {key: item[key] for key in keys if key in item}
@@ -130,7 +135,7 @@ def _metadata(value: dict[str, Any], path: Path) -> FieldErrors:
     except DecodeError as error:
         yield invalid(path, "", str(error))
         return
-    # Its name is its owner's affair.
+    # An embedded resource may omit its name, but the validation of metadata requires one.
     metadata.name = metadata.name or "fakename"
     yield from validate_object_meta(
         metadata, namespaced=bool(metadata.namespace), name_rule=path_segment_name, path=path

@@ -1,7 +1,7 @@
-"""JSON paths of printer columns: where in an object a cell is.
+"""JSONPath of printer columns: find the values of a cell in an object.
 
-The part of JSONPath that definitions use: members (`.spec.a`, `['a.b']`, `.a\\.b`), items (`[0]`,
-`[-1]`, `[*]`, `[0:2]`) and filters by one comparison (`[?(@.type=="Ready")]`).
+Supports the subset of JSONPath that definitions use: members (`.spec.a`, `['a.b']`, `.a\\.b`),
+items (`[0]`, `[-1]`, `[*]`, `[0:2]`) and filters with one comparison (`[?(@.type=="Ready")]`).
 """
 
 import re
@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 Find = Callable[[Any], list[Any]]
-"""Every value at a path; none if something on the way is missing."""
+"""Returns every value at a path; empty if a step of the path is missing."""
 _Step = Callable[[Any], Iterator[Any]]
 
 
 class InvalidJSONPath(ValueError):
-    """A text that is not a path, or uses what is not supported here."""
+    """A malformed path, or one that uses an unsupported feature."""
 
 
 _NAME: Final = re.compile(r"\.((?:\\.|[^.\[\\])+)")
 _QUOTED: Final = re.compile(r"""\[\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\]""")
 _INDEX: Final = re.compile(r"\[\s*(-?[0-9]{1,9})\s*\]")
 _SLICE: Final = re.compile(r"\[\s*(-?[0-9]{1,9})?\s*:\s*(-?[0-9]{1,9})?\s*\]")
-_ALL: Final = re.compile(r"\[\s*\*\s*\]|\.\*")
+_WILDCARD: Final = re.compile(r"\[\s*\*\s*\]|\.\*")
 _FILTER: Final = re.compile(
     r"""\[\s*\?\s*\(\s*@((?:\.[^\s=!<>)\[]+|\['[^']*'\])*)\s*
     (?:(==|!=|<=|>=|<|>)\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s)]+)\s*)?\)\s*\]""",
@@ -30,40 +30,40 @@ _FILTER: Final = re.compile(
 
 
 def parse_path(text: str) -> Find:
-    """The function that finds the values at a path, or InvalidJSONPath."""
+    """Return the function that finds the values at a path; raise InvalidJSONPath."""
     steps: list[_Step] = []
     position = 0
     while position < len(text):
-        for pattern, make in _FORMS:
-            found = pattern.match(text, position)
-            if found is not None:
-                steps.append(make(found))
-                position = found.end()
+        for pattern, build_step in _STEPS:
+            match = pattern.match(text, position)
+            if match is not None:
+                steps.append(build_step(match))
+                position = match.end()
                 break
         else:
             if text[position:] != ".":
-                raise InvalidJSONPath(f"is not a path that is understood at {text[position:]!r}")
+                raise InvalidJSONPath(f"is not a supported JSONPath at {text[position:]!r}")
             position = len(text)
-    return lambda value: _found(value, steps)
+    return lambda value: _find(value, steps)
 
 
 def path_steps(text: str) -> tuple[str, ...]:
-    """The names in a path that has nothing else (`.spec.a['b.c']`), or InvalidJSONPath."""
+    """Return the names in a path of names only (`.spec.a['b.c']`); raise InvalidJSONPath."""
     steps: list[str] = []
     position = 0
     while position < len(text):
-        found = _NAME.match(text, position) or _QUOTED.match(text, position)
-        if found is None:
+        match = _NAME.match(text, position) or _QUOTED.match(text, position)
+        if match is None:
             raise InvalidJSONPath(f"is not a path of names at {text[position:]!r}")
-        steps.append(_unescaped(next(part for part in found.groups() if part is not None)))
-        position = found.end()
+        steps.append(_unescape(next(part for part in match.groups() if part is not None)))
+        position = match.end()
     return tuple(steps)
 
 
-def _found(value: Any, steps: list[_Step]) -> list[Any]:
+def _find(value: Any, steps: list[_Step]) -> list[Any]:
     values = [value]
     for step in steps:
-        values = [below for one in values for below in step(one)]
+        values = [below for parent in values for below in step(parent)]
         if not values:
             break
     return values
@@ -74,7 +74,7 @@ def _member(name: str) -> _Step:
         if isinstance(value, dict) and name in value:
             yield value[name]
         elif isinstance(value, list):
-            yield from (one[name] for one in value if isinstance(one, dict) and name in one)
+            yield from (item[name] for item in value if isinstance(item, dict) and name in item)
 
     return step
 
@@ -87,12 +87,12 @@ def _index(position: int) -> _Step:
     return step
 
 
-def _slice(found: re.Match[str]) -> _Step:
-    start, end = (int(part) if part else None for part in found.groups())
+def _slice(match: re.Match[str]) -> _Step:
+    start, end = (int(part) if part else None for part in match.groups())
     return lambda value: iter(value[start:end] if isinstance(value, list) else ())
 
 
-def _every(_: re.Match[str]) -> _Step:
+def _all(_: re.Match[str]) -> _Step:
     def step(value: Any) -> Iterator[Any]:
         if isinstance(value, dict):
             yield from value.values()
@@ -102,24 +102,24 @@ def _every(_: re.Match[str]) -> _Step:
     return step
 
 
-def _filter(found: re.Match[str]) -> _Step:
-    where, operator, wanted = found.groups()
-    find = parse_path(where)
-    holds = _COMPARISONS[operator] if operator else None
-    literal = _literal(wanted) if operator else None
+def _filter(match: re.Match[str]) -> _Step:
+    path, operator, operand = match.groups()
+    find = parse_path(path)
+    comparison = _COMPARISONS[operator] if operator else None
+    literal = _literal(operand) if operator else None
 
     def step(value: Any) -> Iterator[Any]:
-        for one in value if isinstance(value, list) else ():
-            values = find(one)
-            if values and (holds is None or _compared(holds, values[0], literal)):
-                yield one
+        for item in value if isinstance(value, list) else ():
+            values = find(item)
+            if values and (comparison is None or _compare(comparison, values[0], literal)):
+                yield item
 
     return step
 
 
-def _compared(holds: Callable[[Any, Any], bool], value: Any, literal: Any) -> bool:
+def _compare(comparison: Callable[[Any, Any], bool], value: Any, literal: Any) -> bool:
     try:
-        return isinstance(value, bool) == isinstance(literal, bool) and holds(value, literal)
+        return isinstance(value, bool) == isinstance(literal, bool) and comparison(value, literal)
     except TypeError:
         return False
 
@@ -136,24 +136,26 @@ _COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 def _literal(text: str) -> Any:
     if text[0] in "'\"":
-        return _unescaped(text[1:-1])
+        return _unescape(text[1:-1])
     if text in ("true", "false"):
         return text == "true"
     try:
         return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else float(text)
     except ValueError:
-        raise InvalidJSONPath(f"has a filter by {text!r}, which is no value") from None
+        raise InvalidJSONPath(
+            f"has a filter with {text!r}: not a string, number or boolean"
+        ) from None
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text)
 
 
-_FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Step]], ...]] = (
-    (_ALL, _every),
-    (_NAME, lambda found: _member(_unescaped(found[1]))),
-    (_QUOTED, lambda found: _member(_unescaped(found[1] or found[2] or ""))),
-    (_INDEX, lambda found: _index(int(found[1]))),
+_STEPS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Step]], ...]] = (
+    (_WILDCARD, _all),
+    (_NAME, lambda match: _member(_unescape(match[1]))),
+    (_QUOTED, lambda match: _member(_unescape(match[1] or match[2] or ""))),
+    (_INDEX, lambda match: _index(int(match[1]))),
     (_SLICE, _slice),
     (_FILTER, _filter),
 )

@@ -1,7 +1,7 @@
-"""Regular expressions as schemas mean them: RE2, which is linear in the text it looks at.
+"""Regular expressions of schemas (`pattern`): RE2, whose matching time is linear in the text.
 
-A pattern comes from whoever may define resources and runs on what anybody sends. Python's own
-engine would differ in details and could be made to take forever.
+The authors of definitions write the patterns, and they run on text that any client sends. Python's
+`re` differs in details, and a malicious pattern could make it run for exponential time.
 """
 
 from collections.abc import Callable
@@ -12,27 +12,27 @@ import re2
 
 
 class InvalidPattern(ValueError):
-    """A text that is not a regular expression."""
+    """A pattern is not a valid RE2 regular expression."""
 
 
 def find_all(pattern: str, text: str) -> list[str]:
-    """Every match of a pattern in a text, from left to right, or InvalidPattern."""
-    return [found.group(0) for found in _compiled(pattern).finditer(text)]
+    """Return all matches of a pattern in a text, from left to right; raise InvalidPattern."""
+    return [match.group(0) for match in _compile(pattern).finditer(text)]
 
 
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
-    """Whether a text matches somewhere, or InvalidPattern."""
-    search = _compiled(pattern).search
+    """Return a function that searches a text for the pattern; raise InvalidPattern."""
+    search = _compile(pattern).search
     return lambda text: search(text) is not None
 
 
-@lru_cache(maxsize=1024)  # schemas repeat themselves, and are compiled in every version
-def _compiled(pattern: str) -> Any:
+@lru_cache(maxsize=1024)  # schemas repeat patterns, and are compiled for every version
+def _compile(pattern: str) -> Any:
     options = re2.Options()
     options.log_errors = False
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        why = error.args[0]
-        text = why.decode(errors="replace") if isinstance(why, bytes) else str(why)
+        reason = error.args[0]
+        text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         raise InvalidPattern(f"error parsing regexp: {text}") from None

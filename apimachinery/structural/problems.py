@@ -1,7 +1,7 @@
-"""Problem: something wrong with a value, whose place is filled in on the way out.
+"""Problems: validation errors of values, whose paths are built while they are returned.
 
-Most values are right, so nothing is spent on paths while one is looked at: a check that finds
-something returns it, and each place above adds the step that leads there.
+Most values are valid, so validation does not keep track of paths: a check that fails returns a
+`Problem`, and each node above adds the step that leads to it.
 """
 
 from collections.abc import Callable
@@ -21,86 +21,84 @@ from apimachinery.fieldpath import (
 )
 
 Problems = list["Problem"]
-Make = Callable[[str, Any], FieldError]
-"""From a path and the wrong value to the error of the wire."""
+ErrorFactory = Callable[[str, Any], FieldError]
+"""Builds the field error from the path and the invalid value."""
 
 
 class Problem:
-    """One wrong value; the steps to it are in reverse order."""
+    """One invalid value, and the steps from it up to the root."""
 
-    __slots__ = ("_make", "_steps", "_value")
+    __slots__ = ("_build_error", "_steps", "_value")
 
-    def __init__(self, make: Make, value: Any, *steps: str) -> None:
-        self._make = make
+    def __init__(self, build_error: ErrorFactory, value: Any, *steps: str) -> None:
+        self._build_error = build_error
         self._value = value
         self._steps = list(steps)
 
     def below(self, step: str) -> "Problem":
-        """The same problem as seen from one place above."""
+        """Add the step that leads to the problem from one node above; return the problem."""
         self._steps.append(step)
         return self
 
     def error(self, place: Path | None = None) -> FieldError:
-        """The error with its whole path, below *place* if the value is a part of something."""
+        """Return the error with its whole path, relative to *place* if the value is a part."""
         text = "".join(reversed(self._steps)).removeprefix(".")
-        made = self._make(text, self._value)
-        if place is None or (made.field == _NOWHERE and text):
-            return made
-        return replace(made, field=str(place.child(text) if text else place))
+        error = self._build_error(text, self._value)
+        if place is None or (error.field == _NO_FIELD and text):
+            return error
+        return replace(error, field=str(place.child(text) if text else place))
 
 
-_NOWHERE = str(Path())
+_NO_FIELD = str(Path())
 
 
-def member(name: str) -> str:
-    """The step to a member of an object."""
+def member_step(name: str) -> str:
     return f".{name}"
 
 
-def item(position: int) -> str:
-    """The step to an item of a list."""
+def item_step(position: int) -> str:
     return f"[{position}]"
 
 
-def breaks(rule: str) -> Make:
-    """A value that breaks a rule: `spec.n in body should be ...`."""
+def invalid_value(rule: str) -> ErrorFactory:
+    """Report a value that violates a rule: `spec.n in body should be ...`."""
     return lambda path, value: invalid(_path(path), value, f"{path} in body {rule}")
 
 
-def mistyped(wanted: str) -> Make:
-    """A value of another type or format; what is shown is the type it has, or the value."""
+def wrong_type(expected: str) -> ErrorFactory:
+    """Report a wrong type, with the actual type as value, or a wrong format, with the value."""
 
-    def make(path: str, value: Any) -> FieldError:
-        shown = value.replace('"', '\\"')
-        rule = f'{path} in body must be of type {wanted}: "{shown}"'
+    def build_error(path: str, value: Any) -> FieldError:
+        escaped = value.replace('"', '\\"')
+        rule = f'{path} in body must be of type {expected}: "{escaped}"'
         return type_invalid(_path(path), value, rule)
 
-    return make
+    return build_error
 
 
-def missing(path: str, value: Any) -> FieldError:
+def missing_field(path: str, value: Any) -> FieldError:
     return required(_path(path))
 
 
-def not_among(values: list[str]) -> Make:
-    return lambda path, value: not_supported(_path(path), value, values)
+def unsupported_value(supported: list[str]) -> ErrorFactory:
+    return lambda path, value: not_supported(_path(path), value, supported)
 
 
-def longer_than(most: int) -> Make:
-    return lambda path, value: too_long(_path(path), most)
+def value_too_long(limit: int) -> ErrorFactory:
+    return lambda path, value: too_long(_path(path), limit)
 
 
-def more_than(most: int) -> Make:
-    return lambda path, value: too_many(_path(path), value, most)
+def too_many_items(limit: int) -> ErrorFactory:
+    return lambda path, value: too_many(_path(path), value, limit)
 
 
-def about_the_whole(rule: str) -> Make:
-    """What no single field is to blame for; the wire names the place only in the text."""
+def error_without_field(rule: str) -> ErrorFactory:
+    """Report an error that has no field on the wire; its message may include the path."""
     return lambda path, value: invalid(Path(), "", rule.format(path=path))
 
 
 def is_blocking(error: FieldError) -> bool:
-    """Whether further rules cannot be asked of a value that is wrong in this way."""
+    """Return whether CEL rules cannot be evaluated on a value with this error."""
     return error.type in _BLOCKING
 
 

@@ -1,7 +1,7 @@
-"""Pruning: dropping the fields of a value that its schema does not know.
+"""Pruning: drop the fields of a value that its schema does not declare.
 
-Each place of a schema becomes one function that looks only at what can be there, so a value is
-walked once and a subtree in which everything is kept is not walked at all.
+Each node of a schema is compiled to one function, so a value is walked once, and subtrees in which
+everything is kept are not walked at all.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,36 +9,36 @@ from typing import Any
 
 from apimachinery.meta.types import ObjectMeta
 from apimachinery.model.class_fields import fields_of
-from apimachinery.structural.node import META_FIELDS, Node
+from apimachinery.structural.schema_node import META_FIELDS, Node
 
 Prune = Callable[[Any, str, list[str]], None]
-"""Drop from a value at a path what is unknown, and note the paths of what was dropped."""
+"""Drops the unknown fields of a value at a path, and appends their paths to the list."""
 
 
-def compile_prune(node: Node, *, root: bool = False) -> Prune | None:
-    """What drops unknown fields from values of *node*; None if every value is kept as it is.
+def compile_pruning(node: Node, *, root: bool = False) -> Prune | None:
+    """Compile the pruning of values of *node*; None if every value is kept as it is.
 
-    *root* is the place of a whole resource, whose metadata is not the schema's business.
+    *root* marks the node of a whole resource, whose metadata is not pruned by its schema.
     """
-    members = {name: compile_prune(part) for name, part in node.properties.items()}
-    kept = META_FIELDS if root else _TYPE if node.embedded else frozenset[str]()
+    members = {name: compile_pruning(part) for name, part in node.properties.items()}
+    kept = META_FIELDS if root else _TYPE_META_FIELDS if node.embedded else frozenset[str]()
     if node.embedded and not root:
         members["metadata"] = _prune_metadata
-    others = compile_prune(node.additional) if node.additional else _drop_all
+    others = compile_pruning(node.additional) if node.additional else _drop_all
     items = _compile_items(node)
     if node.preserves_unknown:
-        return _preserving(node, members, kept, items)
+        return _prune_declared(node, members, kept, items)
     if node.type in _SCALARS or node.int_or_string:
-        # A value of the wrong type is refused by validation, with everything that is in it.
+        # Keep an object in place of a scalar: validation rejects it with all its content.
         return None
-    return _pruning(node, members, kept, others, items)
+    return _prune_unknown(node, members, kept, others, items)
 
 
-_TYPE = META_FIELDS - {"metadata"}
+_TYPE_META_FIELDS = META_FIELDS - {"metadata"}
 _SCALARS = frozenset(("string", "integer", "number", "boolean"))
 
 
-def _pruning(
+def _prune_unknown(
     node: Node,
     members: Mapping[str, Prune | None],
     kept: frozenset[str],
@@ -69,22 +69,22 @@ def _pruning(
     return prune
 
 
-def _preserving(
+def _prune_declared(
     node: Node,
     members: Mapping[str, Prune | None],
     kept: frozenset[str],
     items: Prune | None,
 ) -> Prune | None:
-    """Unknown members stay, with all that is in them; known ones are looked into."""
-    known = {name: below for name, below in members.items() if below and name not in kept}
-    others = compile_prune(node.additional) if node.additional else None
-    if not known and others is None and items is None:
+    """Keep unknown members with all their content; prune inside the declared ones."""
+    declared = {name: below for name, below in members.items() if below and name not in kept}
+    others = compile_pruning(node.additional) if node.additional else None
+    if not declared and others is None and items is None:
         return None
 
     def prune(value: Any, path: str, dropped: list[str]) -> None:
         if isinstance(value, dict):
             for name, member in value.items():
-                below = known.get(name, others if name not in members else None)
+                below = declared.get(name, others if name not in members else None)
                 if below is not None and name not in kept:
                     below(member, _join(path, name), dropped)
         elif isinstance(value, list) and items is not None:
@@ -96,21 +96,21 @@ def _preserving(
 
 def _compile_items(node: Node) -> Prune | None:
     if node.items is not None:
-        return compile_prune(node.items)
+        return compile_pruning(node.items)
     return None if node.preserves_unknown else _drop_all
 
 
 def _prune_metadata(value: Any, path: str, dropped: list[str]) -> None:
-    """Metadata is the same in every resource."""
+    """Prune by the fields of ObjectMeta, which all resources share."""
     if isinstance(value, dict):
-        known = {field.wire for field in fields_of(ObjectMeta)}
-        for name in value.keys() - known:
+        declared = {field.wire for field in fields_of(ObjectMeta)}
+        for name in value.keys() - declared:
             dropped.append(_join(path, name))
             del value[name]
 
 
 def _drop_all(value: Any, path: str, dropped: list[str]) -> None:
-    """Nothing is known of this place, so no member of it is either."""
+    """Drop all members: the node declares neither properties nor items."""
     if isinstance(value, dict):
         dropped += [_join(path, name) for name in value]
         value.clear()

@@ -1,34 +1,35 @@
-"""Validating values: one function for each place of a schema, and for each alternative in it.
+"""Validation of values by the keywords of a schema, compiled to one function per node.
 
-On an update a part that has not changed is not asked again: what was stored before a rule became
-stricter can still be written, as long as nobody touches it (ratcheting). Alternatives are asked
-as a whole, since whether one holds is a matter of all its parts.
+Updates are ratcheting: parts that have not changed are not validated, so an object that was stored
+before a rule became stricter can still be updated, as long as the invalid part stays unchanged.
+Alternatives (`anyOf` and so on) are always validated as a whole, because whether one matches
+depends on all its parts.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from apimachinery.structural.node import JSONSchema
 from apimachinery.structural.problems import (
     Problem,
     Problems,
-    about_the_whole,
-    item,
-    member,
-    missing,
+    error_without_field,
+    item_step,
+    member_step,
+    missing_field,
 )
+from apimachinery.structural.schema_node import JSONSchema
 from apimachinery.structural.value_checks import (
     Check,
     compile_enum,
     compile_type,
+    equal_json,
     json_type,
-    same,
     scalar_checks,
     size_checks,
 )
 
 Validate = Callable[[Any, Any], Problems]
-"""From a value, and what was in its place before or ABSENT, to everything wrong with it."""
+"""Returns all problems of a value, given the old value in its place or ABSENT."""
 
 
 class _Absent:
@@ -37,48 +38,48 @@ class _Absent:
 
 
 ABSENT: Final = _Absent()
-"""There was nothing before, or nobody can tell which part it was."""
+"""Stands for the old value if there is none, or if it cannot be identified."""
 
 _NOTHING: Final[Problems] = []
 
 
 def compile_validation(schema: JSONSchema) -> Validate:
-    """What finds everything wrong with values of *schema*."""
+    """Compile the validation of values of *schema*."""
     check_type = compile_type(schema)
     by_type = _by_type(schema)
     check_enum = compile_enum(schema)
-    composite = list(_composites(schema))
+    composites = list(_composites(schema))
 
     def validate(value: Any, old: Any) -> Problems:
-        if old is not ABSENT and same(value, old):
+        if old is not ABSENT and equal_json(value, old):
             return _NOTHING
-        found: Problems = []
+        problems: Problems = []
         if check_type is not None and (problem := check_type(value)):
-            found.append(problem)
+            problems.append(problem)
         if value is not None:
-            for part in composite:
-                found += part(value, old)
-        for step in by_type.get(json_type(value), ()):
-            found += step(value, old)
+            for composite in composites:
+                problems += composite(value, old)
+        for validate_typed in by_type.get(json_type(value), ()):
+            problems += validate_typed(value, old)
         if check_enum is not None and (problem := check_enum(value)):
-            found.append(problem)
-        return found
+            problems.append(problem)
+        return problems
 
     return validate
 
 
 def _by_type(schema: JSONSchema) -> Mapping[str, Sequence[Validate]]:
-    found: dict[str, list[Validate]] = {}
+    by_type: dict[str, list[Validate]] = {}
     for types, check in scalar_checks(schema):
         for name in types:
-            found.setdefault(name, []).append(_of_one(check))
-    for name, steps in (("array", _array(schema)), ("object", _object(schema))):
-        if collected := list(steps):
-            found[name] = collected
-    return found
+            by_type.setdefault(name, []).append(_from_check(check))
+    for name, validations in (("array", _array(schema)), ("object", _object(schema))):
+        if collected := list(validations):
+            by_type[name] = collected
+    return by_type
 
 
-def _of_one(check: Check) -> Validate:
+def _from_check(check: Check) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         problem = check(value)
         return _NOTHING if problem is None else [problem]
@@ -88,7 +89,7 @@ def _of_one(check: Check) -> Validate:
 
 def _array(schema: JSONSchema) -> Iterator[Validate]:
     for check in size_checks(schema, "Items"):
-        yield _of_one(check)
+        yield _from_check(check)
     items = schema.get("items")
     if isinstance(items, Mapping):
         keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
@@ -98,32 +99,32 @@ def _array(schema: JSONSchema) -> Iterator[Validate]:
 
 def _each_item(below: Validate, keys: tuple[str, ...]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
-        before = _keyed(old, keys) if keys and isinstance(old, list) else {}
-        found: Problems = []
-        for position, one in enumerate(value):
-            previous = before.get(_key(one, keys), ABSENT) if before else ABSENT
-            if problems := below(one, previous):
-                found += [problem.below(item(position)) for problem in problems]
-        return found
+        before = _by_keys(old, keys) if keys and isinstance(old, list) else {}
+        problems: Problems = []
+        for position, item in enumerate(value):
+            previous = before.get(_key_values(item, keys), ABSENT) if before else ABSENT
+            if item_problems := below(item, previous):
+                problems += [problem.below(item_step(position)) for problem in item_problems]
+        return problems
 
     return validate
 
 
-def _keyed(items: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
-    return {_key(one, keys): one for one in items if isinstance(one, dict)}
+def _by_keys(items: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
+    return {_key_values(item, keys): item for item in items if isinstance(item, dict)}
 
 
-def _key(one: Any, keys: tuple[str, ...]) -> Any:
-    if not isinstance(one, dict):
+def _key_values(item: Any, keys: tuple[str, ...]) -> Any:
+    if not isinstance(item, dict):
         return None
-    return tuple(str(one.get(key)) for key in keys)
+    return tuple(str(item.get(key)) for key in keys)
 
 
 def _object(schema: JSONSchema) -> Iterator[Validate]:
     for check in size_checks(schema, "Properties"):
-        yield _of_one(check)
-    if needed := schema.get("required"):
-        yield _required(needed)
+        yield _from_check(check)
+    if required := schema.get("required"):
+        yield _required(required)
     properties = schema.get("properties") or {}
     additional = schema.get("additionalProperties")
     if properties:
@@ -131,12 +132,14 @@ def _object(schema: JSONSchema) -> Iterator[Validate]:
             {name: compile_validation(part) for name, part in sorted(properties.items())}
         )
     if isinstance(additional, Mapping):
-        yield _each_other(compile_validation(additional), frozenset(properties))
+        yield _each_undeclared(compile_validation(additional), frozenset(properties))
 
 
 def _required(names: list[str]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
-        return [Problem(missing, None, member(name)) for name in names if name not in value]
+        return [
+            Problem(missing_field, None, member_step(name)) for name in names if name not in value
+        ]
 
     return validate
 
@@ -144,27 +147,27 @@ def _required(names: list[str]) -> Validate:
 def _each_property(below: Mapping[str, Validate]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         before = old if isinstance(old, dict) else _EMPTY
-        found: Problems = []
-        for name, check in below.items():
+        problems: Problems = []
+        for name, validate_member in below.items():
             if name not in value:
                 continue
-            if problems := check(value[name], before.get(name, ABSENT)):
-                found += [problem.below(member(name)) for problem in problems]
-        return found
+            if member_problems := validate_member(value[name], before.get(name, ABSENT)):
+                problems += [problem.below(member_step(name)) for problem in member_problems]
+        return problems
 
     return validate
 
 
-def _each_other(below: Validate, declared: frozenset[str]) -> Validate:
+def _each_undeclared(below: Validate, declared: frozenset[str]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         before = old if isinstance(old, dict) else _EMPTY
-        found: Problems = []
-        for name, one in value.items():
+        problems: Problems = []
+        for name, member in value.items():
             if name in declared:
                 continue
-            if problems := below(one, before.get(name, ABSENT)):
-                found += [problem.below(member(name)) for problem in problems]
-        return found
+            if member_problems := below(member, before.get(name, ABSENT)):
+                problems += [problem.below(member_step(name)) for problem in member_problems]
+        return problems
 
     return validate
 
@@ -180,15 +183,17 @@ def _composites(schema: JSONSchema) -> Iterator[Validate]:
     if parts := schema.get("allOf"):
         yield _all_of([compile_validation(part) for part in parts])
     if (part := schema.get("not")) is not None:
-        yield _none_of(compile_validation(part))
+        yield _not(compile_validation(part))
 
 
-_AT_LEAST_ONE: Final = about_the_whole('"{path}" must validate at least one schema (anyOf)')
-_ONE: Final = '"{path}" must validate one and only one schema (oneOf). Found '
-_NO_ONE: Final = about_the_whole(f"{_ONE}none valid")
-_ALL: Final = about_the_whole('"{path}" must validate all the schemas (allOf)')
-_NO_ALL: Final = about_the_whole('"{path}" must validate all the schemas (allOf). None validated')
-_NOT: Final = about_the_whole('"{path}" must not validate the schema (not)')
+_ANY_OF: Final = error_without_field('"{path}" must validate at least one schema (anyOf)')
+_ONE_OF: Final = '"{path}" must validate one and only one schema (oneOf). Found '
+_ONE_OF_NONE: Final = error_without_field(f"{_ONE_OF}none valid")
+_ALL_OF: Final = error_without_field('"{path}" must validate all the schemas (allOf)')
+_ALL_OF_NONE: Final = error_without_field(
+    '"{path}" must validate all the schemas (allOf). None validated'
+)
+_NOT: Final = error_without_field('"{path}" must not validate the schema (not)')
 
 
 def _any_of(parts: list[Validate]) -> Validate:
@@ -199,7 +204,7 @@ def _any_of(parts: list[Validate]) -> Validate:
             if not problems:
                 return _NOTHING
             first = first or problems
-        return [Problem(_AT_LEAST_ONE, None), *first]
+        return [Problem(_ANY_OF, None), *first]
 
     return validate
 
@@ -211,8 +216,8 @@ def _one_of(parts: list[Validate]) -> Validate:
         if valid == 1:
             return _NOTHING
         if valid == 0:
-            return [Problem(_NO_ONE, None), *outcomes[0]]
-        return [Problem(about_the_whole(f"{_ONE}{valid} valid alternatives"), None)]
+            return [Problem(_ONE_OF_NONE, None), *outcomes[0]]
+        return [Problem(error_without_field(f"{_ONE_OF}{valid} valid alternatives"), None)]
 
     return validate
 
@@ -223,13 +228,13 @@ def _all_of(parts: list[Validate]) -> Validate:
         valid = sum(not problems for problems in outcomes)
         if valid == len(parts):
             return _NOTHING
-        found = [problem for problems in outcomes for problem in problems]
-        return [*found, Problem(_ALL if valid else _NO_ALL, None)]
+        all_problems = [problem for problems in outcomes for problem in problems]
+        return [*all_problems, Problem(_ALL_OF if valid else _ALL_OF_NONE, None)]
 
     return validate
 
 
-def _none_of(part: Validate) -> Validate:
+def _not(part: Validate) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         return _NOTHING if part(value, ABSENT) else [Problem(_NOT, None)]
 

@@ -1,15 +1,15 @@
-"""What makes a schema structural: every place has a type, and nothing contradicts it.
+"""Validate that a schema is structural: every node has a type, and nothing contradicts it.
 
-These are the rules a definition's `openAPIV3Schema` is held to before it is compiled. Texts and
-paths are the original's, since they are what people search for.
+The `openAPIV3Schema` of a definition must pass these rules before it is compiled. Messages and
+paths are those of Kubernetes, because people search for them.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
 from apimachinery.fieldpath import FieldErrors, Path, forbidden, invalid, required
-from apimachinery.structural.node import JSONSchema
 from apimachinery.structural.patterns import InvalidPattern, compile_pattern
+from apimachinery.structural.schema_node import JSONSchema
 
 Level = Literal["root", "item", "field"]
 
@@ -25,20 +25,20 @@ _IS_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 
 
 def validate_structural(schema: JSONSchema, path: Path) -> FieldErrors:
-    """Everything that keeps *schema* from being structural, in the order of the texts."""
-    found = [*_invariants(schema, "root", path), *_completeness(schema, schema, path, path)]
-    yield from sorted(found, key=str)
+    """Yield every violation of the rules of structural schemas, sorted by message."""
+    errors = [*_invariants(schema, "root", path), *_completeness(schema, schema, path, path)]
+    yield from sorted(errors, key=str)
 
 
 def _invariants(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
-    yield from _below(schema, level, path)
+    yield from _children(schema, level, path)
     yield from _extensions(schema, path)
-    yield from _values(schema, path, exempt=_exempt(schema))
+    yield from _value_validations(schema, path, exempt=_exempt(schema))
     yield from _type(schema, level, path)
     yield from _resource(schema, level, path)
 
 
-def _below(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
+def _children(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
     items, additional = schema.get("items"), schema.get("additionalProperties")
     if schema.get("type") == "array" and items is None:
         yield required(path.child("items"), "must be specified")
@@ -73,7 +73,7 @@ def _type(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
 
 
 def _resource(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
-    """What is known of every resource may be restricted, not redefined."""
+    """Check that apiVersion, kind and metadata of a resource are restricted but not redefined."""
     properties = schema.get("properties") or {}
     embedded = schema.get(_EMBEDDED)
     if embedded and schema.get("additionalProperties") is not None:
@@ -102,8 +102,12 @@ def _metadata(schema: JSONSchema | None, level: Level, path: Path) -> FieldError
         yield invalid(here.child("type"), schema.get("type", ""), "must be object")
     if level != "root":
         return
-    rest = {key for key, value in schema.items() if value} - {"type", "default", "properties"}
-    if rest or not set(schema.get("properties") or ()) <= {"name", "generateName"}:
+    other_keywords = {key for key, value in schema.items() if value} - {
+        "type",
+        "default",
+        "properties",
+    }
+    if other_keywords or not set(schema.get("properties") or ()) <= {"name", "generateName"}:
         yield forbidden(
             here,
             "must not specify anything other than name and generateName, but metadata is"
@@ -111,11 +115,8 @@ def _metadata(schema: JSONSchema | None, level: Level, path: Path) -> FieldError
         )
 
 
-# Value validations
-
-
 def _exempt(schema: JSONSchema) -> str:
-    """Where types may stand all the same: the one idiom for "a number or a text"."""
+    """Return the keyword that may hold types: the idiom for an integer or a string."""
     if _types(schema.get("anyOf")) == _INT_OR_STRING:
         return "anyOf"
     first: JSONSchema = next(iter(schema.get("allOf") or ()), {})
@@ -126,7 +127,7 @@ def _types(parts: Any) -> list[Any]:
     return [dict(part) for part in parts or ()]
 
 
-def _values(schema: JSONSchema, path: Path, *, exempt: str = "") -> FieldErrors:
+def _value_validations(schema: JSONSchema, path: Path, *, exempt: str = "") -> FieldErrors:
     for keyword in ("anyOf", "allOf", "oneOf"):
         for position, part in enumerate(schema.get(keyword) or ()):
             if keyword == "anyOf" and exempt == "anyOf":
@@ -144,17 +145,17 @@ def _values(schema: JSONSchema, path: Path, *, exempt: str = "") -> FieldErrors:
 
 
 def _nested(schema: JSONSchema, path: Path, *, exempt: str = "") -> FieldErrors:
-    """A schema within `anyOf` and the like: it may restrict values and say nothing else."""
-    yield from _values(schema, path, exempt=exempt)
+    """Check a schema inside `anyOf` and the like, which may hold value validations only."""
+    yield from _value_validations(schema, path, exempt=exempt)
     if isinstance(schema.get("items"), Mapping):
         yield from _nested(schema["items"], path.child("items"))
     properties = schema.get("properties") or {}
     for name, part in properties.items():
         yield from _nested(part, path.child("properties").key(name))
-    for keyword, wanted in _NOT_NESTED.items():
+    for keyword, required_state in _NOT_NESTED.items():
         value = schema.get(keyword)
-        if value is not None and (value or wanted == "undefined"):
-            yield forbidden(path.child(keyword), f"must be {wanted} to be structural")
+        if value is not None and (value or required_state == "undefined"):
+            yield forbidden(path.child(keyword), f"must be {required_state} to be structural")
     if "metadata" in properties:
         here = path.child("properties").key("metadata")
         yield forbidden(here, "must not be specified in a nested context")
@@ -181,7 +182,7 @@ _NOT_NESTED: Final[Mapping[str, str]] = {
 def _completeness(
     values: JSONSchema, schema: JSONSchema | None, place: Path, path: Path
 ) -> FieldErrors:
-    """What alternatives speak of must be in the skeleton, too."""
+    """Check that the skeleton declares every field that alternatives refer to."""
     for part, here in _alternatives(values, path):
         yield from _nested_completeness(part, schema, place, here)
 
@@ -198,10 +199,10 @@ def _nested_completeness(
         yield from _nested_completeness(
             values["items"], items, place.child("items"), path.child("items")
         )
-    known = schema.get("properties") or {}
+    declared = schema.get("properties") or {}
     for name, part in (values.get("properties") or {}).items():
-        there, here = (each.child("properties").key(name) for each in (place, path))
-        yield from _nested_completeness(part, known.get(name), there, here)
+        there, here = (parent.child("properties").key(name) for parent in (place, path))
+        yield from _nested_completeness(part, declared.get(name), there, here)
 
 
 def _alternatives(schema: JSONSchema, path: Path) -> Iterator[tuple[JSONSchema, Path]]:

@@ -1,28 +1,28 @@
-"""Value validations of single values: types, bounds, lengths, patterns, formats, enums.
+"""Checks of single values: types, bounds, lengths, patterns, formats and enums.
 
-Each keyword of a schema becomes one function of a value. Messages are those of the original.
+Each keyword of a schema is compiled to one function. Messages are those of Kubernetes.
 """
 
 from collections.abc import Callable, Iterator
 from math import isinf
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import orjson
 
 from apimachinery.scalars.wire_types import INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 from apimachinery.structural.formats import format_check
-from apimachinery.structural.node import JSONSchema
 from apimachinery.structural.patterns import compile_pattern
 from apimachinery.structural.problems import (
-    Make,
+    ErrorFactory,
     Problem,
-    about_the_whole,
-    breaks,
-    longer_than,
-    mistyped,
-    more_than,
-    not_among,
+    error_without_field,
+    invalid_value,
+    too_many_items,
+    unsupported_value,
+    value_too_long,
+    wrong_type,
 )
+from apimachinery.structural.schema_node import JSONSchema
 
 Check = Callable[[Any], Problem | None]
 
@@ -38,138 +38,138 @@ _TYPES: Final = {
 
 
 def json_type(value: Any) -> str:
-    """What JSON calls a value."""
+    """Return the JSON type of a value as schemas name it."""
     return _TYPES[type(value)]
 
 
 def compile_type(schema: JSONSchema) -> Check | None:
-    """The check of the type; None if any will do."""
-    wanted = schema.get("type", "")
+    """Compile the check of the type; None if any type is allowed."""
+    expected = schema.get("type", "")
     if schema.get("x-kubernetes-int-or-string"):
-        accepted, wanted = frozenset(("integer", "string")), "integer,string"
-    elif not wanted:
+        accepted, expected = frozenset(("integer", "string")), "integer,string"
+    elif not expected:
         return None
     else:
-        accepted = frozenset(("integer", "number") if wanted == "number" else (wanted,))
+        accepted = frozenset(("integer", "number") if expected == "number" else (expected,))
     if schema.get("nullable"):
         accepted |= {"null"}
-    make = mistyped(wanted)
+    error = wrong_type(expected)
 
     def check(value: Any) -> Problem | None:
-        found = _TYPES[type(value)]
-        return None if found in accepted else Problem(make, found)
+        actual = _TYPES[type(value)]
+        return None if actual in accepted else Problem(error, actual)
 
-    def check_whole(value: Any) -> Problem | None:
+    def check_integer(value: Any) -> Problem | None:
         if _TYPES[type(value)] not in _NUMBER:
             return check(value)
-        return None if _is_whole(value) else Problem(make, "number")
+        return None if _is_integer(value) else Problem(error, "number")
 
-    return check_whole if "integer" in accepted and "number" not in accepted else check
+    return check_integer if "integer" in accepted and "number" not in accepted else check
 
 
-def _is_whole(value: float) -> bool:
-    """Whether a number is an integer to those who read one beyond 64 bits as a fraction."""
+def _is_integer(value: float) -> bool:
+    """Return whether a number is an integer in Go, which decodes larger than 64 bits as float."""
     if isinstance(value, int):
         return INT64_MIN <= value <= INT64_MAX
     return value.is_integer() and abs(value) <= _MAX_EXACT
 
 
 def scalar_checks(schema: JSONSchema) -> Iterator[tuple[frozenset[str], Check]]:
-    """The checks of what is neither a list nor an object, each with the types it is for."""
+    """Yield the checks of strings and numbers, each with the types it applies to."""
     yield from ((_STRING, check) for check in _string_checks(schema))
     yield from ((_NUMBER, check) for check in _number_checks(schema))
 
 
 _MAX_EXACT: Final = 2**53 - 1
-"""Up to here every integer can be written as a fraction and read again."""
+"""The largest integer up to which floats represent every integer exactly."""
 _STRING: Final = frozenset(("string",))
 _NUMBER: Final = frozenset(("integer", "number"))
 
 
 def compile_enum(schema: JSONSchema) -> Check | None:
-    """The check that a value is one of those listed."""
+    """Compile the check that a value is one of the enum; None without an enum."""
     values = schema.get("enum")
     if not values:
         return None
-    known = {canonical(value) for value in values}
-    shown = [value if isinstance(value, str) else canonical(value).decode() for value in values]
-    make = not_among(shown)
-    return lambda value: None if canonical(value) in known else Problem(make, value)
+    supported = {canonical(value) for value in values}
+    texts = [value if isinstance(value, str) else canonical(value).decode() for value in values]
+    error = unsupported_value(texts)
+    return lambda value: None if canonical(value) in supported else Problem(error, value)
 
 
 def canonical(value: Any) -> bytes:
-    """Bytes that are equal for equal JSON values: 1 and 1.0 are, 1 and true are not."""
+    """Return bytes that are equal for equal JSON values: for 1 and 1.0, but not 1 and true."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:
         value = int(value)
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal."""
-    return bool(one == other) and canonical(one) == canonical(other)
+def equal_json(left: Any, right: Any) -> bool:
+    return bool(left == right) and canonical(left) == canonical(right)
 
 
 def _string_checks(schema: JSONSchema) -> Iterator[Check]:
-    if (most := schema.get("maxLength")) is not None:
-        yield _unless(lambda text, most=most: len(text) <= most, longer_than(most))
-    if (least := schema.get("minLength")) is not None:
-        rule = breaks(f"should be at least {least} chars long")
-        yield _unless(lambda text, least=least: len(text) >= least, rule)
+    if (limit := schema.get("maxLength")) is not None:
+        yield _unless(lambda text, limit=limit: len(text) <= limit, value_too_long(limit))
+    if (limit := schema.get("minLength")) is not None:
+        error = invalid_value(f"should be at least {limit} chars long")
+        yield _unless(lambda text, limit=limit: len(text) >= limit, error)
     if pattern := schema.get("pattern"):
-        yield _unless(compile_pattern(pattern), breaks(f"should match '{pattern}'"))
-    if (named := schema.get("format")) and (check := format_check(named)):
-        yield _unless(check, mistyped(named))
+        yield _unless(compile_pattern(pattern), invalid_value(f"should match '{pattern}'"))
+    if (name := schema.get("format")) and (check := format_check(name)):
+        yield _unless(check, wrong_type(name))
 
 
 def _number_checks(schema: JSONSchema) -> Iterator[Check]:
     if (factor := schema.get("multipleOf")) is not None:
-        rule = breaks(f"should be a multiple of {_number(factor)}")
-        yield _unless(lambda number, factor=factor: _is_multiple(number, factor), rule)
-    if (most := schema.get("maximum")) is not None:
-        yield _upper(most, bool(schema.get("exclusiveMaximum")))
-    if (least := schema.get("minimum")) is not None:
-        yield _lower(least, bool(schema.get("exclusiveMinimum")))
+        error = invalid_value(f"should be a multiple of {_number_text(factor)}")
+        yield _unless(lambda number, factor=factor: _is_multiple(number, factor), error)
+    if (limit := schema.get("maximum")) is not None:
+        yield _upper_bound(limit, bool(schema.get("exclusiveMaximum")))
+    if (limit := schema.get("minimum")) is not None:
+        yield _lower_bound(limit, bool(schema.get("exclusiveMinimum")))
     if bounds := _RANGES.get(schema.get("format", "")):
         low, high = bounds
-        kind, named = schema.get("type", "number"), schema["format"]
-        rule = about_the_whole(f"Checked value must be of type {kind} with format {named}")
-        yield _unless(lambda number, low=low, high=high: low <= number <= high, rule)
+        kind, name = schema.get("type", "number"), schema["format"]
+        error = error_without_field(f"Checked value must be of type {kind} with format {name}")
+        yield _unless(lambda number, low=low, high=high: low <= number <= high, error)
 
 
 _RANGES: Final = {"int32": (INT32_MIN, INT32_MAX), "int64": (INT64_MIN, INT64_MAX)}
 
 
-def _upper(most: float, exclusive: bool) -> Check:
+def _upper_bound(limit: float, exclusive: bool) -> Check:
     if exclusive:
-        return _unless(lambda number: number < most, breaks(f"should be less than {_number(most)}"))
-    rule = breaks(f"should be less than or equal to {_number(most)}")
-    return _unless(lambda number: number <= most, rule)
+        error = invalid_value(f"should be less than {_number_text(limit)}")
+        return _unless(lambda number: number < limit, error)
+    error = invalid_value(f"should be less than or equal to {_number_text(limit)}")
+    return _unless(lambda number: number <= limit, error)
 
 
-def _lower(least: float, exclusive: bool) -> Check:
+def _lower_bound(limit: float, exclusive: bool) -> Check:
     if exclusive:
-        rule = breaks(f"should be greater than {_number(least)}")
-        return _unless(lambda number: number > least, rule)
-    rule = breaks(f"should be greater than or equal to {_number(least)}")
-    return _unless(lambda number: number >= least, rule)
+        error = invalid_value(f"should be greater than {_number_text(limit)}")
+        return _unless(lambda number: number > limit, error)
+    error = invalid_value(f"should be greater than or equal to {_number_text(limit)}")
+    return _unless(lambda number: number >= limit, error)
 
 
-def _unless(holds: Callable[..., bool], make: Make) -> Check:
-    return lambda value: None if holds(value) else Problem(make, value)
+def _unless(is_valid: Callable[..., bool], error: ErrorFactory) -> Check:
+    return lambda value: None if is_valid(value) else Problem(error, value)
 
 
-def size_checks(schema: JSONSchema, what: str) -> Iterator[Check]:
-    """The checks of how many Items, or Properties, there are; those of an object come first."""
-    if (most := schema.get(f"max{what}")) is not None:
-        yield _at_most(most)
-    if (least := schema.get(f"min{what}")) is not None:
-        rule = breaks(f"should have at least {least} {what.lower()}")
-        yield _unless(lambda value, least=least: len(value) >= least, rule)
+def size_checks(schema: JSONSchema, unit: Literal["Items", "Properties"]) -> Iterator[Check]:
+    """Yield the checks of how many items or properties a value has."""
+    if (limit := schema.get(f"max{unit}")) is not None:
+        yield _at_most(limit)
+    if (limit := schema.get(f"min{unit}")) is not None:
+        error = invalid_value(f"should have at least {limit} {unit.lower()}")
+        yield _unless(lambda value, limit=limit: len(value) >= limit, error)
 
 
-def _at_most(most: int) -> Check:
-    make = more_than(most)
-    return lambda value: None if len(value) <= most else Problem(make, len(value))
+def _at_most(limit: int) -> Check:
+    error = too_many_items(limit)
+    return lambda value: None if len(value) <= limit else Problem(error, len(value))
 
 
 def _is_multiple(number: float, factor: float) -> bool:
@@ -181,6 +181,6 @@ def _is_multiple(number: float, factor: float) -> bool:
     return abs(ratio - round(ratio)) < 1e-9 * max(1.0, abs(ratio))
 
 
-def _number(value: float) -> str:
-    """A number as the original writes it, without the fraction of a whole one."""
+def _number_text(value: float) -> str:
+    """Return a number as Kubernetes writes it: whole numbers without a fraction."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e21 else repr(value)

@@ -1,3 +1,3 @@
-"""Resources that are defined at run time: CustomResourceDefinitions."""
+"""The apiextensions.k8s.io group: CustomResourceDefinitions."""
 
 GROUP = "apiextensions.k8s.io"

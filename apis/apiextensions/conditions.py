@@ -1,4 +1,4 @@
-"""The conditions of a definition: what they are called, and how they are read and written."""
+"""Conditions of a CustomResourceDefinition: their types, reading and writing."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -17,18 +17,18 @@ def find(
     definition: CustomResourceDefinition, type_: str
 ) -> CustomResourceDefinitionCondition | None:
     conditions: Iterable[CustomResourceDefinitionCondition] = definition.status.conditions or ()
-    return next((found for found in conditions if found.type == type_), None)
+    return next((condition for condition in conditions if condition.type == type_), None)
 
 
 def is_true(definition: CustomResourceDefinition, type_: str) -> bool:
-    found = find(definition, type_)
-    return found is not None and found.status == "True"
+    condition = find(definition, type_)
+    return condition is not None and condition.status == "True"
 
 
 def set_condition(
     definition: CustomResourceDefinition, wanted: CustomResourceDefinitionCondition, now: datetime
 ) -> bool:
-    """Put *wanted* in the place of its predecessor; says whether anything changed."""
+    """Set a condition, replacing that of the same type; return whether anything changed."""
     present = find(definition, wanted.type)
     if present is not None and _said(present) == _said(wanted):
         return False
@@ -40,7 +40,7 @@ def set_condition(
         definition.status.conditions = [*conditions, wanted]
     else:
         definition.status.conditions = [
-            wanted if found is present else found for found in conditions
+            wanted if condition is present else condition for condition in conditions
         ]
     return True
 

@@ -1,3 +1,3 @@
-"""Coordination: leases, by which programs agree on who does something."""
+"""The coordination.k8s.io group: leases, used for leader election."""
 
 GROUP = "coordination.k8s.io"

@@ -1,4 +1,4 @@
-"""What makes a lease wrong."""
+"""Validation of leases."""
 
 from typing import Final
 
@@ -28,7 +28,7 @@ def validate_lease_spec(spec: LeaseSpec, path: Path) -> FieldErrors:
 
 
 def _validate_strategy(strategy: str, path: Path) -> FieldErrors:
-    # Kubernetes names the field twice, and clients have learnt to read it so.
+    # Kubernetes repeats the field name in the message; clients match it.
     here = path.child("strategy")
     if "/" not in strategy:
         if strategy not in _STRATEGIES:

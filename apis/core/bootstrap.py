@@ -1,17 +1,17 @@
-"""The objects that clients expect of every server: four namespaces and the service of the API.
+"""Bootstrap objects that clients expect of every server: four namespaces and the API's Service.
 
 Every worker creates them when it starts, so it does not matter which one comes first, nor whether
-they are there from the last time. What somebody changed since is left alone.
+they exist from an earlier start. Existing objects are not changed.
 """
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from apimachinery.errors import AlreadyExists
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.schema import GroupResource
 from apis.core import GROUP, v1
-from apis.core.v1.defaults import set_service_defaults, set_service_port_defaults
+from client.client import AsyncClient
 
 NAMESPACES: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
 API_PORT: Final = 443
@@ -24,14 +24,8 @@ class BootstrapObject(NamedTuple):
     object: Object
 
 
-class Creator(Protocol):
-    """Creates an object as a client would, or raises AlreadyExists."""
-
-    async def create(self, resource: GroupResource, obj: Object) -> object: ...
-
-
 def bootstrap_objects(*, port: int = 6443, cluster_ip: str = "") -> Iterator[BootstrapObject]:
-    """Make the objects, those first that others need; *port* is where the server listens."""
+    """Yield the objects, namespaces first; *port* is where the server listens."""
     for name in NAMESPACES:
         namespace = v1.Namespace(metadata=ObjectMeta(name=name))
         yield BootstrapObject(GroupResource(GROUP, "namespaces"), namespace)
@@ -39,19 +33,27 @@ def bootstrap_objects(*, port: int = 6443, cluster_ip: str = "") -> Iterator[Boo
 
 
 async def create_bootstrap_objects(
-    server: Creator, *, port: int = 6443, cluster_ip: str = ""
+    client: AsyncClient, *, port: int = 6443, cluster_ip: str = ""
 ) -> None:
-    """Create what is not there yet."""
+    """Create the objects that do not exist yet."""
     for resource, obj in bootstrap_objects(port=port, cluster_ip=cluster_ip):
+        namespace = obj.metadata.namespace
+        collection = client.of(
+            type(obj),
+            namespace=namespace or None,
+            resource=resource.resource,
+            namespaced=bool(namespace),
+            api_version="v1",
+        )
         try:
-            await server.create(resource, obj)
+            await collection.create(obj)
         except AlreadyExists:
             continue
 
 
 def _api_service(port: int, cluster_ip: str) -> v1.Service:
     https = v1.ServicePort(name="https", port=API_PORT, target_port=port)
-    service = v1.Service(
+    return v1.Service(
         metadata=ObjectMeta(
             name="kubernetes",
             namespace="default",
@@ -59,7 +61,3 @@ def _api_service(port: int, cluster_ip: str) -> v1.Service:
         ),
         spec=v1.ServiceSpec(ports=[https], cluster_ip=cluster_ip),
     )
-    # It never was a document, so nobody else gives it the defaults of one.
-    set_service_defaults(service)
-    set_service_port_defaults(https)
-    return service

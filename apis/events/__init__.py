@@ -1,3 +1,3 @@
-"""Events as newer reporters write them. They are the events of the core group, in other words."""
+"""The events.k8s.io group: the events of core with newer field names and stricter validation."""
 
 GROUP = "events.k8s.io"

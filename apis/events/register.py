@@ -1,7 +1,6 @@
-"""What clients and servers need to know of the group: its kind, and what it is in core.
+"""Register the group's kind and its conversion to the event of core.
 
-The internal form of an event is that of the core group, which therefore has to be in the scheme
-first.
+The internal type of an event is that of the core group, which must be registered first.
 """
 
 from typing import Final
@@ -44,7 +43,7 @@ LABELS: Final = {
 
 
 def add_to_scheme(scheme: Scheme) -> None:
-    """Add the group; raises NotRegistered if core is not there."""
+    """Register the group. Raises NotRegistered if core is not registered."""
     scheme.kinds_of(core.Event)
     scheme.add(V1, v1.Event)
     scheme.add_similar(v1.Event, core.Event, renames=NAMES)
@@ -52,7 +51,7 @@ def add_to_scheme(scheme: Scheme) -> None:
 
 
 def field_label(label: str, value: str) -> tuple[str, str]:
-    """A field selector in the words of core."""
+    """Translate a field label of this group into that of core."""
     if label not in LABELS:
         raise ValueError(f"field label not supported: {label}")
     return LABELS[label], value

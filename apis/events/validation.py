@@ -1,7 +1,7 @@
-"""What makes an event wrong that is written through this group.
+"""Validation of events written through events.k8s.io.
 
-Whoever uses it is a newer reporter: its events are complete, say nothing in the deprecated fields,
-and change in nothing but their series.
+Its clients are newer reporters: events must be complete, must not set deprecated fields, and only
+their series may change.
 """
 
 from typing import Final
@@ -14,7 +14,7 @@ from apis.core.validation.event import validate_event
 TYPES: Final = ("Normal", "Warning")
 REPORTER: Final = "reportingController"
 
-# In the order in which Kubernetes names them, in the words of core.
+# In the order of Kubernetes' messages, by their names in core.
 _FIXED: Final = (
     ("involvedObject", "involved_object"),
     ("reason", "reason"),

@@ -1,3 +1,3 @@
-"""The example group: one kind, two versions that differ, written as any group can be."""
+"""The example group: one kind in two different versions."""
 
 GROUP = "gadgets.example.io"

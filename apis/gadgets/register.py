@@ -1,4 +1,4 @@
-"""What clients and servers need to know of the group: its kinds, defaults and conversions."""
+"""Register the group's kinds, defaults and conversions, for clients and servers."""
 
 from apimachinery.schema import INTERNAL, GroupVersion
 from apimachinery.scheme import Scheme

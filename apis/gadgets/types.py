@@ -1,4 +1,4 @@
-"""Internal types: what the server thinks with. Their field names are a stored contract."""
+"""Internal types. Their field names are stored, so renaming one is a migration."""
 
 from datetime import timedelta
 

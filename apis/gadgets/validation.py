@@ -1,4 +1,4 @@
-"""What makes a gadget wrong; only internal objects are validated."""
+"""Validation of gadgets; only internal objects are validated."""
 
 from datetime import timedelta
 

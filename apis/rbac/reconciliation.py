@@ -1,49 +1,41 @@
-"""Bringing the bootstrap roles and bindings to where a server expects them, at every start.
+"""Reconciliation of the bootstrap roles and bindings, at every start.
 
-What is missing is added; what somebody added stays; whoever wants to take something away says so
-with the annotation `rbac.authorization.kubernetes.io/autoupdate: "false"`. Any number of workers
-may do this at the same time: they add the same.
+Missing rules and subjects are added and additions of others stay; a role or binding with the
+annotation `rbac.authorization.kubernetes.io/autoupdate: "false"` is left alone. Any number of
+workers may reconcile at the same time: they add the same.
 """
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
-from apimachinery.errors import AlreadyExists, NotFound
+from apimachinery.errors import AlreadyExists, Conflict, NotFound
 from apimachinery.meta.types import Object
 from apis.rbac.bootstrap import AUTOUPDATE
 from apis.rbac.rules import CompiledRules
 from apis.rbac.v1 import AggregationRule, ClusterRole, ClusterRoleBinding
+from client.interface import ResourceClient
 
 T = TypeVar("T", bound=Object)
 
 
-class Objects(Protocol):
-    """The objects of one resource. Writes are the server's own and raise APIErrors."""
-
-    async def find(self, name: str) -> Any: ...
-
-    async def create(self, obj: Any) -> Any: ...
-
-    async def change(self, name: str, change: Callable[[Any], Any]) -> Any: ...
-
-    async def delete(self, name: str) -> None: ...
-
-
 async def reconcile(
-    objects: Objects, expected: Iterable[T], reconciled: Callable[[T, T], T | None]
+    objects: ResourceClient[T], expected: Iterable[T], reconciled: Callable[[T, T], T | None]
 ) -> None:
-    """Create what is missing and change what *reconciled*(current, expected) makes of the rest."""
+    """Create each missing object and update each that *reconciled*(current, expected) changes."""
+    current = {obj.metadata.name: obj for obj in (await objects.list().all()).items}
     try:
         async with asyncio.TaskGroup() as tasks:
-            for each in expected:
-                tasks.create_task(_reconcile(objects, each, reconciled))
+            for obj in expected:
+                tasks.create_task(
+                    _reconcile(objects, current.get(obj.metadata.name), obj, reconciled)
+                )
     except ExceptionGroup as group:
         raise group.exceptions[0] from None
 
 
 def reconciled_role(current: ClusterRole, expected: ClusterRole) -> ClusterRole | None:
-    """What a role should become, None if it can stay as it is."""
+    """Return what a role should become, None if it needs no change."""
     if current.metadata.annotations.get(AUTOUPDATE) == "false":
         return None
     new = _with_metadata(current, expected)
@@ -60,52 +52,72 @@ def reconciled_role(current: ClusterRole, expected: ClusterRole) -> ClusterRole 
 def reconciled_binding(
     current: ClusterRoleBinding, expected: ClusterRoleBinding
 ) -> ClusterRoleBinding | None:
-    """What a binding should become, None if it can stay as it is."""
+    """Return what a binding should become, None if it needs no change."""
     if current.metadata.annotations.get(AUTOUPDATE) == "false":
         return None
     new = _with_metadata(current, expected)
     new.role_ref = expected.role_ref
-    new.subjects += [each for each in expected.subjects if each not in current.subjects]
+    new.subjects += [subject for subject in expected.subjects if subject not in current.subjects]
     return new if new != current else None
 
 
 def _with_metadata(current: T, expected: T) -> T:
     new = current.deep_copy()
-    meta, wanted = new.metadata, expected.metadata
-    meta.labels = wanted.labels | meta.labels
-    meta.annotations = wanted.annotations | meta.annotations
+    current_meta, expected_meta = new.metadata, expected.metadata
+    current_meta.labels = expected_meta.labels | current_meta.labels
+    current_meta.annotations = expected_meta.annotations | current_meta.annotations
     return new
 
 
-async def _reconcile(objects: Objects, expected: T, reconciled: Callable[[T, T], T | None]) -> None:
+async def _reconcile(
+    objects: ResourceClient[T],
+    current: T | None,
+    expected: T,
+    reconciled: Callable[[T, T], T | None],
+) -> None:
     name = expected.metadata.name
-    current = await objects.find(name)
-    if current is None:
-        await _create(objects, expected)
-        return
-    new = reconciled(current, expected)
-    if new is None:
-        return
-    if isinstance(new, ClusterRoleBinding) and new.role_ref != current.role_ref:
-        # It cannot be changed to another role; a new one takes its place.
-        await _delete(objects, name)
-        await _create(objects, expected)
-        return
+    while True:
+        if current is None:
+            await _create(objects, expected)
+            return
+        new = reconciled(current, expected)
+        if new is None:
+            return
+        if isinstance(new, ClusterRoleBinding) and _changes_role(new, current):
+            # The roleRef of a binding is immutable: a new binding replaces it.
+            await _delete(objects, current)
+            await _create(objects, expected)
+            return
+        try:
+            await objects.update(new)
+        except Conflict:
+            current = await _get(objects, name)
+        except NotFound:
+            current = None
+        else:
+            return
+
+
+def _changes_role(new: ClusterRoleBinding, current: Object) -> bool:
+    return isinstance(current, ClusterRoleBinding) and new.role_ref != current.role_ref
+
+
+async def _get(objects: ResourceClient[T], name: str) -> T | None:
     try:
-        await objects.change(name, lambda found: reconciled(found, expected) or found)
+        return await objects.get(name)
     except NotFound:
-        await _create(objects, expected)
+        return None
 
 
-async def _create(objects: Objects, expected: Object) -> None:
+async def _create(objects: ResourceClient[T], expected: T) -> None:
     try:
         await objects.create(expected.deep_copy())
     except AlreadyExists:
         return  # another worker was faster
 
 
-async def _delete(objects: Objects, name: str) -> None:
+async def _delete(objects: ResourceClient[T], current: T) -> None:
     try:
-        await objects.delete(name)
-    except NotFound:
-        return
+        await objects.delete(current.metadata.name, uid=current.metadata.uid)
+    except (Conflict, NotFound):
+        return  # another worker was faster

@@ -1,9 +1,10 @@
-"""Admission: whoever may still change or refuse a write that is otherwise allowed.
+"""Admission: plugins that may modify or reject a write that is otherwise allowed.
 
-First everybody who may change the object, each seeing what those before have made of it; then, when
-it is as it will be stored, everybody who may only refuse. A plugin is a function of `Attributes`,
-async or not. It refuses by raising an APIError, most often `attributes.forbidden("why")`; a group
-can bring functions of its own, and a webhook is one that asks somebody else.
+First the mutating plugins run, each on the object that the previous one left; then, when the object
+is as it will be stored, the validating plugins, which may only reject it. A plugin is a function of
+`Attributes`, async or not. It rejects by raising an APIError, usually
+`attributes.forbidden("reason")`. A group can add plugins of its own, and a webhook is a plugin that
+calls another server.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -29,7 +30,7 @@ class Operation(StrEnum):
 
 @dataclass(slots=True)
 class Attributes:
-    """What is about to happen. A mutating plugin may change *object* or put another in its place.
+    """The write to admit. A mutating plugin may modify *object* or replace it.
 
     *object* is None for a deletion, *old_object* for a creation.
     """
@@ -55,9 +56,9 @@ class Attributes:
 
     @property
     def name(self) -> str:
-        """What the object is called; empty while its name is still to be generated."""
-        found = self.object or self.old_object
-        return self.context.name or (found.metadata.name if found else "")
+        """The name of the object; empty while it is still to be generated."""
+        obj = self.object or self.old_object
+        return self.context.name or (obj.metadata.name if obj else "")
 
     @property
     def user(self) -> User:
@@ -70,11 +71,11 @@ class Attributes:
     def warn(self, text: str) -> None:
         self.context.warn(text)
 
-    def forbidden(self, why: str, *, causes: Iterable[StatusCause] = ()) -> Forbidden:
-        """The error with which a plugin refuses."""
-        return Forbidden.of(self.resource, self._shown_name(), why, causes=causes)
+    def forbidden(self, reason: str, *, causes: Iterable[StatusCause] = ()) -> Forbidden:
+        """Return the error for a plugin to raise when it rejects the write."""
+        return Forbidden.of(self.resource, self._display_name(), reason, causes=causes)
 
-    def _shown_name(self) -> str:
+    def _display_name(self) -> str:
         if self.name:
             return self.name
         return (self.object.metadata.generate_name if self.object else "") or "Unknown"
@@ -84,7 +85,7 @@ Plugin: TypeAlias = Callable[[Attributes], Awaitable[None] | None]
 
 
 class Chain:
-    """Plugins in the order in which they are asked."""
+    """The admission plugins of a server, in order."""
 
     def __init__(
         self, *, mutating: Sequence[Plugin] = (), validating: Sequence[Plugin] = ()
@@ -95,25 +96,25 @@ class Chain:
     def extended(
         self, *, mutating: Sequence[Plugin] = (), validating: Sequence[Plugin] = ()
     ) -> "Chain":
-        """The chain with further plugins, asked after those there are."""
+        """Return a chain with further plugins, which run after the present ones."""
         return Chain(
             mutating=(*self.mutating, *mutating), validating=(*self.validating, *validating)
         )
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Let plugins change the object; the first that refuses ends it."""
-        await _ask(self.mutating, attributes)
+        """Run the mutating plugins; the first that rejects the write ends it."""
+        await _run(self.mutating, attributes)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Let plugins refuse the object as it will be stored."""
-        await _ask(self.validating, attributes)
+        """Run the validating plugins on the object as it will be stored."""
+        await _run(self.validating, attributes)
 
 
-async def _ask(plugins: Sequence[Plugin], attributes: Attributes) -> None:
+async def _run(plugins: Sequence[Plugin], attributes: Attributes) -> None:
     for plugin in plugins:
-        answer = plugin(attributes)
-        if isawaitable(answer):
-            await answer
+        result = plugin(attributes)
+        if isawaitable(result):
+            await result
 
 
 NO_ADMISSION: Final = Chain()

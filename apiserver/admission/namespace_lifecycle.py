@@ -1,7 +1,7 @@
-"""NamespaceLifecycle: nothing is put into a namespace that is missing or on its way out.
+"""NamespaceLifecycle: rejects writes into namespaces that are missing or terminating.
 
-A namespace that was deleted a moment ago may still look alive to the cache. So does one that was
-made a moment ago look missing. In both cases the store itself is asked.
+The cache may be stale: a namespace deleted a moment ago may still appear active, and a new one may
+appear missing. In both cases the plugin reads the store itself.
 """
 
 from enum import Enum
@@ -19,10 +19,11 @@ IMMORTAL: Final = frozenset(("default", "kube-system", "kube-public"))
 
 _NAMESPACES: Final = GroupResource("", "namespaces")
 _TERMINATING_CAUSE: Final = "NamespaceTerminating"
-# To say that the namespace is missing would tell what the review is there to protect.
+# Not checked for these reviews: to report a missing namespace would disclose what the review
+# protects.
 _REVIEWS: Final = GroupResource("authorization.k8s.io", "localsubjectaccessreviews")
-_DISTRUST_SECONDS: Final = 30.0
-"""For so long after its deletion began the cache is not asked about a namespace."""
+_BYPASS_CACHE_SECONDS: Final = 30.0
+"""How long after the deletion of a namespace its phase is read from the store."""
 
 
 class NamespacePhase(Enum):
@@ -31,29 +32,29 @@ class NamespacePhase(Enum):
 
 
 class NamespaceLookup(Protocol):
-    """Finds out about a namespace."""
+    """Looks up the phase of a namespace."""
 
     async def __call__(self, name: str, *, newest: bool) -> NamespacePhase | None:
-        """Its phase, None if there is no such namespace.
+        """Return the phase, None if the namespace does not exist.
 
-        With *newest* the answer shows every write acknowledged before the question.
+        With *newest*, the lookup reflects every write acknowledged before it.
         """
 
 
 class NamespaceLifecycle:
-    """A mutating plugin, the first of all, though it changes nothing."""
+    """A mutating plugin, because it must run first; it modifies nothing."""
 
     def __init__(self, lookup: NamespaceLookup, *, clock: MonotonicClock | None = None) -> None:
         self._lookup = lookup
         self._clock = clock or SystemMonotonicClock()
         self._deleted: dict[str, float] = {}
-        """Namespaces whose deletion passed here, and until when they are remembered."""
+        """Namespaces deleted through this plugin, and until when they bypass the cache."""
 
     async def __call__(self, attributes: Attributes) -> None:
-        """Refuse what would end up in a namespace that cannot take it."""
+        """Reject writes into a namespace that is missing or terminating."""
         if attributes.kind == NAMESPACE:
             self._check_namespace(attributes)
-        elif self._concerns(attributes):
+        elif self._applies_to(attributes):
             await self._check_content(attributes)
 
     def _check_namespace(self, attributes: Attributes) -> None:
@@ -63,10 +64,10 @@ class NamespaceLifecycle:
         if name in IMMORTAL:
             raise Forbidden.of(attributes.resource, name, "this namespace may not be deleted")
         now = self._clock.now()
-        self._deleted = {each: until for each, until in self._deleted.items() if until > now}
-        self._deleted[name] = now + _DISTRUST_SECONDS
+        self._deleted = {key: until for key, until in self._deleted.items() if until > now}
+        self._deleted[name] = now + _BYPASS_CACHE_SECONDS
 
-    def _concerns(self, attributes: Attributes) -> bool:
+    def _applies_to(self, attributes: Attributes) -> bool:
         return bool(
             attributes.namespace
             and attributes.operation is not Operation.DELETE

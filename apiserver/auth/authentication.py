@@ -1,9 +1,9 @@
-"""Who is asking: authenticators, and how their answers become one user or a refusal.
+"""Authentication: runs the authenticators of a server to identify the user of a request.
 
-An authenticator knows one kind of credentials. It answers with a user, with None when the request
-carries nothing it understands, or raises InvalidCredentials when it understands them and they are
-wrong. The first user wins. Wrong credentials that nobody else accepts are a refusal even where
-anonymous callers are welcome: their sender believes to be somebody.
+An authenticator handles one kind of credentials. It returns the user, returns None if the request
+has no credentials of its kind, or raises InvalidCredentials if they are wrong. The first user wins.
+If credentials are wrong and no other authenticator accepts them, the request is rejected even where
+anonymous requests are allowed: its sender expects to be authenticated.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,41 +14,41 @@ from apimachinery.errors import Unauthorized
 from apiserver.auth.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
 
 Headers = Iterable[tuple[bytes, bytes]]
-"""The headers of a request as ASGI gives them: names in lower case, repeated ones apart."""
+"""The headers of a request as in ASGI: lower-case names; repeated headers are separate items."""
 
 
 class InvalidCredentials(Exception):
-    """The credentials are of a known kind and are wrong."""
+    """The credentials are of a supported kind but wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """What a request carries to say who sent it."""
+    """The credentials of a request."""
 
     authorization: str = ""
     """The Authorization header."""
     certificate: str = ""
     """The client's own TLS certificate as PEM; the TLS layer has verified its chain."""
     authorities: tuple[str, ...] = ()
-    """The rest of that chain, up to one of our authorities."""
+    """The rest of the certificate chain, up to one of our authorities."""
 
 
 class Authenticator(Protocol):
-    """Knows one kind of credentials."""
+    """Authenticates requests by one kind of credentials."""
 
     async def authenticate(self, credentials: RequestCredentials) -> User | None:
-        """The user, None for no credentials of this kind, or InvalidCredentials."""
+        """Return the user, or None without credentials of this kind. Raises InvalidCredentials."""
 
 
 class Authentication:
-    """All authenticators together, in the order in which they are asked."""
+    """Runs all authenticators, in order."""
 
     def __init__(self, authenticators: Sequence[Authenticator], *, anonymous: bool = True) -> None:
         self._authenticators = tuple(authenticators)
         self._anonymous = anonymous
 
-    async def user_of(self, credentials: RequestCredentials) -> User:
-        """Who sent the request; raises Unauthorized when that is not to be known."""
+    async def authenticate(self, credentials: RequestCredentials) -> User:
+        """Return the user of a request. Raises Unauthorized if it cannot be authenticated."""
         failed = False
         for authenticator in self._authenticators:
             try:
@@ -57,14 +57,14 @@ class Authentication:
                 failed = True
                 continue
             if user is not None:
-                return _authenticated(user)
+                return _with_authenticated_group(user)
         if failed or not self._anonymous:
             raise Unauthorized
         return ANONYMOUS
 
 
-def credentials_of(scope: dict[str, Any]) -> RequestCredentials:
-    """What the ASGI *scope* of a request says of its sender."""
+def read_credentials(scope: dict[str, Any]) -> RequestCredentials:
+    """Read the credentials of a request from its ASGI *scope*."""
     authorization = ""
     for name, value in scope["headers"]:
         if name == b"authorization":
@@ -78,7 +78,7 @@ def credentials_of(scope: dict[str, Any]) -> RequestCredentials:
     return RequestCredentials(authorization, chain[0], tuple(chain[1:]))
 
 
-def _authenticated(user: User) -> User:
+def _with_authenticated_group(user: User) -> User:
     if AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
         return user
     return replace(user, groups=(*user.groups, AUTHENTICATED))

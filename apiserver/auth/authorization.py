@@ -1,11 +1,9 @@
-"""May they: authorizers, and the words of a refusal.
+"""Authorization: the authorizer interface, and Kubernetes' messages for forbidden requests.
 
-What is asked for is a RequestInfo, whether it came from a URL or from an access review. An
-authorizer allows, denies for good, or has no opinion; the first that has one decides, and where
-none has, the answer is no.
+The attributes of a request are a RequestInfo, whether they come from a URL or from an access
+review. An authorizer allows, denies, or has no opinion, which counts as a denial.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -18,7 +16,7 @@ from apiserver.http.request_info import RequestInfo
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an authorizer says; neither allowed nor denied is no opinion."""
+    """The decision of an authorizer; neither allowed nor denied means no opinion."""
 
     allowed: bool
     reason: str = ""
@@ -31,21 +29,21 @@ ALLOWED: Final = Decision(True)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What somebody may do: *verbs* on *resources* of *groups*, or on *paths*."""
+    """A permission: *verbs* on *resources* of *groups*, or on *paths*."""
 
     verbs: tuple[str, ...]
     groups: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    """Only these objects, if any."""
+    """If not empty, the permission covers only the objects with these names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What somebody may do, as far as it is known; *error* says why there may be more."""
+    """The permissions of a user; *error* says why they may be incomplete."""
 
-    found: tuple[Rule, ...] = ()
+    granted: tuple[Rule, ...] = ()
     error: str = ""
 
 
@@ -60,33 +58,11 @@ class Authorizer(Protocol):
     async def authorize(self, user: User, attributes: RequestInfo) -> Decision: ...
 
     async def rules(self, user: User, namespace: str) -> Rules:
-        """What *user* may do in *namespace*, for those who want to see it all."""
-
-
-class Union:
-    """The first authorizer with an opinion decides; the reasons of the others are kept."""
-
-    def __init__(self, authorizers: Sequence[Authorizer]) -> None:
-        self._authorizers = tuple(authorizers)
-
-    async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
-        reasons = []
-        for authorizer in self._authorizers:
-            decision = await authorizer.authorize(user, attributes)
-            if decision.allowed or decision.denied:
-                return decision
-            if decision.reason:
-                reasons.append(decision.reason)
-        return Decision(False, "\n".join(reasons)) if reasons else NO_OPINION
-
-    async def rules(self, user: User, namespace: str) -> Rules:
-        found = [await each.rules(user, namespace) for each in self._authorizers]
-        errors = [rules.error for rules in found if rules.error]
-        return Rules(tuple(rule for rules in found for rule in rules.found), "\n".join(errors))
+        """Return what *user* may do in *namespace*, for SelfSubjectRulesReviews."""
 
 
 class AlwaysAllow:
-    """Everybody may do everything."""
+    """Allows every request of every user."""
 
     async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
         return ALLOWED
@@ -96,33 +72,33 @@ class AlwaysAllow:
 
 
 async def require(authorizer: Authorizer, user: User, attributes: RequestInfo) -> None:
-    """Return if *user* may, or raise Forbidden as Kubernetes words it."""
+    """Raise Forbidden, with Kubernetes' message, unless *user* is authorized."""
     decision = await authorizer.authorize(user, attributes)
     if not decision.allowed:
         raise forbidden(user, attributes, decision.reason)
 
 
 def forbidden(user: User, attributes: RequestInfo, reason: str = "") -> Forbidden:
-    """The refusal of a request, about the object it names."""
+    """Return the error for a request that is not authorized."""
     message = forbidden_message(user, attributes)
     resource = GroupResource(attributes.group, attributes.resource)
     return Forbidden.of(resource, attributes.name, f"{message}: {reason}" if reason else message)
 
 
 def forbidden_message(user: User, attributes: RequestInfo) -> str:
-    """What *user* may not do, in Kubernetes' words; safe to be shown by a browser."""
-    who, verb = f"User {quote(user.name)}", attributes.verb
+    """Return Kubernetes' message for a forbidden request, escaped for HTML."""
+    subject, verb = f"User {quote(user.name)}", attributes.verb
     if not attributes.is_resource:
-        return _escaped(f"{who} cannot {verb} path {quote(attributes.path)}")
+        return _escape_html(f"{subject} cannot {verb} path {quote(attributes.path)}")
     resource = attributes.resource
     if attributes.subresource:
         resource = f"{resource}/{attributes.subresource}"
-    where = "at the cluster scope"
+    scope = "at the cluster scope"
     if attributes.namespace:
-        where = f"in the namespace {quote(attributes.namespace)}"
-    what = f"resource {quote(resource)} in API group {quote(attributes.group)}"
-    return _escaped(f"{who} cannot {verb} {what} {where}")
+        scope = f"in the namespace {quote(attributes.namespace)}"
+    target = f"resource {quote(resource)} in API group {quote(attributes.group)}"
+    return _escape_html(f"{subject} cannot {verb} {target} {scope}")
 
 
-def _escaped(text: str) -> str:
+def _escape_html(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,9 +1,10 @@
-"""Tokens of service accounts: making them, and knowing whose one is.
+"""Service account tokens: issue and verify them.
 
-A token is a signed statement and is stored nowhere. It is believed while its times hold and while
-the account it speaks of, and the secret it may be bound to, are still those that it was made for.
-The signature of a token is checked once and remembered; everything that can change is looked at for
-every request, in the watch cache, so a deleted account is out as soon as the cache knows.
+A token is a signed JWT and is not stored. It is valid between its times, and while the account that
+it names, and the secret that it may be bound to, still exist with the same UIDs. The signature of a
+token is verified once and cached; everything that can change is checked for every request against
+the watch cache, so the tokens of a deleted account are rejected as soon as the cache has the
+deletion.
 """
 
 import hashlib
@@ -17,20 +18,24 @@ from typing import Any, Final, NamedTuple, Protocol
 from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
 from apiserver.auth.static_tokens import bearer_token
 from apiserver.auth.token_keys import InvalidSignature, TokenKeys, unverified_issuer
-from apiserver.auth.user import AUTHENTICATED, User
-from apiserver.auth.x509 import CREDENTIAL_ID
+from apiserver.auth.user import (
+    AUTHENTICATED,
+    CREDENTIAL_ID,
+    User,
+    service_account_groups,
+    service_account_username,
+)
 
-ALL_ACCOUNTS: Final = "system:serviceaccounts"
 LEEWAY: Final = 60.0
-"""How far clocks may be apart, and how long ago a deletion may have begun, in seconds."""
-REMEMBERED: Final = 4096
-"""Tokens whose signatures are known; the one longest unused is forgotten for another."""
+"""The tolerated clock skew, and the grace period of a deletion, in seconds."""
+MAX_VERIFIED: Final = 4096
+"""The maximum number of tokens whose verified claims are cached; evicts the least recently used."""
 
 _PRIVATE: Final = "kubernetes.io"
 
 
 class Reference(NamedTuple):
-    """An object by its name, and which of those that had the name."""
+    """The name and UID of an object."""
 
     name: str
     uid: str
@@ -38,14 +43,14 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccountIdentity:
-    """Which object there is, and since when it is being deleted, in seconds of the epoch."""
+    """The UID of an account or secret, and its deletion time in seconds since the epoch."""
 
     uid: str
     deleted: float | None = None
 
 
 class Identities(Protocol):
-    """Finds accounts and secrets."""
+    """Looks up service accounts and secrets."""
 
     async def account(
         self, namespace: str, name: str, *, newest: bool
@@ -54,22 +59,22 @@ class Identities(Protocol):
     async def secret(
         self, namespace: str, name: str, *, newest: bool
     ) -> ServiceAccountIdentity | None:
-        """The object that has this name; with *newest* no write that was acknowledged is missed."""
+        """Look up a secret; with *newest*, the lookup is linearizable."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
-    """Whose token it is, and which of those who were asked for it is meant for."""
+class VerifiedToken:
+    """The user of a token, and those requested audiences that it is valid for."""
 
     user: User
     audiences: tuple[str, ...]
 
 
 class ServiceAccountTokens:
-    """Makes tokens of service accounts, and accepts them as bearer tokens.
+    """Issues tokens for service accounts, and accepts them as bearer tokens.
 
-    *issuers* are the names that are accepted for the server, the first is written into new tokens;
-    *audiences* are whom a token must be meant for to be accepted here.
+    *issuers* are the accepted issuer names of the server, of which new tokens get the first;
+    *audiences* are those that the server accepts.
     """
 
     def __init__(
@@ -87,12 +92,12 @@ class ServiceAccountTokens:
         self._issuer = issuers[0]
         self._issuers = frozenset(issuers)
         self._clock = clock
-        self._known: OrderedDict[bytes, _Token] = OrderedDict()
+        self._verified: OrderedDict[bytes, _Token] = OrderedDict()
 
     async def secret_uid(self, namespace: str, name: str) -> str | None:
-        """The uid of a secret that a token is to be bound to, None if there is no such secret."""
-        found = await self._identities.secret(namespace, name, newest=True)
-        return found.uid if found else None
+        """Return the UID of the secret to bind a token to, None if it does not exist."""
+        identity = await self._identities.secret(namespace, name, newest=True)
+        return identity.uid if identity else None
 
     def issue(
         self,
@@ -103,7 +108,7 @@ class ServiceAccountTokens:
         seconds: int,
         secret: Reference | None = None,
     ) -> str:
-        """A token of an account that is good for some time, and as long as *secret* exists."""
+        """Issue a token for an account, valid for *seconds* and while *secret* exists."""
         now = int(self._clock())
         private: dict[str, Any] = {"namespace": namespace, "serviceaccount": account._asdict()}
         if secret is not None:
@@ -117,25 +122,26 @@ class ServiceAccountTokens:
                 "jti": str(uuid.uuid4()),
                 _PRIVATE: private,
                 "nbf": now,
-                "sub": username(namespace, account.name),
+                "sub": service_account_username(namespace, account.name),
             }
         )
 
     async def authenticate(self, credentials: RequestCredentials) -> User | None:
         token = bearer_token(credentials.authorization)
-        found = await self.recognise(token, self.audiences) if token else None
-        return found.user if found else None
+        verified = await self.verify(token, self.audiences) if token else None
+        return verified.user if verified else None
 
-    async def recognise(self, text: str, audiences: Sequence[str]) -> Recognised | None:
-        """Whose token it is, if it is meant for one of *audiences*; None for other tokens.
+    async def verify(self, text: str, audiences: Sequence[str]) -> VerifiedToken | None:
+        """Return the user and audiences of a token; None if the server did not issue it.
 
-        Raises InvalidCredentials, with the reason, for one that is not good or not any more.
+        Raises InvalidCredentials, with the reason, if the token is not valid or none of *audiences*
+        is accepted by it.
         """
         token = self._token(text)
         if token is None:
             return None
-        meant = tuple(each for each in token.audiences if each in audiences)
-        if not meant:
+        accepted = tuple(name for name in token.audiences if name in audiences)
+        if not accepted:
             raise InvalidCredentials(
                 f"token audiences {_quoted(token.audiences)} is invalid for the target audiences"
                 f" {_quoted(audiences)}"
@@ -144,63 +150,59 @@ class ServiceAccountTokens:
         token.check_times(now)
         await self._check_account(token, now)
         await self._check_secret(token, now)
-        return Recognised(token.user, meant)
+        return VerifiedToken(token.user, accepted)
 
     def _token(self, text: str) -> "_Token | None":
         digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
-        known = self._known.get(digest)
-        if known is not None:
-            self._known.move_to_end(digest)
-            return known
+        verified = self._verified.get(digest)
+        if verified is not None:
+            self._verified.move_to_end(digest)
+            return verified
         if unverified_issuer(text) not in self._issuers:
             return None
         try:
-            token = _Token.of(self._keys.claims_of(text))
+            token = _Token.of(self._keys.verify(text))
         except InvalidSignature as error:
             raise InvalidCredentials(str(error)) from None
-        self._known[digest] = token
-        if len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
+        self._verified[digest] = token
+        if len(self._verified) > MAX_VERIFIED:
+            self._verified.popitem(last=False)
         return token
 
     async def _check_account(self, token: "_Token", now: float) -> None:
         namespace, (name, uid) = token.namespace, token.account
-        found = await self._identities.account(namespace, name, newest=False)
-        if found is None or found.uid != uid:
-            # It may be so new that the cache has not heard of it.
-            found = await self._identities.account(namespace, name, newest=True)
-        if found is None:
+        identity = await self._identities.account(namespace, name, newest=False)
+        if identity is None or identity.uid != uid:
+            # The account may be newer than the cache: read the store.
+            identity = await self._identities.account(namespace, name, newest=True)
+        if identity is None:
             raise InvalidCredentials(f'serviceaccounts "{name}" not found')
-        if _is_gone(found, now):
+        if _is_deleted(identity, now):
             raise InvalidCredentials(f"service account {namespace}/{name} has been deleted")
-        if found.uid != uid:
+        if identity.uid != uid:
             raise InvalidCredentials(
-                f"service account UID ({found.uid}) does not match claim ({uid})"
+                f"service account UID ({identity.uid}) does not match claim ({uid})"
             )
 
     async def _check_secret(self, token: "_Token", now: float) -> None:
         if token.secret is None:
             return
         namespace, (name, uid) = token.namespace, token.secret
-        found = await self._identities.secret(namespace, name, newest=False)
-        if found is None or found.uid != uid:
-            found = await self._identities.secret(namespace, name, newest=True)
-        if found is None or _is_gone(found, now):
+        identity = await self._identities.secret(namespace, name, newest=False)
+        if identity is None or identity.uid != uid:
+            identity = await self._identities.secret(namespace, name, newest=True)
+        if identity is None or _is_deleted(identity, now):
             raise InvalidCredentials("service account token has been invalidated")
-        if found.uid != uid:
+        if identity.uid != uid:
             raise InvalidCredentials(
-                f"secret UID ({found.uid}) does not match service account secret ref claim ({uid})"
+                f"secret UID ({identity.uid}) does not match"
+                f" service account secret ref claim ({uid})"
             )
-
-
-def username(namespace: str, name: str) -> str:
-    """What the user is called that an account is."""
-    return f"system:serviceaccount:{namespace}:{name}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A token whose signature is genuine, and what it says."""
+    """The claims of a token whose signature is verified."""
 
     user: User
     namespace: str
@@ -215,7 +217,7 @@ class _Token:
     def of(cls, claims: Mapping[str, Any]) -> "_Token":
         try:
             private = claims[_PRIVATE]
-            namespace = _text(private["namespace"])
+            namespace = _nonempty_string(private["namespace"])
             account = _reference(private["serviceaccount"])
             secret = private.get("secret")
             audiences = claims["aud"]
@@ -224,15 +226,17 @@ class _Token:
                 namespace,
                 account,
                 None if secret is None else _reference(secret),
-                (audiences,) if isinstance(audiences, str) else tuple(map(_text, audiences)),
+                (audiences,)
+                if isinstance(audiences, str)
+                else tuple(map(_nonempty_string, audiences)),
                 float(claims.get("iat", 0)),
                 float(claims.get("nbf", 0)),
                 float(claims["exp"]),
             )
         except (LookupError, TypeError, ValueError, AttributeError):
-            raise InvalidCredentials("the token is not one of a service account") from None
+            raise InvalidCredentials("the token is not a service account token") from None
         if private.keys() & {"pod", "node", "validatingWebhook", "mutatingWebhook"}:
-            # Whoever signed it meant it to end with something that does not exist here.
+            # Such a token must become invalid with a kind of object that this server does not have.
             raise InvalidCredentials("service account token has been invalidated")
         return token
 
@@ -250,22 +254,22 @@ class _Token:
 
 def _user(namespace: str, account: Reference, credential: Any) -> User:
     extra = {CREDENTIAL_ID: (f"JTI={credential}",)} if isinstance(credential, str) else {}
-    groups = (ALL_ACCOUNTS, f"{ALL_ACCOUNTS}:{namespace}", AUTHENTICATED)
-    return User(username(namespace, account.name), account.uid, groups, extra)
+    groups = (*service_account_groups(namespace), AUTHENTICATED)
+    return User(service_account_username(namespace, account.name), account.uid, groups, extra)
 
 
 def _reference(claim: Any) -> Reference:
-    return Reference(_text(claim["name"]), _text(claim["uid"]))
+    return Reference(_nonempty_string(claim["name"]), _nonempty_string(claim["uid"]))
 
 
-def _text(claim: Any) -> str:
+def _nonempty_string(claim: Any) -> str:
     if not isinstance(claim, str) or not claim:
-        raise TypeError("expected a text")
+        raise TypeError("expected a non-empty string")
     return claim
 
 
-def _is_gone(found: ServiceAccountIdentity, now: float) -> bool:
-    return found.deleted is not None and found.deleted < now - LEEWAY
+def _is_deleted(identity: ServiceAccountIdentity, now: float) -> bool:
+    return identity.deleted is not None and identity.deleted < now - LEEWAY
 
 
 def _quoted(names: Sequence[str]) -> str:

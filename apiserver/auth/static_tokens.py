@@ -1,7 +1,7 @@
-"""Bearer tokens: a fixed set, and those of a CSV file that may change while the server runs.
+"""Static bearer tokens: a fixed set, or a CSV file that is reloaded when it changes.
 
-Tokens are looked up by their SHA-256, so neither the time a look-up takes nor a copy of the
-server's memory says anything about one.
+Tokens are looked up by their SHA-256 digest, so neither the duration of a lookup nor a dump of the
+server's memory reveals a token.
 """
 
 import csv
@@ -20,24 +20,24 @@ from apiserver.auth.user import User
 log = logging.getLogger(__name__)
 
 REREAD_INTERVAL: Final = 1.0
-"""The least number of seconds between two looks at a token file."""
+"""The minimum number of seconds between two checks of a token file."""
 
 
 class InvalidTokenFile(Exception):
-    """A token file cannot be used; the message names the file, the line and the rule."""
+    """A token file is invalid; the message names the file, the line and the rule."""
 
 
 class TokenSet:
-    """Tokens, each with its user."""
+    """Maps tokens to users."""
 
     def __init__(self, users: Mapping[str, User]) -> None:
         digests = {_digest(token): user for token, user in users.items()}
         self._users = {digest: (digest, user) for digest, user in digests.items()}
 
-    def user_of(self, token: str) -> User | None:
+    def find_user(self, token: str) -> User | None:
         digest = _digest(token)
-        known, user = self._users.get(digest, (b"", None))
-        return user if hmac.compare_digest(known, digest) else None
+        stored, user = self._users.get(digest, (b"", None))
+        return user if hmac.compare_digest(stored, digest) else None
 
 
 class TokenAuthenticator:
@@ -47,32 +47,33 @@ class TokenAuthenticator:
         self._tokens = TokenSet(users)
 
     async def authenticate(self, credentials: RequestCredentials) -> User | None:
-        return _accepted(self._tokens, credentials)
+        return _authenticate(self._tokens, credentials)
 
 
 class TokenFileAuthenticator:
-    """Accepts the tokens of a file, and follows it when it changes.
+    """Accepts the tokens of a file, and reloads it when it changes.
 
-    A file that has become unreadable or malformed is reported, and the last good one counts.
+    If the file becomes unreadable or malformed, this is logged and the last valid tokens stay in
+    use.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
         self._clock = clock
-        self._looked = clock()
+        self._checked = clock()
         self._stamp = _stamp(path)
         self._tokens = TokenSet(read_tokens(path))
 
     async def authenticate(self, credentials: RequestCredentials) -> User | None:
         if credentials.authorization:
-            self._follow()
-        return _accepted(self._tokens, credentials)
+            self._reload_if_changed()
+        return _authenticate(self._tokens, credentials)
 
-    def _follow(self) -> None:
+    def _reload_if_changed(self) -> None:
         now = self._clock()
-        if now - self._looked < REREAD_INTERVAL:
+        if now - self._checked < REREAD_INTERVAL:
             return
-        self._looked = now
+        self._checked = now
         stamp = _stamp(self._path)
         if stamp == self._stamp:
             return
@@ -80,22 +81,25 @@ class TokenFileAuthenticator:
         try:
             self._tokens = TokenSet(read_tokens(self._path))
         except InvalidTokenFile as error:
-            log.error("%s; the tokens read before stay in force", error)
+            log.error("%s; keeping the tokens read before", error)
         else:
-            log.info("read tokens again from %s", self._path)
+            log.info("reloaded the tokens of %s", self._path)
 
 
 def bearer_token(authorization: str) -> str | None:
-    """The token of an Authorization header, None if it holds none."""
+    """Return the bearer token of an Authorization header, None if there is none."""
     scheme, _, rest = authorization.strip().partition(" ")
     if scheme.lower() != "bearer":
         return None
-    # Two spaces make an empty token, which is none; what follows a third word is not looked at.
+    # Two spaces make the token empty, which counts as none; anything after a third word is ignored.
     return rest.partition(" ")[0] or None
 
 
 def read_tokens(path: Path) -> dict[str, User]:
-    """Read lines of token, user, uid and, optionally, groups in one field with commas."""
+    """Read a CSV file of token, user, UID and optional comma-separated groups.
+
+    Raises InvalidTokenFile.
+    """
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -111,26 +115,26 @@ def read_tokens(path: Path) -> dict[str, User]:
     return users
 
 
-def _add(users: dict[str, User], row: list[str], where: str) -> None:
+def _add(users: dict[str, User], row: list[str], location: str) -> None:
     if len(row) < 3:
-        raise InvalidTokenFile(f"{where}: expected at least token, user and uid, got {len(row)}")
+        raise InvalidTokenFile(f"{location}: expected at least token, user and uid, got {len(row)}")
     token, name, uid = row[:3]
     if not token:
-        log.warning("%s: has no token and is left out", where)
+        log.warning("%s: ignored, the token is empty", location)
         return
     if not name:
-        raise InvalidTokenFile(f"{where}: the user has no name")
+        raise InvalidTokenFile(f"{location}: the user name is empty")
     if token in users:
-        log.warning("%s: the same token stood before; this line counts", where)
+        log.warning("%s: duplicate token, this line replaces the earlier one", location)
     groups = row[3].split(",") if len(row) > 3 and row[3] else []
     users[token] = User(name, uid, tuple(group.strip() for group in groups if group.strip()))
 
 
-def _accepted(tokens: TokenSet, credentials: RequestCredentials) -> User | None:
+def _authenticate(tokens: TokenSet, credentials: RequestCredentials) -> User | None:
     token = bearer_token(credentials.authorization)
     if token is None:
         return None
-    user = tokens.user_of(token)
+    user = tokens.find_user(token)
     if user is None:
         raise InvalidCredentials("invalid bearer token")
     return user
@@ -142,7 +146,7 @@ def _digest(token: str) -> bytes:
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino

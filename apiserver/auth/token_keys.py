@@ -1,8 +1,8 @@
-"""Signed tokens (JWT): the keys that sign them, and the keys by which a signature is known.
+"""Token keys: sign JWTs, and verify their signatures.
 
-What is in a token is for others to read; here is only whether it is genuine. A token names the key
-that signed it by a digest of that key, so there is one to try and no more, and each key has the one
-algorithm that fits it, whatever a token claims.
+This module checks only whether a token is genuine; it does not interpret the claims. A token names
+the key that signed it by a digest of that key, so there is at most one key to try, and each key has
+exactly one algorithm, regardless of what a token claims.
 """
 
 import base64
@@ -31,16 +31,16 @@ _PEM: Final = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re
 
 
 class InvalidSigningKey(Exception):
-    """A key cannot be used for tokens; the message names the file and says why."""
+    """A key cannot be used for tokens; the message names the file and the reason."""
 
 
 class InvalidSignature(Exception):
-    """A token is not one that any of the keys has signed."""
+    """None of the keys has signed the token."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationKey:
-    """A public key, what tokens call it, and its algorithm."""
+    """A public key, its key ID in tokens, and its algorithm."""
 
     key: PublicKey
     id: str
@@ -48,35 +48,40 @@ class VerificationKey:
 
     @property
     def jwk(self) -> dict[str, Any]:
-        """The key as those who check tokens themselves read it (RFC 7517)."""
+        """The key as a JSON Web Key (RFC 7517), for clients that verify tokens themselves."""
         if isinstance(self.key, rsa.RSAPublicKey):
-            made = RSAAlgorithm.to_jwk(self.key, as_dict=True)
+            jwk_fields = RSAAlgorithm.to_jwk(self.key, as_dict=True)
         else:
-            made = ECAlgorithm.to_jwk(self.key, as_dict=True)
-        numbers = {name: made[name] for name in ("n", "e", "crv", "x", "y") if name in made}
-        kept = {"use": "sig", "kty": made["kty"], "kid": self.id, "alg": self.algorithm}
-        return kept | numbers
+            jwk_fields = ECAlgorithm.to_jwk(self.key, as_dict=True)
+        numbers = {
+            name: jwk_fields[name] for name in ("n", "e", "crv", "x", "y") if name in jwk_fields
+        }
+        header = {"use": "sig", "kty": jwk_fields["kty"], "kid": self.id, "alg": self.algorithm}
+        return header | numbers
 
 
 class TokenKeys:
-    """Signs with one key, and knows what that one and *others* have signed."""
+    """Signs with one key, and verifies signatures of that key and of *others*."""
 
     def __init__(self, signing: PrivateKey, others: Iterable[PublicKey] = ()) -> None:
         self._signing = signing
-        self._own = verification_key(signing.public_key())
-        known = (self._own, *(verification_key(key) for key in others))
-        self.keys: Mapping[str, VerificationKey] = {key.id: key for key in known}
+        self._verification = verification_key(signing.public_key())
+        all_keys = (self._verification, *(verification_key(key) for key in others))
+        self.keys: Mapping[str, VerificationKey] = {key.id: key for key in all_keys}
         self._jws = PyJWS(algorithms=list(ALGORITHMS))
 
     def sign(self, claims: Mapping[str, Any]) -> str:
-        """A token that says *claims*."""
+        """Return a signed token with *claims*."""
         payload = orjson.dumps(claims, option=orjson.OPT_SORT_KEYS)
         return self._jws.encode(
-            payload, self._signing, self._own.algorithm, headers={"typ": None, "kid": self._own.id}
+            payload,
+            self._signing,
+            self._verification.algorithm,
+            headers={"typ": None, "kid": self._verification.id},
         )
 
-    def claims_of(self, token: str) -> dict[str, Any]:
-        """What a token says, or InvalidSignature."""
+    def verify(self, token: str) -> dict[str, Any]:
+        """Return the claims of a token whose signature is valid. Raises InvalidSignature."""
         try:
             key_id = self._jws.get_unverified_header(token).get("kid")
             key = self.keys.get(key_id) if isinstance(key_id, str) else None
@@ -92,7 +97,7 @@ class TokenKeys:
 
 
 def unverified_issuer(token: str) -> str:
-    """Who a token says has made it, before anybody has believed it; empty if it is no token."""
+    """Return the issuer that a token claims, unverified; empty if it is not a JWT."""
     _, dot, rest = token.partition(".")
     payload, dots, signature = rest.partition(".")
     if not dot or not dots or "." in signature:
@@ -106,7 +111,7 @@ def unverified_issuer(token: str) -> str:
 
 
 def verification_key(key: PublicKey) -> VerificationKey:
-    """A public key under the name that Kubernetes gives it; raises InvalidSigningKey."""
+    """Return a public key with the key ID that Kubernetes uses. Raises InvalidSigningKey."""
     der = key.public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     )
@@ -115,7 +120,7 @@ def verification_key(key: PublicKey) -> VerificationKey:
 
 
 def new_signing_key() -> bytes:
-    """A new private key as PEM: P-256, as all that the server makes for itself."""
+    """Generate a private key as PEM: P-256, like all keys that the server generates."""
     return ec.generate_private_key(ec.SECP256R1()).private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
@@ -124,7 +129,7 @@ def new_signing_key() -> bytes:
 
 
 def load_signing_key(pem: bytes) -> PrivateKey:
-    """The private key of a PEM document, or InvalidSigningKey."""
+    """Load the private key of a PEM document. Raises InvalidSigningKey."""
     try:
         key = serialization.load_pem_private_key(pem, password=None)
     except (ValueError, TypeError) as error:
@@ -136,26 +141,26 @@ def load_signing_key(pem: bytes) -> PrivateKey:
 
 
 def load_public_keys(pem: bytes) -> list[PublicKey]:
-    """Every key of a PEM document, of public and private keys and certificates alike."""
-    found = [_public_key(block.group(1), block.group()) for block in _PEM.finditer(pem)]
-    if not found:
-        raise InvalidSigningKey("there is no key in it")
-    return found
+    """Load the public keys of all keys and certificates in a PEM document."""
+    keys = [_public_key(block.group(1), block.group()) for block in _PEM.finditer(pem)]
+    if not keys:
+        raise InvalidSigningKey("contains no key")
+    return keys
 
 
 def read_token_keys(signing: Path, others: Iterable[Path] = ()) -> TokenKeys:
-    """The keys in files; raises InvalidSigningKey with the name of the file."""
-    further: list[PublicKey] = []
+    """Read the keys from files. Raises InvalidSigningKey, naming the file."""
+    additional: list[PublicKey] = []
     path = signing
     try:
         key = load_signing_key(signing.read_bytes())
         for path in others:
-            further += load_public_keys(path.read_bytes())
+            additional += load_public_keys(path.read_bytes())
     except OSError as error:
         raise InvalidSigningKey(f"{path}: {error.strerror}") from error
     except InvalidSigningKey as error:
         raise InvalidSigningKey(f"{path}: {error}") from None
-    return TokenKeys(key, further)
+    return TokenKeys(key, additional)
 
 
 def _public_key(label: bytes, block: bytes) -> PublicKey:
@@ -179,10 +184,10 @@ def _algorithm(key: PublicKey) -> str:
     if isinstance(key, rsa.RSAPublicKey):
         if key.key_size < MIN_RSA_BITS:
             raise InvalidSigningKey(
-                f"an RSA key of {key.key_size} bits: at least {MIN_RSA_BITS} are needed"
+                f"an RSA key of {key.key_size} bits: must have at least {MIN_RSA_BITS}"
             )
         return "RS256"
-    found = _CURVES.get(key.curve.name)
-    if found is None:
+    algorithm = _CURVES.get(key.curve.name)
+    if algorithm is None:
         raise InvalidSigningKey(f"curve {key.curve.name}: must be P-256, P-384 or P-521")
-    return found
+    return algorithm

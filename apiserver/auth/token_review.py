@@ -1,7 +1,7 @@
-"""Whose token is this, and whom is it meant for? Asked by others than the token's bearer.
+"""Token review: identifies the user of a token on behalf of another client.
 
-Only a token of a service account says whom it is meant for. Every other is for the server itself,
-so whoever asks on behalf of somebody else is told nothing of it.
+Only a service account token states its audiences. All other tokens are meant for the server itself,
+so a review for other audiences does not reveal their users.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from apiserver.auth.user import AUTHENTICATED, User
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
-    """What is known of a token: a user and audiences, or why there is none."""
+class ReviewedToken:
+    """The result of a review: a user and audiences, or an error."""
 
     user: User | None = None
     audiences: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class Reviewed:
 
 
 class TokenReviewer:
-    """Answers by the authenticators of a server, *audiences* being whom its own tokens are for."""
+    """Reviews tokens with the authenticators of a server; *audiences* are those of the server."""
 
     def __init__(
         self,
@@ -35,26 +35,26 @@ class TokenReviewer:
         self._accounts = accounts
         self._audiences = tuple(audiences)
 
-    async def review(self, token: str, audiences: Sequence[str]) -> Reviewed:
-        """Who the token is, for one of *audiences* or, if there are none, for the server."""
-        wanted = tuple(audiences) or self._audiences
+    async def review(self, token: str, audiences: Sequence[str]) -> ReviewedToken:
+        """Review a token for *audiences* or, if there are none, for the server."""
+        requested = tuple(audiences) or self._audiences
         error = "invalid bearer token"
-        own = tuple(each for each in self._audiences if each in wanted)
-        if own or not wanted:
-            user = await self._own_user(token)
+        own_audiences = tuple(name for name in self._audiences if name in requested)
+        if own_audiences or not requested:
+            user = await self._static_user(token)
             if user is not None:
-                return Reviewed(user, own)
+                return ReviewedToken(user, own_audiences)
         if self._accounts is not None:
             try:
-                found = await self._accounts.recognise(token, wanted)
+                verified = await self._accounts.verify(token, requested)
             except InvalidCredentials as refusal:
                 error = str(refusal)
             else:
-                if found is not None:
-                    return Reviewed(found.user, found.audiences)
-        return Reviewed(error=error)
+                if verified is not None:
+                    return ReviewedToken(verified.user, verified.audiences)
+        return ReviewedToken(error=error)
 
-    async def _own_user(self, token: str) -> User | None:
+    async def _static_user(self, token: str) -> User | None:
         for authenticator in self._authenticators:
             try:
                 user = await authenticator.authenticate(RequestCredentials(f"Bearer {token}"))

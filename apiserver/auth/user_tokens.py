@@ -1,8 +1,8 @@
-"""Tokens of users: signed, good for a while, and kept nowhere.
+"""User tokens: signed bearer tokens that expire and are not stored.
 
-Where a client certificate does not get through (a proxy that ends TLS, plain HTTP) a user needs a
-token. It says who its bearer is and until when, under a signature by the server's own secret: no
-list of tokens has to be kept, and a new secret ends all of them.
+For users whose client certificate does not reach the server (a proxy that terminates TLS, plain
+HTTP). A token names its user and expiry, signed with the server's secret: no list of tokens has to
+be kept, and a new secret revokes all of them.
 """
 
 import base64
@@ -18,8 +18,7 @@ import orjson
 
 from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
 from apiserver.auth.static_tokens import bearer_token
-from apiserver.auth.user import User
-from apiserver.auth.x509 import CREDENTIAL_ID
+from apiserver.auth.user import CREDENTIAL_ID, User
 
 PREFIX: Final = "apiserver."
 _PURPOSE: Final = b"tokens of users, version 1"
@@ -30,24 +29,24 @@ def _utc_now() -> datetime:
 
 
 def signing_key(secret: str) -> bytes:
-    """The key that belongs to a secret; who has it can become anybody."""
+    """Derive the signing key from a secret; its holder can impersonate any user."""
     return hmac.digest(secret.encode(), _PURPOSE, hashlib.sha256)
 
 
 def issue_token(key: bytes, user: str, groups: tuple[str, ...], *, expires: datetime) -> str:
-    """A token by which its bearer is *user* until then."""
+    """Issue a token for *user*, valid until *expires*."""
     claims = {
         "user": user,
         "groups": groups,
         "expires": int(expires.timestamp()),
         "id": secrets.token_hex(8),
     }
-    payload = _encoded(orjson.dumps(claims))
+    payload = _encode_base64(orjson.dumps(claims))
     return f"{PREFIX}{payload}.{_signature(key, payload)}"
 
 
 class SignedTokenAuthenticator:
-    """Accepts what `issue_token` has made with the same key, until its end."""
+    """Accepts tokens that `issue_token` created with the same key, until they expire."""
 
     def __init__(self, key: bytes, *, clock: Callable[[], datetime] = _utc_now) -> None:
         self._key = key
@@ -60,7 +59,7 @@ class SignedTokenAuthenticator:
         payload, _, signature = token.removeprefix(PREFIX).partition(".")
         expected = _signature(self._key, payload)
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), expected.encode()):
-            raise InvalidCredentials("the token is not one of this server's")
+            raise InvalidCredentials("the token was not issued by this server")
         claims = _claims(payload)
         if claims["expires"] <= self._clock().timestamp():
             raise InvalidCredentials("the token has expired")
@@ -72,18 +71,18 @@ class SignedTokenAuthenticator:
 
 
 def _claims(payload: str) -> dict[str, Any]:
-    """What a token says; its signature is right, so that it is as it was made."""
+    """Decode the claims of a token whose signature is verified."""
     try:
         claims: dict[str, Any] = orjson.loads(base64.urlsafe_b64decode(payload + "=="))
     except (binascii.Error, ValueError) as error:
-        raise InvalidCredentials("the token cannot be read") from error
+        raise InvalidCredentials("the token cannot be decoded") from error
     return claims
 
 
 def _signature(key: bytes, payload: str) -> str:
     text = payload.encode("utf-8", "surrogateescape")
-    return _encoded(hmac.digest(key, text, hashlib.sha256))
+    return _encode_base64(hmac.digest(key, text, hashlib.sha256))
 
 
-def _encoded(data: bytes) -> str:
+def _encode_base64(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

@@ -1,8 +1,8 @@
-"""Client certificates: the common name is the user, the organizations are the groups.
+"""X.509 client certificates: the common name is the user, the organizations are the groups.
 
-The TLS layer accepts only certificates that one of our authorities has signed for clients, so what
-arrives here is genuine. It does not look at dates: a connection may live longer than its
-certificate and those that vouch for it, so theirs are looked at here for every request.
+The TLS layer accepts only client certificates signed by one of our authorities, so the certificates
+here are genuine. But a connection may outlive its certificate and the authorities in its chain, so
+their validity is checked here for every request.
 """
 
 import hashlib
@@ -16,9 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
-from apiserver.auth.user import User
-
-CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
+from apiserver.auth.user import CREDENTIAL_ID, User
 
 
 def _utc_now() -> datetime:
@@ -26,13 +24,13 @@ def _utc_now() -> datetime:
 
 
 class CertificateAuthenticator:
-    """Accepts the client certificate of the connection."""
+    """Authenticates by the client certificate of the connection."""
 
     def __init__(self, *, clock: Callable[[], datetime] = _utc_now) -> None:
         self._clock = clock
-        # One connection sends the same certificate with each of its requests.
-        self._holder = lru_cache(maxsize=1024)(_holder)
-        self._validity = lru_cache(maxsize=1024)(_validity)
+        # Each request of a connection has the same certificate.
+        self._holder = lru_cache(maxsize=1024)(_read_holder)
+        self._validity = lru_cache(maxsize=1024)(_read_validity)
 
     async def authenticate(self, credentials: RequestCredentials) -> User | None:
         if not credentials.certificate:
@@ -44,19 +42,21 @@ class CertificateAuthenticator:
         for authority in credentials.authorities:
             not_before, not_after = self._validity(authority)
             if not not_before <= now <= not_after:
-                raise InvalidCredentials("its authority has expired or is not yet valid")
+                raise InvalidCredentials(
+                    "the authority of the client certificate has expired or is not yet valid"
+                )
         return holder.user
 
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
     user: User | None
-    """None when the certificate names nobody."""
+    """None if the certificate has no common name."""
     not_before: datetime
     not_after: datetime
 
 
-def _holder(pem: str) -> _Holder:
+def _read_holder(pem: str) -> _Holder:
     try:
         certificate = x509.load_pem_x509_certificate(pem.encode("ascii"))
         usage = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
@@ -64,22 +64,22 @@ def _holder(pem: str) -> _Holder:
         raise InvalidCredentials(f"the client certificate cannot be read: {error}") from error
     allowed = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE)
     if not any(purpose in allowed for purpose in usage):
-        raise InvalidCredentials("the certificate is not one for a client")
-    names = _values(certificate.subject, NameOID.COMMON_NAME)
+        raise InvalidCredentials("the certificate is not a client certificate")
+    names = _name_values(certificate.subject, NameOID.COMMON_NAME)
     fingerprint = hashlib.sha256(certificate.public_bytes(Encoding.DER)).hexdigest()
     user = User(
         names[-1],
-        groups=tuple(_values(certificate.subject, NameOID.ORGANIZATION_NAME)),
+        groups=tuple(_name_values(certificate.subject, NameOID.ORGANIZATION_NAME)),
         extra={CREDENTIAL_ID: (f"X509SHA256={fingerprint}",)},
     ) if names and names[-1] else None  # fmt: skip
     return _Holder(user, certificate.not_valid_before_utc, certificate.not_valid_after_utc)
 
 
-def _validity(pem: str) -> tuple[datetime, datetime]:
+def _read_validity(pem: str) -> tuple[datetime, datetime]:
     certificate = x509.load_pem_x509_certificate(pem.encode("ascii"))
     return certificate.not_valid_before_utc, certificate.not_valid_after_utc
 
 
-def _values(name: x509.Name, kind: x509.ObjectIdentifier) -> list[str]:
+def _name_values(name: x509.Name, kind: x509.ObjectIdentifier) -> list[str]:
     values = (attribute.value for attribute in name.get_attributes_for_oid(kind))
     return [value for value in values if isinstance(value, str)]

@@ -1,4 +1,4 @@
-"""`apiserver kubeconfig`: for the admin, or for a new user who is let in for a while."""
+"""`apiserver kubeconfig`: write a kubeconfig for the admin, or for a new user with an expiry."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from typing import Any
 from apimachinery.scalars.duration import parse_duration
 from apimachinery.serialization.yaml import dump_yaml
 from apiserver.auth.user_tokens import issue_token, signing_key
-from apiserver.commands.serve import add_settings, flags_of
+from apiserver.commands.serve import add_settings, given_flags
 from apiserver.config import ServerConfig, ServerConfigError, load_config
 from apiserver.process.certificates import KeyPair
 from apiserver.process.data_folder import (
@@ -19,21 +19,21 @@ from apiserver.process.data_folder import (
     DataDirError,
     issue_client,
     read_admin_token,
-    trusted_by_clients,
+    server_ca_bundle,
     write_private,
 )
 from apiserver.process.kubeconfig_file import (
     CLUSTER,
     InvalidKubeconfig,
     Kubeconfig,
-    added,
     kubeconfig,
+    merge_kubeconfig,
 )
 
 DESCRIPTION = """\
-Write a kubeconfig. Without --user it is the admin's. With --user it holds a new certificate,
-signed by the authority in the data folder, or with --token a bearer token, by which the server
-knows the user and the groups. Neither can be taken back, so let it end soon.
+Write a kubeconfig. Without --user it is the admin's. With --user it contains a new certificate,
+signed by the authority in the data folder, or with --token a bearer token, that identifies the
+user and the groups. Neither can be revoked, so choose a short lifetime.
 """
 EPILOG = """\
 examples:
@@ -61,50 +61,50 @@ def add_parser(commands: Any) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--expires", metavar="DURATION", default="",
-        help="how long the user is let in, such as 30m or 8h (default 24h)",
+        help="how long the credentials are valid, such as 30m or 8h (default 24h)",
     )  # fmt: skip
     parser.add_argument(
         "--token", action="store_true",
-        help="a token instead of a certificate, for proxies that end TLS and for plain HTTP",
+        help="a token instead of a certificate, for proxies that terminate TLS and for plain HTTP",
     )  # fmt: skip
     parser.add_argument(
-        "--namespace", metavar="NAME", default="", help="where commands go that name no namespace"
+        "--namespace", metavar="NAME", default="", help="the default namespace of commands"
     )
     parser.add_argument(
         "--cluster", metavar="NAME", default=CLUSTER,
-        help="what the server is called in the file (default apiserver)",
+        help="the name of the cluster in the file (default apiserver)",
     )  # fmt: skip
     parser.add_argument(
         "--context", metavar="NAME", default="",
-        help="what user and server together are called (default USER@CLUSTER)",
+        help="the name of the context in the file (default USER@CLUSTER)",
     )  # fmt: skip
     parser.add_argument(
         "--server", metavar="URL", default="",
-        help="the address to write, such as https://api.example.io (default: from --bind)",
+        help="the server URL, such as https://api.example.io (default: from --bind)",
     )  # fmt: skip
     parser.add_argument(
-        "--output", metavar="FILE", default="-", help="where to write (default: standard output)"
+        "--output", metavar="FILE", default="-", help="the file to write (default: standard output)"
     )
     parser.add_argument(
         "--merge", action="store_true",
-        help="keep what else is in the file, and make the new context its current one",
+        help="keep the other entries of the file, and make the new context the current one",
     )  # fmt: skip
     add_settings(parser, only=SETTINGS)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    config = load_config(os.environ, flags_of(args))
+    config = load_config(os.environ, given_flags(args))
     if args.merge and args.output == "-":
-        raise ServerConfigError("--merge: needs the file to merge into, as --output")
+        raise ServerConfigError("--merge: requires --output, the file to merge into")
     try:
-        authority = trusted_by_clients(config)
+        authority = server_ca_bundle(config)
     except OSError as error:
         raise DataDirError(
-            f"{error.filename}: {error.strerror}; `apiserver serve` makes it on the first start"
+            f"{error.filename}: {error.strerror}; `apiserver serve` creates it on the first start"
         ) from error
     token, pair = _credentials(args, config)
-    made = kubeconfig(
+    new = kubeconfig(
         args.server or config.server_url,
         args.user or ADMIN,
         ca=authority,
@@ -114,18 +114,18 @@ def run(args: argparse.Namespace) -> int:
         context=args.context,
         namespace=args.namespace,
     )
-    _write(args.output, _merged(Path(args.output), made) if args.merge else dump_yaml(made))
+    _write(args.output, _merge(Path(args.output), new) if args.merge else dump_yaml(new))
     return 0
 
 
 def _credentials(args: argparse.Namespace, config: ServerConfig) -> tuple[str, KeyPair | None]:
-    """A token, or a certificate with its key."""
+    """Return a token, or a certificate with its key."""
     secret = read_admin_token(DataDir(config.data_dir))
     if not args.user:
-        of_users = {"--group": args.user_groups, "--token": args.token, "--expires": args.expires}
-        for flag, given in of_users.items():
-            if given:
-                raise ServerConfigError(f"{flag}: has a meaning only with --user")
+        user_flags = {"--group": args.user_groups, "--token": args.token, "--expires": args.expires}
+        for flag, value in user_flags.items():
+            if value:
+                raise ServerConfigError(f"{flag}: only valid with --user")
         return secret, None
     now, groups = datetime.now(UTC), tuple(args.user_groups)
     lifetime = _lifetime(args.expires or LIFETIME)
@@ -133,19 +133,19 @@ def _credentials(args: argparse.Namespace, config: ServerConfig) -> tuple[str, K
         return issue_token(signing_key(secret), args.user, groups, expires=now + lifetime), None
     if config.insecure_http:
         raise ServerConfigError(
-            "--user: a certificate needs TLS, which --insecure-http turns off; --token does not"
+            "--user: a certificate requires TLS, which --insecure-http disables; use --token"
         )
     return "", issue_client(config, args.user, groups, now=now, lifetime=lifetime)
 
 
-def _merged(path: Path, made: Kubeconfig) -> bytes:
+def _merge(path: Path, new: Kubeconfig) -> bytes:
     try:
         existing = path.read_bytes() if path.exists() else b""
-        return added(existing, made)
+        return merge_kubeconfig(existing, new)
     except OSError as error:
         raise ServerConfigError(f"--output {path}: {error.strerror}") from error
     except InvalidKubeconfig as error:
-        raise ServerConfigError(f"--output {path}: cannot be merged into: {error}") from error
+        raise ServerConfigError(f"--output {path}: cannot merge into it: {error}") from error
 
 
 def _lifetime(text: str) -> timedelta:
@@ -154,7 +154,7 @@ def _lifetime(text: str) -> timedelta:
     except ValueError as error:
         raise ServerConfigError(f"--expires: {text!r}: must be a duration such as 24h") from error
     if lifetime <= timedelta():
-        raise ServerConfigError(f"--expires: {text!r}: must be longer than nothing")
+        raise ServerConfigError(f"--expires: {text!r}: must be positive")
     return lifetime
 
 

@@ -1,4 +1,4 @@
-"""`apiserver serve`: first start, start, reload."""
+"""`apiserver serve`: prepare the data folder, start the server and reload it on SIGHUP."""
 
 import argparse
 import errno
@@ -25,13 +25,13 @@ from apiserver.process.loading import GroupError, load_group
 from apiserver.process.serving import Application, gunicorn_settings
 
 DESCRIPTION = """\
-Serve API groups, with everything a first start needs: an SQLite store, an authority, a
-certificate, and a kubeconfig for kubectl. Every setting can also stand in the environment
-(--data-dir is APISERVER_DATA_DIR) or in the file given with --config; a flag wins over the
-environment, the environment over the file.
+Serve API groups. The first start creates everything it needs: an SQLite store, an authority, a
+certificate, and a kubeconfig for kubectl. Every setting can also be given in the environment
+(--data-dir is APISERVER_DATA_DIR) or in the file given with --config; flags take precedence over
+the environment, and the environment over the file.
 
-SIGHUP reads the configuration, the certificates and the code again, SIGTERM stops: requests
-in flight are answered and watches end cleanly.
+SIGHUP reloads the configuration, the certificates and the code. SIGTERM stops the server:
+requests in flight are completed and watches end cleanly.
 """
 EPILOG = """\
 examples:
@@ -57,14 +57,14 @@ def add_parser(commands: Any) -> None:
 def add_settings(
     parser: argparse.ArgumentParser, *, positional: str = "", only: Iterable[str] = ()
 ) -> None:
-    """Give *parser* a flag for each setting (of *only*), and one for the file with settings."""
-    wanted = frozenset(only) or {setting.name for setting in SETTINGS}
+    """Add a flag for each setting (or those in *only*), and --config for a file with settings."""
+    names = frozenset(only) or {setting.name for setting in SETTINGS}
     parser.add_argument(
         "--config", metavar="FILE", default=argparse.SUPPRESS,
         help="a YAML or TOML file with settings by name, as in `workers: 4`",
     )  # fmt: skip
     for setting in SETTINGS:
-        if setting.name not in wanted:
+        if setting.name not in names:
             continue
         options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": setting.help}
         if setting.name == positional:
@@ -77,33 +77,33 @@ def add_settings(
             parser.add_argument(setting.flag, metavar=setting.metavar, **options)
 
 
-def flags_of(args: argparse.Namespace) -> dict[str, Any]:
-    """The settings that were given as flags."""
+def given_flags(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given as flags."""
     names = {"config", *(setting.name for setting in SETTINGS)}
-    given = {name: value for name, value in vars(args).items() if name in names}
-    if given.get("groups") == []:
-        del given["groups"]
-    return given
+    flags = {name: value for name, value in vars(args).items() if name in names}
+    if flags.get("groups") == []:
+        del flags["groups"]
+    return flags
 
 
 def run(args: argparse.Namespace) -> int:
-    # The store is for nobody else, wherever the data folder is.
+    # Only the owner may read the store, wherever the data folder is.
     os.umask(0o077)
-    # As `python -m` does; a console script has its own folder there.
+    # As `python -m` does; for a console script, the first entry is the folder of the script.
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    start = _Start(flags_of(args))
+    start = _Start(given_flags(args))
     Application(
         start.settings,
         start.server,
         when_ready=start.announce,
-        refusal=(ServerConfigError, DataDirError, GroupError, InvalidSigningKey, InvalidTokenFile),
+        invalid=(ServerConfigError, DataDirError, GroupError, InvalidSigningKey, InvalidTokenFile),
     ).run()
     return 0
 
 
 class _Start:
-    """The configuration of this process, as read last."""
+    """The configuration of this process, as last loaded."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
@@ -129,48 +129,53 @@ class _Start:
 
     def announce(self) -> None:
         path = os.path.relpath(self._folder.admin_kubeconfig)
-        shown = path if not path.startswith("..") else str(self._folder.admin_kubeconfig.absolute())
+        kubeconfig = (
+            path if not path.startswith("..") else str(self._folder.admin_kubeconfig.absolute())
+        )
         print(f"serving {', '.join(self._served)} on {self._config.server_url}")
-        print(f"export KUBECONFIG={shown}", flush=True)
+        print(f"export KUBECONFIG={kubeconfig}", flush=True)
 
-    def _bind(self, wanted: Address) -> Address:
-        """The address with its port known, and known to be free."""
-        # A master that is reloading or taking over (USR2) has its sockets already.
-        if self._port is not None and wanted.port in (0, self._port):
-            return replace(wanted, port=self._port)
+    def _bind(self, address: Address) -> Address:
+        """Return the address with its port, after checking that the port is free."""
+        # A master that reloads or takes over (USR2) already has its sockets.
+        if self._port is not None and address.port in (0, self._port):
+            return replace(address, port=self._port)
         if "GUNICORN_FD" not in os.environ:
-            wanted = replace(wanted, port=free_port(wanted))
-        self._port = wanted.port
-        return wanted
+            address = replace(address, port=free_port(address))
+        self._port = address.port
+        return address
 
 
 def free_port(address: Address) -> int:
-    """The port of *address*, a free one for 0; raises ConfigError if it cannot be bound."""
+    """Return the port of *address*, or a free one if it is 0.
+
+    Raises ServerConfigError if the address cannot be bound.
+    """
     try:
-        found = socket.getaddrinfo(
+        addresses = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        family, kind, protocol, _, where = found[0]
+        family, kind, protocol, _, socket_address = addresses[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(where)
+            probe.bind(socket_address)
             port: int = probe.getsockname()[1]
             return port
     except OSError as error:
-        raise ServerConfigError(f"--bind {address}: {_why_not(error)}") from error
+        raise ServerConfigError(f"--bind {address}: {_bind_failure(error)}") from error
 
 
 def describe_groups(references: tuple[str, ...]) -> list[str]:
-    """What will be served, in words; raises GroupError if a group cannot be loaded.
+    """Return a description of the served groups. Raises GroupError if one cannot be loaded.
 
-    The groups are imported in a process of their own: workers are forked from this one, and a
-    module that it had imported could not be reloaded.
+    The groups are imported in a separate process: workers are forked from this one, and modules
+    that it has imported could not be reloaded.
     """
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         try:
             return pool.submit(_describe, references).result()
         except BrokenProcessPool as error:
-            raise GroupError(f"importing {', '.join(references)} ended the process") from error
+            raise GroupError(f"importing {', '.join(references)} terminated the process") from error
 
 
 def _describe(references: tuple[str, ...]) -> list[str]:
@@ -180,21 +185,23 @@ def _describe(references: tuple[str, ...]) -> list[str]:
         if names.count(name) > 1:
             raise GroupError(f"group {name!r} is given twice")
     core, *others = (group for group in standard_groups() if group.name not in names)
-    shown = [
+    described = [
         f"{group.name}/{version}" if group.name else f"{version} (core)"
         for group in (*groups, core)
         for version in group.versions
     ]
-    return [*shown, f"{len(others)} more groups"]
+    return [*described, f"{len(others)} more groups"]
 
 
-def _why_not(error: OSError) -> str:
+def _bind_failure(error: OSError) -> str:
     match error.errno:
         case errno.EADDRINUSE:
-            return "the address is in use; is another server running? --bind takes another port"
+            return (
+                "the address is in use; if another server is running, use --bind for another port"
+            )
         case errno.EADDRNOTAVAIL:
-            return "this machine has no such address"
+            return "the address does not belong to this machine"
         case errno.EACCES:
-            return "this user may not use the port; those below 1024 need a privilege"
+            return "permission denied; ports below 1024 require privileges"
         case _:
             return error.strerror or str(error)

@@ -1,4 +1,4 @@
-"""`apiserver storage`: look after a store, and move from one to another."""
+"""`apiserver storage`: copy one store to another, or compact a store."""
 
 import argparse
 import asyncio
@@ -13,24 +13,24 @@ from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConf
 from apiserver.storage.keys import ROOT
 
 PAGE: Final = 500
-"""Records that are read, and then written, together."""
+"""The number of records read, and then written, at once."""
 
 COPY: Final = """\
-Copy every object from one store to another, as of one moment, such as from the SQLite file of a
+Copy every object from one store to another, from one snapshot, such as from the SQLite file of a
 first start to etcd:
 
   apiserver storage copy sqlite:///.apiserver/store.sqlite etcd://10.0.0.1:2379
 
-Objects get new resource versions, so clients must list again; stop the server before, so that no
-write is missed. What was to expire by itself (events) stays.
+Objects get new resource versions, so clients must list again. Stop the server first, so that no
+write is missed. Objects with a time to live (events) no longer expire in the target.
 """
 COMPACT: Final = """\
-Forget all but the newest state of every object, at once:
+Delete the history of a store now; the newest state of every object is kept:
 
   apiserver storage compact sqlite:///.apiserver/store.sqlite
 
-A server does this by itself and keeps the history of some minutes. Watches that would resume from
-what is forgotten are told 410, and clients list again.
+A running server compacts regularly and keeps the history of some minutes. Watches that resume from
+a compacted revision get 410, and their clients list again.
 """
 
 
@@ -47,12 +47,12 @@ def add_parser(commands: Any) -> None:
     copy.add_argument("source", metavar="FROM", help="the URL of the store to read")
     copy.add_argument("target", metavar="TO", help="the URL of the store to write")
     copy.add_argument(
-        "--overwrite", action="store_true", help="replace objects that the target has already"
+        "--overwrite", action="store_true", help="replace objects that exist in the target"
     )
     copy.set_defaults(run=lambda args: asyncio.run(_copy(args)))
     compact = actions.add_parser(
         "compact",
-        help="forget the history of a store",
+        help="delete the history of a store",
         description=COMPACT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -63,12 +63,12 @@ def add_parser(commands: Any) -> None:
 async def copy_records(
     source: Backend, target: Backend, *, overwrite: bool, progress: "Progress"
 ) -> int:
-    """Copy everything below the registry's root and return how many records there were."""
-    # A mistyped path is a new, empty store.
+    """Copy all records below the registry's root and return their number. Raises StorageError."""
+    # A mistyped path would open a new, empty store.
     if not (await source.range(ROOT, limit=1)).records:
-        raise StorageError("the source holds no objects; is its URL right?")
+        raise StorageError("the source has no objects; check its URL")
     if not overwrite and (await target.range(ROOT, limit=1)).records:
-        raise StorageError("the target holds objects already; --overwrite replaces them")
+        raise StorageError("the target already has objects; use --overwrite to replace them")
     revision: int | None = None
     start, copied = ROOT, 0
     while True:
@@ -81,12 +81,12 @@ async def copy_records(
         progress.show(copied, copied + page.remaining)
         if not page.remaining:
             return copied
-        # The least key that is greater.
+        # The smallest key after the last one.
         start = page.records[-1].key + "\0"
 
 
 class Progress:
-    """A line that is written over while there is somebody to see it."""
+    """A progress line on standard error, overwritten in place, if it is a terminal."""
 
     def __init__(self) -> None:
         self._shown = 0.0
@@ -116,7 +116,7 @@ async def _write(target: Backend, record: Record) -> None:
 
 
 async def _copy(args: argparse.Namespace) -> int:
-    async with _opened(args.source) as source, _opened(args.target) as target:
+    async with _open(args.source) as source, _open(args.target) as target:
         try:
             copied = await copy_records(
                 source, target, overwrite=args.overwrite, progress=Progress()
@@ -128,7 +128,7 @@ async def _copy(args: argparse.Namespace) -> int:
 
 
 async def _compact(args: argparse.Namespace) -> int:
-    async with _opened(args.source) as backend:
+    async with _open(args.source) as backend:
         revision = await backend.current_revision()
         await backend.compact(revision)
     print(f"compacted to revision {revision}")
@@ -136,7 +136,7 @@ async def _compact(args: argparse.Namespace) -> int:
 
 
 @asynccontextmanager
-async def _opened(url: str) -> AsyncIterator[Backend]:
+async def _open(url: str) -> AsyncIterator[Backend]:
     backend = await open_backend(url)
     try:
         yield backend

@@ -43,12 +43,12 @@ class AccessReviewer:
                     resources=list(rule.resources),
                     resource_names=list(rule.names),
                 )
-                for rule in rules.found
+                for rule in rules.granted
                 if rule.resources
             ],
             paths=[
                 NonResourceRule(verbs=list(rule.verbs), non_resource_urls=list(rule.paths))
-                for rule in rules.found
+                for rule in rules.granted
                 if rule.paths
             ],
             error=rules.error,

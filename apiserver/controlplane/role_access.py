@@ -1,39 +1,44 @@
-"""Access: roles and bindings as what decides over requests. A composition root of its own.
+"""Access: authorization by the roles and bindings that are stored.
 
-The group `rbac.authorization.k8s.io` says what roles mean, the server says who asks and when. Here
-they meet: what is stored is told to the policy, the policy decides, and what a server needs to
-begin with is written when it starts.
+The group `rbac.authorization.k8s.io` defines what roles mean, the server identifies users and
+requests. This module joins them: it feeds stored roles and bindings to the policy, authorizes by
+the policy, and writes the bootstrap roles when a server starts.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, Final, cast
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypedDict, cast
 
-from apimachinery.schema import GroupResource, GroupVersion
+from apimachinery.schema import GroupResource
 from apis.rbac import GROUP
 from apis.rbac.bootstrap import Offer, bootstrap_bindings, bootstrap_roles
-from apis.rbac.controllers.aggregation import AggregationController
 from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
 from apis.rbac.policy import User as UserLike
 from apis.rbac.reconciliation import reconcile, reconciled_binding, reconciled_role
+from apis.rbac.v1 import ClusterRole, ClusterRoleBinding
 from apiserver.auth.authorization import AlwaysAllow, Authorizer
 from apiserver.auth.role_authorizer import RoleAuthorizer
 from apiserver.auth.user import User
-from apiserver.controlplane import local_objects as inside
 from apiserver.group import Group
 from apiserver.http.request_info import RequestInfo
 from apiserver.install import Groups
 from apiserver.registry.following import Following
 from apiserver.registry.store import ResourceStore
+from client.client import AsyncClient
 
-_V1: Final = GroupVersion(GROUP, "v1")
 _PARTS: Final = ("status", "scale")
 
 
+class _Scope(TypedDict):
+    namespaced: bool
+    api_version: str
+
+
+_SCOPE: Final[_Scope] = {"namespaced": False, "api_version": f"{GROUP}/v1"}
+
+
 class Access:
-    """Who may do what on one server, by `authorizer`; the roles are served by `group`."""
+    """The `authorizer` of one server, and the `group` that serves its roles."""
 
     def __init__(self, mode: str = "RBAC") -> None:
         self._policy = Policy()
@@ -44,8 +49,8 @@ class Access:
     async def may(
         self, user: UserLike, verb: str, resource: str, *, namespace: str, name: str
     ) -> bool:
-        """Whether *user* may do something to roles or bindings."""
-        asked = RequestInfo(
+        """Return whether *user* may do something to roles or bindings."""
+        request = RequestInfo(
             path="",
             verb=verb,
             is_resource=True,
@@ -55,18 +60,17 @@ class Access:
             namespace=namespace,
             name=name,
         )
-        return (await self.authorizer.authorize(cast(User, user), asked)).allowed
+        return (await self.authorizer.authorize(cast(User, user), request)).allowed
 
     async def policy(self) -> Policy:
-        """Every role and binding that is stored by now."""
+        """Return every role and binding that is stored by now."""
         await self._roles.refresh()
         return self._policy
 
-    @asynccontextmanager
-    async def running(self, groups: Groups, own: Sequence[Group] = ()) -> AsyncIterator[None]:
-        """Decide by what is stored, once the roles are there that every server has.
+    async def start(self, groups: Groups, client: AsyncClient, own: Sequence[Group] = ()) -> None:
+        """Write the bootstrap roles and bindings, and authorize by what is stored from now on.
 
-        *own* are groups whose resources shall be part of `view` and `edit`.
+        The resources of *own* groups become part of `view` and `edit`.
         """
         policy = self._policy
         role = (policy.put_role, policy.forget_role)
@@ -77,27 +81,28 @@ class Access:
             Following(_store(groups, "clusterrolebindings"), *binding),
             Following(_store(groups, "rolebindings"), *binding),
         ]
-        roles = inside.ClusterObjects(groups, _V1.with_resource("clusterroles"))
-        bindings = inside.ClusterObjects(groups, _V1.with_resource("clusterrolebindings"))
-        await reconcile(roles, bootstrap_roles(offers(own)), reconciled_role)
-        await reconcile(bindings, bootstrap_bindings(), reconciled_binding)
+        await reconcile(
+            client.of(ClusterRole, resource="clusterroles", **_SCOPE),
+            bootstrap_roles(offers(own)),
+            reconciled_role,
+        )
+        await reconcile(
+            client.of(ClusterRoleBinding, resource="clusterrolebindings", **_SCOPE),
+            bootstrap_bindings(),
+            reconciled_binding,
+        )
         for source in sources:
             await source.begin()
         self._roles.follow(sources)
-        async with asyncio.TaskGroup() as tasks:
-            controller = AggregationController(roles)
-            running = tasks.create_task(controller.run(), name="cluster role aggregation")
-            yield
-            running.cancel()
 
 
 def offers(groups: Sequence[Group]) -> Iterator[Offer]:
-    """What is stored in namespaces, as parts of the roles that each resource names."""
+    """Yield the namespaced resources that groups store, for the roles that each resource names."""
     for group in groups:
         for resource in group.resources:
             if resource.answer is not None or not resource.namespaced or not resource.roles:
                 continue
-            parts = [each.name for each in resource.subresources if each.name in _PARTS]
+            parts = [sub.name for sub in resource.subresources if sub.name in _PARTS]
             yield Offer(
                 group.name,
                 resource.name,

@@ -1,98 +1,138 @@
-"""What every server is made of, around the groups that are its own.
+"""Standard server: composes the application of a configuration.
 
-The standard groups, who may do what, the objects that are always there and the controllers that a
-server cannot do without. What differs between a server and the one inside a test are arguments.
+Around the groups of the configuration every server has the standard groups, authentication,
+authorization by roles, bootstrap objects, custom resources and the controllers that keep all of
+this up to date. A server under gunicorn and the server of a test are built by the same function.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import logging
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
 from apimachinery.schema import GroupResource
-from apis.apiextensions.controllers.definitions import DefinitionController
 from apis.apiextensions.install import APIEXTENSIONS
 from apis.authentication.install import authentication_group
 from apis.authorization.install import authorization_group
 from apis.coordination.install import COORDINATION
 from apis.core.bootstrap import create_bootstrap_objects
-from apis.core.controllers.garbage import GarbageCollector, Identity, Seen
-from apis.core.controllers.namespace import NamespaceController
-from apis.core.controllers.standing import Standing, StandingController
+from apis.core.controllers.namespace_defaults import NamespaceDefault, default_account, root_ca
 from apis.core.install import CORE, core_group
-from apis.core.strategy.namespace import NamespaceFinalizeStrategy
 from apis.core.tokens import TokenRequests
 from apis.events.install import EVENTS
 from apiserver.admission.chain import Chain
 from apiserver.admission.namespace_lifecycle import NamespaceLifecycle, NamespacePhase
-from apiserver.app import App, Hook, create_app
+from apiserver.app import App
 from apiserver.auth.authentication import Authentication, Authenticator
 from apiserver.auth.service_account_tokens import Reference, ServiceAccountTokens
+from apiserver.auth.static_tokens import TokenAuthenticator, TokenFileAuthenticator
 from apiserver.auth.token_keys import TokenKeys
 from apiserver.auth.token_review import TokenReviewer
+from apiserver.auth.user import MASTERS, User
+from apiserver.auth.user_tokens import SignedTokenAuthenticator, signing_key
 from apiserver.auth.x509 import CertificateAuthenticator
-from apiserver.config import DEFAULT_BIND, DEFAULT_ISSUER
-from apiserver.controlplane import local_objects as inside
+from apiserver.config import ServerConfig
 from apiserver.controlplane.access_reviews import AccessReviewer
-from apiserver.controlplane.all_objects import Everything
+from apiserver.controlplane.controllers import running_controllers
+from apiserver.controlplane.leader import election_for
+from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import Access
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
-from apiserver.extensions.definition_follower import Extensions
-from apiserver.extensions.local_definitions import Definitions, Instances
+from apiserver.extensions.definition_follower import DefinitionFollower
 from apiserver.group import Group
 from apiserver.install import Groups
-from apiserver.storage.interface import Backend
+from apiserver.pages.openid import add_openid_paths
+from apiserver.process.data_folder import (
+    ADMIN,
+    DataDir,
+    DataDirError,
+    read_admin_token,
+    renew_serving,
+    server_ca_bundle,
+    token_keys,
+)
+from apiserver.process.loading import load_group
+from apiserver.storage.backends import open_backend
+
+log = logging.getLogger(__name__)
+
+RENEWAL_INTERVAL: Final = 3600.0
+"""Seconds between two looks at the serving certificate."""
 
 _NAMESPACES: Final = GroupResource("", "namespaces")
 
 
-def assemble(
-    own: Sequence[Group],
-    open_store: Callable[[], Awaitable[Backend]],
-    *,
-    access: Access,
-    tokens: Sequence[Authenticator],
-    keys: TokenKeys,
-    issuers: tuple[str, ...] = (DEFAULT_ISSUER,),
-    audiences: tuple[str, ...] = (DEFAULT_ISSUER,),
-    anonymous: bool = True,
-    port: int = DEFAULT_BIND.port,
-    standing: Sequence[Standing] = (),
-    hooks: Sequence[Hook] = (),
-) -> App:
-    """An application with the groups and the controllers of every server, and *own* groups.
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a server accepts and signs."""
 
-    *tokens* know bearer tokens, *keys* sign those of service accounts, *port* is where clients
-    find the server, and *standing* is what every namespace has.
+    tokens: Sequence[Authenticator]
+    """Authenticators of bearer tokens, beside those of service accounts."""
+    keys: TokenKeys
+    """Sign and verify the tokens of service accounts."""
+
+    @classmethod
+    def stored(cls, config: ServerConfig) -> "Credentials":
+        """Read the credentials from the data folder and the files that *config* names."""
+        admin = read_admin_token(DataDir(config.data_dir))
+        tokens: list[Authenticator] = [
+            TokenAuthenticator({admin: User(ADMIN, groups=(MASTERS,))}),
+            SignedTokenAuthenticator(signing_key(admin)),
+        ]
+        if config.token_auth_file is not None:
+            tokens.append(TokenFileAuthenticator(config.token_auth_file))
+        return cls(tokens, token_keys(config))
+
+
+def create_app(
+    config: ServerConfig,
+    *,
+    groups: Sequence[Group] = (),
+    credentials: Credentials | None = None,
+    namespace_defaults: bool = True,
+) -> App:
+    """Return the application of a configuration, not yet started.
+
+    It serves *groups* beside those that *config* names. *credentials* replace the stored ones, for
+    a server without a data folder. Without *namespace_defaults* namespaces are created empty.
     """
+    own = [*groups, *(load_group(reference) for reference in config.groups)]
+    credentials = credentials or Credentials.stored(config)
+    access = Access(config.authorization_mode)
     accounts = ServiceAccountTokens(
-        keys,
-        StoredIdentities(lambda resource: made.groups.store(resource)),
-        issuers=issuers,
-        audiences=audiences,
+        credentials.keys,
+        StoredIdentities(lambda resource: app.groups.store(resource)),
+        issuers=config.service_account_issuer,
+        audiences=config.audiences,
     )
-    standard = standard_groups(
-        access, TokenReviewer(tokens, accounts, audiences=audiences), accounts
-    )
-    made = create_app(
+    reviewer = TokenReviewer(credentials.tokens, accounts, audiences=config.audiences)
+    standard = standard_groups(access, reviewer, accounts)
+    defaults = _namespace_defaults(config) if namespace_defaults else []
+    app = App(
         with_standard(own, standard),
-        open_store,
+        partial(open_backend, config.storage_url),
         authentication=Authentication(
-            [CertificateAuthenticator(), *tokens, accounts], anonymous=anonymous
+            [CertificateAuthenticator(), *credentials.tokens, accounts],
+            anonymous=config.allows_anonymous,
         ),
         authorizer=access.authorizer,
-        admission=_admission,
+        admission=namespace_admission,
         hooks=[
-            _extended,
-            partial(_bootstrapped, port),
-            lambda app: access.running(app.groups, not_among(standard, own)),
-            partial(_controlled, standing),
-            *hooks,
+            _serving_definitions,
+            partial(_controlled, config, access, not_among(standard, own), defaults),
+            partial(_renewing_certificate, config),
         ],
     )
-    return made
+    issuer = config.service_account_issuer[0]
+    keys = credentials.keys.keys.values()
+    if not add_openid_paths(app.router, keys, issuer=issuer, server_url=config.server_url):
+        log.warning("issuer %r is no https URL: the OpenID documents are not served", issuer)
+    return app
 
 
 def standard_groups(
@@ -100,7 +140,7 @@ def standard_groups(
     reviewer: TokenReviewer | None = None,
     accounts: ServiceAccountTokens | None = None,
 ) -> tuple[Group, ...]:
-    """The groups that every server has; one of the same name takes the place of such a group."""
+    """Return the groups that every server has, unless a group of the same name replaces one."""
     access = access or Access()
     return (
         core_group(TokenRequests(accounts, refer=Reference)) if accounts else CORE,
@@ -114,68 +154,84 @@ def standard_groups(
 
 
 def with_standard(own: Sequence[Group], standard: Sequence[Group]) -> list[Group]:
-    """Groups of one's own, and the standard ones whose place they do not take."""
+    """Return *own* groups and the standard groups that they do not replace."""
     groups = [*own, *not_among(own, standard)]
     stored = {
-        GroupResource(group.name, found.name) for group in groups for found in group.resources
+        GroupResource(group.name, resource.name) for group in groups for resource in group.resources
     }
-    # Who replaces core may have no events; then there are none in other words either.
+    # A core group of one's own may have no events; then events.k8s.io has none to show either.
     return [
         group
         for group in groups
-        if all(found.stored_as in (None, *stored) for found in group.resources)
+        if all(resource.stored_as in (None, *stored) for resource in group.resources)
     ]
 
 
-def not_among(known: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
-    """Those of *groups* that take no other's place."""
-    names = {group.name for group in known}
+def not_among(replacing: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
+    """Return those of *groups* that none of *replacing* replaces."""
+    names = {group.name for group in replacing}
     return [group for group in groups if group.name not in names]
 
 
-def _admission(groups: Groups) -> Chain:
+def namespace_admission(groups: Groups) -> Chain:
+    """Return the admission of every server: no objects in missing or terminating namespaces."""
+
     async def lookup(name: str, *, newest: bool) -> NamespacePhase | None:
         return await StoredNamespaces(groups.store(_NAMESPACES))(name, newest=newest)
 
     return Chain(mutating=[NamespaceLifecycle(lookup)])
 
 
+def _namespace_defaults(config: ServerConfig) -> list[NamespaceDefault]:
+    certificates = server_ca_bundle(config)
+    known = [root_ca(certificates.decode("ascii", "replace"))] if certificates else []
+    return [default_account(), *known]
+
+
 @asynccontextmanager
-async def _extended(app: App) -> AsyncIterator[None]:
+async def _serving_definitions(app: App) -> AsyncIterator[None]:
     """Serve the resources that are defined at run time, in this worker."""
-    extensions = Extensions(app.groups)
-    defining = DefinitionController(Definitions(app.groups), Instances(app.groups))
-    await extensions.start()
+    follower = DefinitionFollower(app.groups)
+    await follower.start()
     async with asyncio.TaskGroup() as tasks:
-        running = [
-            tasks.create_task(extensions.run(), name="extensions"),
-            tasks.create_task(defining.run(), name="definition controller"),
-        ]
+        following = tasks.create_task(follower.run(), name="definition follower")
         yield
-        for task in running:
-            task.cancel()
+        following.cancel()
 
 
 @asynccontextmanager
-async def _bootstrapped(port: int, app: App) -> AsyncIterator[None]:
-    await create_bootstrap_objects(app.groups, port=port)
-    yield
+async def _controlled(
+    config: ServerConfig,
+    access: Access,
+    own: Sequence[Group],
+    defaults: Sequence[NamespaceDefault],
+    app: App,
+) -> AsyncIterator[None]:
+    """Write the bootstrap objects and run the controllers, which do not hold up readiness."""
+    async with local_client(app) as client:
+        await create_bootstrap_objects(client, port=config.bind.port)
+        await access.start(app.groups, client, own)
+        election = election_for(config.storage_url, client, config.data_dir)
+        async with running_controllers(app, client, election=election, defaults=defaults):
+            yield
 
 
 @asynccontextmanager
-async def _controlled(standing: Sequence[Standing], app: App) -> AsyncIterator[None]:
-    """Run the controllers that a server cannot do without; any number of workers may."""
-    namespaces = inside.Namespaces(app.groups, NamespaceFinalizeStrategy())
-    emptying = NamespaceController(namespaces, inside.Contents(app.groups))
-    collecting = GarbageCollector(Everything(app.groups, identify=Identity, see=Seen))
-    async with asyncio.TaskGroup() as tasks:
-        running = [
-            tasks.create_task(emptying.run(), name="namespace controller"),
-            tasks.create_task(collecting.run(), name="garbage collector"),
-        ]
-        if standing:
-            keeping = StandingController(inside.Objects(app.groups), standing)
-            running.append(tasks.create_task(keeping.run(), name="standing objects"))
+async def _renewing_certificate(config: ServerConfig, app: App) -> AsyncIterator[None]:
+    """Renew the certificate that the server has issued for itself; a given one is its owner's."""
+    if config.insecure_http or config.tls_cert_file is not None:
         yield
-        for task in running:
-            task.cancel()
+        return
+    async with asyncio.TaskGroup() as tasks:
+        renewal = tasks.create_task(_renew(config), name="certificate renewal")
+        yield
+        renewal.cancel()
+
+
+async def _renew(config: ServerConfig) -> None:
+    while True:
+        await asyncio.sleep(RENEWAL_INTERVAL)
+        try:
+            await asyncio.to_thread(renew_serving, config, now=datetime.now(UTC))
+        except DataDirError as error:
+            log.error("the serving certificate could not be renewed: %s", error)

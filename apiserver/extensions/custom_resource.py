@@ -1,7 +1,7 @@
-"""Served: a definition at work, as a resource that a group can have.
+"""Served: the stores of one custom resource, built from its CustomResourceDefinition.
 
-All versions share one collection of the cache; each has a store of its own, which reads objects in
-that version and holds them to that version's schema.
+All versions share one collection of the watch cache. Each version has a store of its own, which
+decodes objects in that version and validates them against the schema of that version.
 """
 
 from dataclasses import replace
@@ -18,8 +18,8 @@ from apiserver.extensions.custom_columns import table_columns
 from apiserver.extensions.custom_strategy import CustomStrategy
 from apiserver.extensions.custom_view import CustomView, VersionViews
 from apiserver.extensions.definition import DefinedVersion, Definition
-from apiserver.group import STATUS, Assembled, Foundation, Group, Resource, Subresource, scale
-from apiserver.managed_fields.ownership import Untracked
+from apiserver.group import STATUS, Group, Resource, Subresource, scale
+from apiserver.installed_group import Foundation
 from apiserver.registry.store import ResourceStore
 from apiserver.registry.write_rules import WriteRules
 from apiserver.storage.keys import ResourceKeys
@@ -29,96 +29,99 @@ _LISTED_VERBS: Final = (
     *("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"),
 )
 """The verbs of custom resources, in the order in which Kubernetes lists them."""
-_WHILE_TERMINATING: Final = ("delete", "deletecollection", "get", "list", "watch")
+_TERMINATING_VERBS: Final = ("delete", "deletecollection", "get", "list", "watch")
 
 
 class Served:
-    """One definition; made anew whenever what it defines changes."""
+    """One definition that is served; replaced by another instance when its specification changes.
+
+    Only `definition.terminating` may change in place: `definition` is then assigned anew.
+    """
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
+        self.stores: dict[str, ResourceStore[Any]] = {}
+        """The stores by version, once assembled."""
         self._kind = definition.custom_kind()
-        self._codec = CustomCodec(self._kind)
+        self.codec = CustomCodec(self._kind)
+
+    @property
+    def version(self) -> str:
+        """The version for internal access: the preferred served one, else the storage version."""
+        served = self.definition.served
+        return served[0].name if served else self.definition.storage_version
+
+    @property
+    def listed_verbs(self) -> list[str]:
+        return list(_TERMINATING_VERBS if self.definition.terminating else _LISTED_VERBS)
 
     def resource(self) -> Resource:
-        """The resource as a group has it now."""
-        base = self._resource()
-        versions = {
-            version.name: self._in_version(base, version) for version in self.definition.served
-        }
-        return replace(base, in_versions=versions)
-
-    def _resource(self) -> Resource:
-        found = self.definition
+        """Return the resource as its group lists it, in the storage version."""
+        definition = self.definition
         return Resource(
-            found.plural,
-            self._kind.classes[found.storage_version],
-            singular=found.singular,
-            list_kind=found.list_kind,
-            short_names=found.short_names,
-            categories=found.categories,
-            namespaced=found.namespaced,
-            listed_verbs=_WHILE_TERMINATING if found.terminating else _LISTED_VERBS,
-            storage_version=found.storage_version,
-            assemble=self.assemble,
+            definition.plural,
+            self._kind.classes[definition.storage_version],
+            singular=definition.singular,
+            short_names=definition.short_names,
+            categories=definition.categories,
+            namespaced=definition.namespaced,
         )
 
-    def _in_version(self, base: Resource, version: DefinedVersion) -> Resource:
+    def resource_in(self, version: DefinedVersion) -> Resource:
+        """Return the resource with the class and the subresources of one version."""
         return replace(
-            base,
+            self.resource(),
             cls=self._kind.classes[version.name],
             subresources=tuple(_subresources(version)),
-            warning=version.warning,
         )
 
-    def assemble(self, foundation: Foundation) -> Assembled:
-        """Begin to cache the objects, with a store for each version."""
+    def assemble(self, foundation: Foundation) -> None:
+        """Register the resource with the watch cache and build its stores, unless that is done."""
+        if self.stores:
+            return
         definition, kind = self.definition, self._kind
         views = {version.name: self._view(version) for version in definition.versions}
         by_version = {kind.version(name): view for name, view in views.items()}
         keys = ResourceKeys(definition.group, definition.plural, namespaced=definition.namespaced)
         stored = views[definition.storage_version]
         cached = foundation.cache.register(keys, VersionViews(by_version, stored))
-        stores: dict[str, ResourceStore[Any]] = {}
         for version in definition.versions:
-            rules = self._rules(version, foundation)
             codec = self._storage(version)
             objects: ObjectStorage[Any] = ObjectStorage(foundation.backend, codec, cached)
-            stores[version.name] = CustomStore(
-                rules, objects=objects, cached=cached, view=views[version.name], served=self
+            self.stores[version.name] = CustomStore(
+                self._rules(version, foundation),
+                objects=objects,
+                cached=cached,
+                view=views[version.name],
+                served=self,
             )
-        first = definition.served[0].name if definition.served else definition.storage_version
-        return Assembled(self._codec, first, stores)
 
     def _rules(self, version: DefinedVersion, foundation: Foundation) -> WriteRules[Any]:
         definition, kind = self.definition, self._kind
-        own = kind.version(version.name).with_kind(definition.kind)
-        # Who owns a field may have come to own it in a version that is no longer served.
-        names = sort_versions(each.name for each in definition.versions)
-        group = Group(definition.group, tuple(names), (), _no_kinds)
-        ownership = foundation.ownership
+        own_kind = kind.version(version.name).with_kind(definition.kind)
+        # A manager may have become the owner of a field in a version that is no longer served.
+        names = sort_versions(defined.name for defined in definition.versions)
+        group = Group(definition.group, tuple(names), (), no_kinds)
         return WriteRules[Any](
             resource=GroupResource(definition.group, definition.plural),
             kind=GroupKind(definition.group, definition.kind),
-            strategy=CustomStrategy(own, kind.schemas[version.name], version),
+            strategy=CustomStrategy(own_kind, kind.schemas[version.name], version),
             namespaced=definition.namespaced,
             has_status=version.has_status,
             admission=foundation.admission,
-            ownership=ownership(self._codec, group, self._in_version(self._resource(), version))
-            if ownership
-            else Untracked(),
+            ownership=foundation.ownership(self.codec, group, self.resource_in(version)),
         )
 
     def _storage(self, version: DefinedVersion) -> CustomStorageCodec:
-        return CustomStorageCodec(self._kind, self._codec, version.name)
+        return CustomStorageCodec(self._kind, self.codec, version.name)
 
     def _view(self, version: DefinedVersion) -> CustomView:
-        selectable = {path for found in self.definition.versions for path in found.selectable}
+        selectable = {path for defined in self.definition.versions for path in defined.selectable}
         return CustomView(
             self._kind.classes[version.name],
             group=self.definition.group,
             list_kind=self.definition.list_kind,
-            codec=self._codec,
+            codec=self.codec,
             storage=self._storage(version),
             fields={path[1:]: path[1:] for path in sorted(selectable)},
             columns=table_columns(version.columns),
@@ -126,7 +129,7 @@ class Served:
 
 
 class CustomStore(ResourceStore[CustomResource]):
-    """The objects of a custom resource, of which there can be no more once it is on its way out."""
+    """The objects of a custom resource; refuses new ones while its definition is terminating."""
 
     def __init__(self, rules: WriteRules[Any], *, served: Served, **parts: Any) -> None:
         super().__init__(rules, **parts)
@@ -147,30 +150,19 @@ class CustomStore(ResourceStore[CustomResource]):
         return await super().create(obj, context, options, track=track)
 
 
-def custom_group(name: str, served: list[Served]) -> Group:
-    """The group of some definitions."""
-    versions = {version.name for each in served for version in each.definition.served}
-    return Group(
-        name=name,
-        versions=tuple(sort_versions(versions)),
-        resources=tuple(each.resource() for each in served),
-        add_to_scheme=_no_kinds,
-    )
-
-
-def _no_kinds(scheme: Scheme) -> None:
-    """Custom kinds come and go, and each has a scheme of its own."""
+def no_kinds(scheme: Scheme) -> None:
+    """Register nothing: each custom resource has a scheme of its own, which goes with it."""
 
 
 def _subresources(version: DefinedVersion) -> list[Subresource]:
-    found = [STATUS] if version.has_status else []
+    subresources = [STATUS] if version.has_status else []
     if version.scale is not None:
         paths = version.scale
-        found.append(
+        subresources.append(
             scale(
                 spec_replicas=paths.spec[1:],
                 status_replicas=paths.status[1:],
                 selector=paths.selector[1:],
             )
         )
-    return found
+    return subresources

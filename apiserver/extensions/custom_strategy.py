@@ -47,9 +47,9 @@ class CustomStrategy(Strategy[CustomResource]):
             if said != wanted:
                 yield invalid(Path(name), said, f"must be {wanted}")
         document = self._document(obj)
-        found = [*self._schema.check(document, old), *self._scale_errors(obj)]
+        found = [*self._schema.check_keywords(document, old), *self._scale_errors(obj)]
         yield from found
-        yield from self._schema.ask(document, old, found)
+        yield from self._schema.check_rules(document, old, found)
 
     def _document(self, obj: CustomResource) -> dict[str, Any]:
         """The document that the schema is about."""

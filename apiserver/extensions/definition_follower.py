@@ -15,7 +15,8 @@ import orjson
 
 from apimachinery.errors import APIError
 from apimachinery.meta.options import ListOptions
-from apiserver.extensions.custom_resource import Served, custom_group
+from apiserver.extensions.custom_group import CustomGroup
+from apiserver.extensions.custom_resource import Served
 from apiserver.extensions.definition import DEFINITIONS, Definition, parse_definition
 from apiserver.install import Groups
 from apiserver.registry.store import ResourceStore
@@ -32,7 +33,7 @@ _RETRY_SECONDS: Final = 1.0
 _AS_CACHED: Final = ListOptions(resource_version="0")
 
 
-class Extensions:
+class DefinitionFollower:
     """The custom resources of one server process."""
 
     def __init__(self, groups: Groups) -> None:
@@ -121,7 +122,7 @@ class Extensions:
         served = [self._served[name] for name in sorted(self._served)]
         ours = [each for each in served if each.definition.group == group]
         if ours:
-            self._groups.replace(custom_group(group, ours))
+            self._groups.replace(CustomGroup(group, ours))
             self._installed.add(group)
         elif group in self._installed:
             self._groups.remove(group)

@@ -1,7 +1,7 @@
-"""Server-side apply: a client says what it wants to be true, and owns what it says.
+"""Server-side apply: a client declares the fields it wants, and owns them.
 
-An object that is not there yet is created. What an apply changes is decided by who owns which
-field (`apimachinery.apply`); here it meets the store.
+An object that does not exist is created. `apimachinery.apply` decides what an apply changes, by the
+owners of the fields; this module connects it to the store.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,13 +15,12 @@ from apimachinery.errors import APIError, BadRequest, Conflict, Invalid, Unsuppo
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
-from apimachinery.model.deprecated_fields import uses_of
+from apimachinery.model.deprecated_fields import deprecated_uses
 from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
-from apimachinery.serialization.serializer import read_yaml, yaml_complaint
+from apimachinery.serialization.serializer import read_yaml, yaml_error
 from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint, field_validation
-from apiserver.handlers.body import warn_of_uses
-from apiserver.managed_fields.field_tracking import FieldTracking
+from apiserver.handlers.body import warn_of_deprecated
 
 Document = dict[str, Any]
 
@@ -33,19 +32,22 @@ async def apply(
     options: PatchOptions,
     permit: Callable[[str], Awaitable[None]],
 ) -> tuple[Object, bool]:
-    """Bring an object to what *body* says; says whether it had to be created."""
-    tracking = endpoint.stored.rules.ownership
-    if not isinstance(tracking, FieldTracking):
+    """Apply the configuration in *body*; return the object and whether it was created.
+
+    *permit* authorizes another verb for the same request, and raises Forbidden.
+    """
+    ownership = endpoint.stored.rules.ownership
+    if not ownership.supports_apply:
         raise UnsupportedMediaType.of(endpoint.patch_types[:-1])
-    applied = configuration(endpoint.kind, body, field_validation(options), context)
-    warn_of_uses(uses_of(applied, endpoint.cls), context)
+    applied = decode_configuration(endpoint.kind, body, field_validation(options), context)
+    warn_of_deprecated(deprecated_uses(applied, endpoint.cls), context)
 
     def change(current: Object | None) -> Object:
         try:
-            document = tracking.apply(context, current, applied, force=bool(options.force))
+            document = ownership.apply(context, current, applied, force=bool(options.force))
         except ApplyError as error:
-            raise failure(error) from None
-        return _decoded(endpoint, document, context)
+            raise api_error_of(error) from None
+        return _decode(endpoint, document, context)
 
     async def create() -> Object:
         await permit("create")
@@ -61,27 +63,35 @@ async def apply(
     )
 
 
-def configuration(
+def decode_configuration(
     kind: GroupVersionKind, body: bytes, validation: FieldValidation, context: RequestContext
 ) -> Document:
-    """What a client applies, which must say that it is of that kind."""
+    """Decode an applied configuration. Raises BadRequest unless it is of that kind."""
     try:
         read = read_yaml(body, True)
     except DecodeError as error:
         raise BadRequest(f"error decoding YAML: {error}") from None
-    _judge(read.complaints, validation, context)
+    _judge(read.yaml_messages, validation, context)
     document = orjson.loads(read.json)
     if not isinstance(document, dict):
         raise BadRequest("error decoding YAML: expected an object")
-    said = _kind(document)
-    if said != kind:
-        raise BadRequest(f"invalid object type: {said}")
+    declared = _kind(document)
+    if declared != kind:
+        raise BadRequest(f"invalid object type: {declared}")
     return document
+
+
+def api_error_of(error: ApplyError) -> APIError:
+    """Translate the failure of an apply for the client."""
+    if isinstance(error, ApplyConflict):
+        conflicts = [(conflict.message, conflict.field) for conflict in error.conflicts]
+        return Conflict.apply(str(error), conflicts)
+    return BadRequest(str(error))
 
 
 def _judge(problems: tuple[str, ...], validation: FieldValidation, context: RequestContext) -> None:
     if validation is FieldValidation.STRICT and problems:
-        raise BadRequest(f"error strict decoding YAML: {yaml_complaint(problems)}")
+        raise BadRequest(f"error strict decoding YAML: {yaml_error(problems)}")
     if validation is FieldValidation.WARN:
         for text in problems:
             context.warn(text)
@@ -97,20 +107,12 @@ def _kind(document: Document) -> GroupVersionKind:
         raise BadRequest(str(error)) from None
 
 
-def failure(error: ApplyError) -> APIError:
-    """What to tell a client that cannot have what it applied."""
-    if isinstance(error, ApplyConflict):
-        found = [(conflict.message, conflict.field) for conflict in error.conflicts]
-        return Conflict.apply(str(error), found)
-    return BadRequest(str(error))
-
-
-def _decoded(endpoint: Endpoint, document: Document, context: RequestContext) -> Object:
+def _decode(endpoint: Endpoint, document: Document, context: RequestContext) -> Object:
     try:
-        found = endpoint.codec.decode_internal(orjson.dumps(document), expected=endpoint.kind)
+        decoded = endpoint.codec.decode_internal(orjson.dumps(document), expected=endpoint.kind)
     except DecodeError as error:
         if error.fields:
             kind = endpoint.kind.group_kind
             raise Invalid.of(kind, context.name, error.fields) from None
         raise BadRequest(str(error)) from None
-    return found.object  # type: ignore[return-value]
+    return decoded.object  # type: ignore[return-value]

@@ -1,7 +1,7 @@
-"""Bodies: from the bytes of a request to an internal object, or to the words why not.
+"""Request bodies: decode them into internal objects, and word the errors if that fails.
 
-The codec knows what is wrong with a document; here is what a client is told of it. The texts are
-Kubernetes' own, because people search for them.
+The codec finds what is wrong with a document; this module turns it into a response. The messages
+are those of Kubernetes, because users search for them.
 """
 
 from collections.abc import Iterator
@@ -18,21 +18,22 @@ from apimachinery.meta.metadata_validation import validate_object_meta
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta, TypeMeta
 from apimachinery.model.decoding import DecodeError, decode_json
-from apimachinery.model.deprecated_fields import Uses, has_deprecated, uses_of
+from apimachinery.model.deprecated_fields import DeprecatedUses, deprecated_uses, has_deprecated
 from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.scheme import NotRegistered
-from apimachinery.serialization.serializer import JSON, PROTOBUF, SERIALIZERS
+from apimachinery.serialization.media_types import JSON, PROTOBUF
+from apimachinery.serialization.serializer import SERIALIZERS
 from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint
 from apiserver.http.negotiation import ALL_TYPES, body_media_type
 from apiserver.http.response import exchange_of, protobuf_codec
 
-_SHOWN = 30
+_SUMMARY_LENGTH = 30
 
 
 async def read_body(req: Request) -> bytes:
-    """The whole body of a request."""
+    """Read the whole body of a request."""
     return await exchange_of(req).read_body(length=req.get_header("content-length"))
 
 
@@ -49,43 +50,47 @@ def decode_body(
     context: RequestContext,
     expected: GroupVersionKind | None = None,
 ) -> Object:
-    """The internal object that a body describes; what is only to be warned of goes to *context*."""
-    wanted = expected or endpoint.kind
+    """Decode a body into an internal object, and add warnings about it to *context*.
+
+    Raises BadRequest for a malformed document, Invalid for values that their fields refuse.
+    """
+    kind = expected or endpoint.kind
     media_type = body_media_type(header, endpoint.media_types)
     if media_type == JSON and data.strip() == b"null":
         data = b"{}"
     try:
-        found = endpoint.codec.decode_internal(
-            data, expected=wanted, media_type=media_type, validation=validation
+        decoded = endpoint.codec.decode_internal(
+            data, expected=kind, media_type=media_type, validation=validation
         )
     except (DecodeError, NotRegistered, ValueError) as error:
         if isinstance(error, DecodeError) and error.fields:
-            also = _metadata_errors(endpoint, data, media_type, context)
-            error = DecodeError(str(error), (*also, *error.fields))
-        raise decode_failure(error, data, wanted, media_type) from None
-    check_kind(found.kind, wanted)
-    for text in found.warnings:
+            metadata_errors = _metadata_errors(endpoint, data, media_type, context)
+            error = DecodeError(str(error), (*metadata_errors, *error.fields))
+        raise decode_failure(error, data, kind, media_type) from None
+    check_kind(decoded.kind, kind)
+    for text in decoded.warnings:
         context.warn(text)
     if has_deprecated(endpoint.cls):
-        _warn_of_uses(endpoint, data, media_type, context)
-    return with_reset(found.object)  # type: ignore[arg-type]
+        _warn_of_deprecated(endpoint, data, media_type, context)
+    return mark_reset(decoded.object)  # type: ignore[arg-type]
 
 
 def _metadata_errors(
     endpoint: Endpoint, data: bytes, media_type: str, context: RequestContext
 ) -> Iterator[FieldError]:
-    """What is wrong with the metadata of a new object whose other values are wrong.
+    """Validate the metadata of a new object whose other values could not be decoded.
 
-    They can be told at once. The rules of a group can not: they are about values of their types.
+    Metadata errors can be reported together with those. The errors of a strategy cannot, because
+    validation needs the decoded object.
     """
     if context.verb != "create" or endpoint.store is None or media_type == PROTOBUF:
         return
     document = orjson.loads(SERIALIZERS[media_type].read(data, False).json)
-    given = orjson.dumps(document.get("metadata") or {})
+    encoded = orjson.dumps(document.get("metadata") or {})
     try:
-        metadata = decode_json(ObjectMeta, given, find_unknown=False).object
+        metadata = decode_json(ObjectMeta, encoded, find_unknown=False).object
     except DecodeError:
-        return  # the errors that are known are about it
+        return  # the decoding errors already cover the metadata
     rules = endpoint.stored.rules
     metadata.namespace = rules.namespace_of(context)
     metadata.name = metadata.name or metadata.generate_name
@@ -94,8 +99,10 @@ def _metadata_errors(
     )
 
 
-def warn_of_uses(uses: Uses, context: RequestContext, before: Uses | None = None) -> None:
-    """Warn of deprecated fields, unless they were the same *before* or are not written to."""
+def warn_of_deprecated(
+    uses: DeprecatedUses, context: RequestContext, before: DeprecatedUses | None = None
+) -> None:
+    """Warn of deprecated fields, except of unchanged ones and of those the write ignores."""
     for path, (value, text) in uses.items():
         if context.subresource == "status" and not path.startswith("status."):
             continue
@@ -103,7 +110,7 @@ def warn_of_uses(uses: Uses, context: RequestContext, before: Uses | None = None
             context.warn(text)
 
 
-def _warn_of_uses(
+def _warn_of_deprecated(
     endpoint: Endpoint, data: bytes, media_type: str, context: RequestContext
 ) -> None:
     if media_type == PROTOBUF:
@@ -111,14 +118,13 @@ def _warn_of_uses(
         document = dump_json(versioned.object)
     else:
         document = SERIALIZERS[media_type].read(data, False).json
-    warn_of_uses(uses_of(orjson.loads(document), endpoint.cls), context)
+    warn_of_deprecated(deprecated_uses(orjson.loads(document), endpoint.cls), context)
 
 
-def with_reset(obj: Object) -> Object:
-    """*obj*, in which `managedFields: []` has become `[{}]`.
+def mark_reset(obj: Object) -> Object:
+    """Replace `managedFields: []` by `[{}]` in *obj*, and return it.
 
-    Both ask for all owners to be forgotten, and an empty list cannot be told from none any more
-    once the object is an object.
+    Both forms reset ownership, but once decoded an empty list looks like a missing one.
     """
     metadata = obj.metadata
     if not metadata.managed_fields and "managed_fields" in metadata.model_fields_set:
@@ -126,31 +132,31 @@ def with_reset(obj: Object) -> Object:
     return obj
 
 
-def check_kind(found: GroupVersionKind, wanted: GroupVersionKind) -> None:
+def check_kind(kind: GroupVersionKind, expected: GroupVersionKind) -> None:
     """Raise BadRequest for a document of another kind, or of another version, than the URL's."""
-    if found == wanted:
+    if kind == expected:
         return
-    if found.group_version != wanted.group_version:
+    if kind.group_version != expected.group_version:
         raise BadRequest(
-            f"the API version in the data ({found.group_version}) does not match the expected API"
-            f" version ({wanted.group_version})"
+            f"the API version in the data ({kind.group_version}) does not match the expected API"
+            f" version ({expected.group_version})"
         )
-    package = wanted.group.partition(".")[0] or "core"
+    package = expected.group.partition(".")[0] or "core"
     raise BadRequest(
-        f'{found.kind} in version "{found.version}" cannot be handled as a {wanted.kind}:'
-        f" converting ({found.version}.{found.kind}) to ({package}.{wanted.kind}):"
+        f'{kind.kind} in version "{kind.version}" cannot be handled as a {expected.kind}:'
+        f" converting ({kind.version}.{kind.kind}) to ({package}.{expected.kind}):"
         " unknown conversion"
     )
 
 
 def decode_failure(
-    error: Exception, data: bytes, wanted: GroupVersionKind, media_type: str
+    error: Exception, data: bytes, expected: GroupVersionKind, media_type: str
 ) -> APIError:
-    """What to tell a client whose body could not be read."""
+    """Return the error for a body that could not be decoded."""
     match error:
         case codec.MissingKind():
             return BadRequest(
-                f"the object provided is unrecognized (must be of type {wanted.kind}): {error}"
+                f"the object provided is unrecognized (must be of type {expected.kind}): {error}"
                 f" ({_summary(data)})"
             )
         case codec.TooLarge():
@@ -159,26 +165,26 @@ def decode_failure(
             return Unsupported(str(error))
         case DecodeError(fields=fields) if fields:
             return Invalid.of(
-                GroupKind(wanted.group, wanted.kind), _name_in(data, media_type), fields
+                GroupKind(expected.group, expected.kind), _name_in(data, media_type), fields
             )
-    said = _said(data, media_type)
-    if said is None:
+    declared = _declared_kind(data, media_type)
+    if declared is None:
         problem = str(error) if data else "unexpected end of JSON input"
         if media_type != PROTOBUF:
             problem = f"couldn't get version/kind; json parse error: {problem}"
         return BadRequest(
-            f"the object provided is unrecognized (must be of type {wanted.kind}): {problem}"
+            f"the object provided is unrecognized (must be of type {expected.kind}): {problem}"
             f" ({_summary(data)})"
         )
-    version, kind = said
+    version, kind = declared
     return BadRequest(
-        f'{kind or wanted.kind} in version "{version or wanted.version}" cannot be handled as a'
-        f" {wanted.kind}: {error}"
+        f'{kind or expected.kind} in version "{version or expected.version}" cannot be handled as a'
+        f" {expected.kind}: {error}"
     )
 
 
 async def delete_options(req: Request) -> DeleteOptions | None:
-    """The options in the body of a deletion, None when it has no body."""
+    """Decode the options in the body of a deletion; return None if it has no body."""
     data = await read_body(req)
     if not data:
         return None
@@ -186,8 +192,8 @@ async def delete_options(req: Request) -> DeleteOptions | None:
     try:
         options = _decode_options(data, media_type)
     except (DecodeError, InvalidProtobuf, ValueError) as error:
-        wanted = GroupVersionKind("", "v1", "DeleteOptions")
-        raise decode_failure(error, data, wanted, media_type) from None
+        kind = GroupVersionKind("", "v1", "DeleteOptions")
+        raise decode_failure(error, data, kind, media_type) from None
     if options.kind not in ("", "DeleteOptions"):
         raise BadRequest(f"decoded object cannot be converted to DeleteOptions: {options.kind}")
     return options
@@ -206,17 +212,17 @@ def _decode_options(data: bytes, media_type: str) -> DeleteOptions:
     return decode_json(DeleteOptions, document.json, find_unknown=False).object
 
 
-def _said(data: bytes, media_type: str) -> tuple[str, str] | None:
-    """The version and kind that a document names; None if it is none at all."""
+def _declared_kind(data: bytes, media_type: str) -> tuple[str, str] | None:
+    """Return the version and kind that a document declares, None if it cannot be parsed."""
     if media_type == PROTOBUF:
         return None
     try:
         document = SERIALIZERS[media_type].read(data, False).json
         orjson.loads(document)
-        named = decode_json(TypeMeta, document, find_unknown=False).object
+        declared = decode_json(TypeMeta, document, find_unknown=False).object
     except ValueError:
         return None
-    return named.api_version.rpartition("/")[2], named.kind
+    return declared.api_version.rpartition("/")[2], declared.kind
 
 
 def _name_in(data: bytes, media_type: str) -> str:
@@ -232,7 +238,7 @@ def _name_in(data: bytes, media_type: str) -> str:
 def _summary(data: bytes) -> str:
     if not data:
         return "<empty>"
-    more = " ..." if len(data) > _SHOWN else ""
+    more = " ..." if len(data) > _SUMMARY_LENGTH else ""
     if data.startswith(b"{"):
-        return data[:_SHOWN].decode("utf-8", "replace") + more
-    return data[:_SHOWN].hex() + more
+        return data[:_SUMMARY_LENGTH].decode("utf-8", "replace") + more
+    return data[:_SUMMARY_LENGTH].hex() + more

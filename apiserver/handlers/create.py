@@ -1,4 +1,4 @@
-"""POST: a new object, or a question that is answered and not stored (a review)."""
+"""POST: store a new object, or answer a review, which is not stored."""
 
 from falcon.asgi import Request, Response
 
@@ -7,29 +7,29 @@ from apimachinery.meta.options_validation import check, validate_create_options
 from apimachinery.meta.query_parameters import load
 from apiserver.endpoint import Endpoint, field_validation
 from apiserver.handlers.body import content_type, decode_body, read_body
-from apiserver.handlers.object_response import agree, write_object
+from apiserver.handlers.object_response import negotiate, write_object
 from apiserver.http.request_info import Query
 from apiserver.http.response import exchange_of
 
 
 async def create(endpoint: Endpoint, req: Request, resp: Response) -> None:
-    """Store a new object and answer 201 with what is stored."""
+    """Store a new object and respond with 201 and the object as stored."""
     exchange = exchange_of(req)
-    agree(req, endpoint)
+    negotiate(req, endpoint)
     options = create_options(exchange.query)
     context = endpoint.write_context(exchange, options)
     validation = field_validation(options)
     body = await read_body(req)
     obj = decode_body(endpoint, body, content_type(req), validation=validation, context=context)
     if endpoint.resource.answer is not None:
-        made = await endpoint.resource.answer(context, obj)
+        created = await endpoint.resource.answer(context, obj)
     else:
-        made = await endpoint.stored.create(obj, context, options)
-    write_object(endpoint, req, resp, made, code=201, stored=context.stored)
+        created = await endpoint.stored.create(obj, context, options)
+    write_object(endpoint, req, resp, created, code=201, stored=context.stored)
 
 
 def create_options(query: Query) -> CreateOptions:
-    """The options of a creation, checked."""
+    """Return the validated options of a creation."""
     if not query:
         return CreateOptions()
     options = load(CreateOptions, query)

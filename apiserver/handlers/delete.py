@@ -1,4 +1,4 @@
-"""DELETE: of one object, and of a whole collection."""
+"""DELETE of one object, and of a collection."""
 
 from typing import Any
 
@@ -12,20 +12,20 @@ from apimachinery.meta.types import Object
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.body import delete_options
 from apiserver.handlers.list import list_selection, write_page
-from apiserver.handlers.object_response import agree, write_object
+from apiserver.handlers.object_response import negotiate, write_object
 from apiserver.http.negotiation import Shape
 from apiserver.http.response import exchange_of, status_bytes, write
 
 
 async def delete(endpoint: Endpoint, req: Request, resp: Response) -> None:
-    """Delete an object; what is answered tells whether it is gone or still going."""
+    """Delete an object; respond with a Status if it is removed, or with the terminating object."""
     exchange = exchange_of(req)
-    agree(req, endpoint)
+    negotiate(req, endpoint)
     options = await _options(req)
     context = endpoint.context(exchange, dry_run=bool(options.dry_run))
-    obj, gone = await endpoint.stored.delete(context.name, options, context)
-    code = 202 if not gone and options.orphan_dependents is False else 200
-    if gone and not endpoint.resource.strategy.returns_deleted_object:
+    obj, removed = await endpoint.stored.delete(context.name, options, context)
+    code = 202 if not removed and options.orphan_dependents is False else 200
+    if removed and not endpoint.resource.strategy.returns_deleted_object:
         status = status_bytes(_success(endpoint, obj), exchange.accepted)
         write(req, resp, status, code=code)
     else:
@@ -33,9 +33,9 @@ async def delete(endpoint: Endpoint, req: Request, resp: Response) -> None:
 
 
 async def delete_collection(endpoint: Endpoint, req: Request, resp: Response) -> None:
-    """Delete whatever the selectors match, and answer with the list of it."""
+    """Delete every object that the selectors match, and respond with the list of them."""
     exchange = exchange_of(req)
-    agree(req, endpoint, Shape.LIST)
+    negotiate(req, endpoint, Shape.LIST)
     list_options, selection = list_selection(endpoint, exchange)
     options = await _options(req)
     context = endpoint.context(exchange, dry_run=bool(options.dry_run))
@@ -44,7 +44,7 @@ async def delete_collection(endpoint: Endpoint, req: Request, resp: Response) ->
 
 
 async def _options(req: Request) -> DeleteOptions:
-    """The options of a deletion, checked; a body leaves nothing to the query."""
+    """Return the validated options of a deletion; the query string counts only without a body."""
     options = await delete_options(req)
     if options is None:
         query = exchange_of(req).query

@@ -1,33 +1,51 @@
-"""Lists on the wire: which objects are meant, and how their document is sent.
+"""LIST: which objects a request selects, and how the list is sent.
 
-A large one is made and sent slice by slice: whoever asks for a hundred thousand objects must not
-keep others waiting.
+A large list is encoded and sent in slices, so that one client that lists a hundred thousand objects
+does not delay the requests of others.
 """
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Awaitable, Iterator
 from itertools import islice
 
 from falcon.asgi import Request, Response
 
-from apimachinery.errors import BadRequest
+from apimachinery.errors import BadRequest, Timeout
 from apimachinery.meta.options import ListOptions, default_list_options
 from apimachinery.meta.options_validation import check, validate_list_options
 from apimachinery.meta.query_parameters import load_list
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.list_document import SLICE, list_document
-from apiserver.handlers.object_response import included_object
+from apiserver.handlers.object_response import included_object, negotiate
+from apiserver.handlers.read import refuse_export
 from apiserver.http.exchange import Exchange
+from apiserver.http.negotiation import Shape
 from apiserver.http.response import LARGE, exchange_of, write, write_stream
 from apiserver.registry.pagination import ObjectPage
 from apiserver.storage.cache.entry import EntrySelection
 from apiserver.views.selection import select
 
 
+async def list_objects(endpoint: Endpoint, req: Request, resp: Response) -> None:
+    """Respond with the objects of a collection, or with one page of them."""
+    exchange = exchange_of(req)
+    negotiate(req, endpoint, Shape.LIST)
+    refuse_export(exchange.query)
+    options, selection = list_selection(endpoint, exchange)
+    page = await _with_timeout(
+        endpoint.stored.list(selection, options), options.timeout_seconds if options else None
+    )
+    write_page(endpoint, req, resp, page)
+
+
 def list_selection(
     endpoint: Endpoint, exchange: Exchange
 ) -> tuple[ListOptions | None, EntrySelection]:
-    """What a request for a collection wants, checked; without a query, everything there is."""
+    """Return the validated options of a request for a collection, and the objects it selects.
+
+    Without a query string the options are None and the whole collection is selected.
+    """
     info = exchange.info
     namespace = info.namespace if endpoint.namespaced else ""
     name = info.name if info.name_in_path else ""
@@ -37,10 +55,10 @@ def list_selection(
     options.watch = info.verb == "watch"
     default_list_options(options)
     check(options, validate_list_options(options))
-    wanted = selectors.fields
-    if name and not wanted.empty and wanted.requires_exact_match("metadata.name") != name:
+    fields = selectors.fields
+    if name and not fields.empty and fields.requires_exact_match("metadata.name") != name:
         raise BadRequest("fieldSelector metadata.name doesn't match requested name")
-    found = select(
+    selection = select(
         endpoint.scheme,
         endpoint.kind,
         selectors,
@@ -48,31 +66,44 @@ def list_selection(
         namespace=namespace or None,
         name=name or None,
     )
-    return options, found
+    return options, selection
 
 
 def write_page(endpoint: Endpoint, req: Request, resp: Response, page: ObjectPage) -> None:
-    """Answer with one page of a list."""
+    """Respond with one page of a list."""
     exchange = exchange_of(req)
     accepted = exchange.accepted
     form = endpoint.form(accepted, listed=True, include_object=included_object(exchange))
     parts = list_document(page, endpoint.view, form, protobuf=endpoint.codec.protobuf)
-    # The beginning is made before anything is sent: what fails there can still be told.
+    # Encode the beginning before the response starts: a failure there can still become a Status.
     first = b"".join(islice(parts, 2))
     if accepted.media_type != JSON or accepted.pretty or len(page.entries) <= SLICE:
         write(req, resp, first + b"".join(parts))
         return
     resp.content_type = JSON
-    write_stream(req, resp, _together(first, parts))
+    write_stream(req, resp, _coalesce(first, parts))
 
 
-def _together(first: bytes, parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Slices joined until each is worth a write of its own."""
-    waiting, size = [first], len(first)
+async def _with_timeout(listing: Awaitable[ObjectPage], seconds: int | None) -> ObjectPage:
+    """Await *listing*. Raises Timeout if it takes longer than the client's timeoutSeconds."""
+    if not seconds or seconds < 0:
+        return await listing
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await listing
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise Timeout.of("request did not complete within the allotted timeout") from None
+
+
+def _coalesce(first: bytes, parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Join slices until they are large enough for a write of their own."""
+    pending, size = [first], len(first)
     for part in parts:
-        waiting.append(part)
+        pending.append(part)
         size += len(part)
         if size >= LARGE:
-            yield b"".join(waiting)
-            waiting, size = [], 0
-    yield b"".join((*waiting, b"\n"))
+            yield b"".join(pending)
+            pending, size = [], 0
+    yield b"".join((*pending, b"\n"))

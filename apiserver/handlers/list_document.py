@@ -1,7 +1,7 @@
-"""List documents: many encoded objects in one answer, in slices.
+"""List documents: join encoded objects into one list, slice by slice.
 
-Nothing is encoded here that the cache has encoded before: a list is its beginning, the items as
-they are, and its end. It comes in slices so that whoever sends it can let others have a turn.
+The cache has encoded every item already; a list is its head, the items, and its end. Slices let the
+sender yield to other requests between them.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ from apiserver.storage.cache.entry import Entry
 from apiserver.views.resource_view import META, Form, ResourceView
 
 SLICE: Final = 500
-"""Items that are joined at once."""
+"""Items per slice."""
 
 
 def list_document(
     page: ObjectPage, view: ResourceView, form: Form, *, protobuf: ProtobufCodec
 ) -> Iterator[bytes]:
-    """The answer to a list, in the form of its items: a list, a table of rows, or metadata."""
+    """Encode a page in the form of its items: a list, a Table, or a list of metadata."""
     if form.media == "protobuf":
         yield _protobuf(page, view, form, protobuf)
         return
@@ -36,11 +36,11 @@ def list_document(
 
 
 def _slices(entries: list[Entry], view: ResourceView, form: Form) -> Iterator[bytes]:
-    waiting = iter(entries)
-    between = b""
-    while chunk := [view.item(entry.encode(form), form) for entry in islice(waiting, SLICE)]:
-        yield between + b",".join(chunk)
-        between = b","
+    remaining = iter(entries)
+    separator = b""
+    while items := [view.item(entry.encode(form), form) for entry in islice(remaining, SLICE)]:
+        yield separator + b",".join(items)
+        separator = b","
 
 
 def _protobuf(page: ObjectPage, view: ResourceView, form: Form, protobuf: ProtobufCodec) -> bytes:

@@ -1,4 +1,4 @@
-"""The first and the last step of every handler: agree on a form, and write an object in it."""
+"""The first and the last step of every handler: negotiate a form, and write an object in it."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,15 +10,15 @@ from apimachinery.meta.options import TableOptions
 from apimachinery.meta.options_validation import check_table_options
 from apimachinery.meta.query_parameters import load
 from apimachinery.meta.types import TypeMeta
-from apimachinery.serialization.serializer import PROTOBUF
+from apimachinery.serialization.media_types import PROTOBUF
 from apiserver.endpoint import Endpoint
 from apiserver.http.exchange import Exchange
 from apiserver.http.negotiation import TABLE, Accepted, MediaTypeOffer, Shape
 from apiserver.http.response import exchange_of, write
 
 
-def agree(req: Request, endpoint: Endpoint, shape: Shape = Shape.OBJECT) -> Accepted:
-    """Settle in which form the answer will be, or raise NotAcceptable."""
+def negotiate(req: Request, endpoint: Endpoint, shape: Shape = Shape.OBJECT) -> Accepted:
+    """Negotiate the form of the response with an endpoint. Raises NotAcceptable."""
     exchange = exchange_of(req)
     exchange.route = endpoint
     if endpoint.warning:
@@ -27,7 +27,7 @@ def agree(req: Request, endpoint: Endpoint, shape: Shape = Shape.OBJECT) -> Acce
 
 
 def accept(req: Request, offer: MediaTypeOffer, shape: Shape = Shape.OBJECT) -> Accepted:
-    """Choose from what is offered; who wants it indented gets it so."""
+    """Negotiate the media type; honour `?pretty`. Raises NotAcceptable."""
     exchange = exchange_of(req)
     accepted = offer.accept(req.get_header("accept") or "", shape)
     if exchange.accepted.pretty:
@@ -37,7 +37,7 @@ def accept(req: Request, offer: MediaTypeOffer, shape: Shape = Shape.OBJECT) -> 
 
 
 def included_object(exchange: Exchange) -> str:
-    """How much of an object goes into its row of a table, as the query says."""
+    """Return `?includeObject`: how much of an object its row of a Table includes."""
     if exchange.accepted.transform != TABLE or not exchange.query:
         return ""
     options = load(TableOptions, exchange.query)
@@ -54,7 +54,7 @@ def write_object(
     code: int = 200,
     stored: bytes | None = None,
 ) -> None:
-    """Answer with an internal object of the endpoint's kind; *stored* is how it was written."""
+    """Respond with an internal object of the endpoint's kind; *stored* are its bytes in storage."""
     exchange = exchange_of(req)
     if endpoint.store is None:
         write_document(endpoint, req, resp, obj, code=code)
@@ -66,7 +66,7 @@ def write_object(
 def write_document(
     endpoint: Endpoint, req: Request, resp: Response, obj: TypeMeta, *, code: int = 200
 ) -> None:
-    """Answer with an object of any kind: an internal one in the endpoint's version."""
+    """Respond with an object of any kind; convert an internal one to the endpoint's version."""
     codec, media_type = endpoint.codec, exchange_of(req).accepted.media_type
     kinds = codec.scheme.kinds_of(obj) if not obj.kind else ()
     version = endpoint.version if any(k.group == endpoint.version.group for k in kinds) else None

@@ -1,8 +1,8 @@
-"""PATCH: a change of an object instead of a new one.
+"""PATCH: change an object instead of replacing it.
 
-A patch is applied to the object in the version of the URL, and then it is an update like any other.
-If somebody else was faster it is applied again to what they have made of the object: a patch does
-not conflict unless it names the resourceVersion it is meant for.
+A patch is applied to the object in the version of the URL; from there on it is an update. If
+another writer was faster, the patch is applied again to the newest object: a patch conflicts only
+if it names the resourceVersion it is meant for.
 """
 
 from dataclasses import dataclass
@@ -17,14 +17,20 @@ from apimachinery.meta.options_validation import check, validate_patch_options
 from apimachinery.meta.query_parameters import load
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
-from apimachinery.model.deprecated_fields import has_deprecated, uses_of
+from apimachinery.model.deprecated_fields import deprecated_uses, has_deprecated
 from apimachinery.scheme import NotRegistered
-from apimachinery.serialization.media_types import parse_media_type
+from apimachinery.serialization.media_types import APPLY_PATCH, parse_media_type
 from apiserver.context import RequestContext
-from apiserver.endpoint import APPLY_PATCH, Endpoint, field_validation
+from apiserver.endpoint import Endpoint, field_validation
 from apiserver.handlers.apply import apply
-from apiserver.handlers.body import check_kind, content_type, read_body, warn_of_uses, with_reset
-from apiserver.handlers.object_response import agree, write_object
+from apiserver.handlers.body import (
+    check_kind,
+    content_type,
+    mark_reset,
+    read_body,
+    warn_of_deprecated,
+)
+from apiserver.handlers.object_response import negotiate, write_object
 from apiserver.handlers.patch_body import PatchBody, read_patch
 from apiserver.http.negotiation import PLAIN
 from apiserver.http.request_info import Query
@@ -32,9 +38,9 @@ from apiserver.http.response import exchange_of
 
 
 async def patch(endpoint: Endpoint, req: Request, resp: Response) -> None:
-    """Change an object and answer with it."""
+    """Patch an object and respond with it."""
     exchange = exchange_of(req)
-    agree(req, endpoint)
+    negotiate(req, endpoint)
     media_type = patch_type(content_type(req), endpoint.patch_types)
     options = patch_options(exchange.query, apply=media_type == APPLY_PATCH)
     context = endpoint.write_context(exchange, options)
@@ -43,31 +49,31 @@ async def patch(endpoint: Endpoint, req: Request, resp: Response) -> None:
         written, created = await apply(endpoint, context, body, options, exchange.permit)
     else:
         read = read_patch(media_type, body, endpoint.shape, field_validation(options))
-        patched = Patched(endpoint, read, context)
-        update = update_options(options)
+        patched = PatchedObject(endpoint, read, context)
+        update = as_update_options(options)
         written, created = await endpoint.stored.update(context.name, patched, context, update)
     code = 201 if created else 200
     write_object(endpoint, req, resp, written, code=code, stored=context.stored)
 
 
-def patch_type(header: str, known: tuple[str, ...]) -> str:
-    """The format of a patch by its Content-Type, or UnsupportedMediaType."""
+def patch_type(header: str, supported: tuple[str, ...]) -> str:
+    """Return the media type of a patch by its Content-Type. Raises UnsupportedMediaType."""
     media = parse_media_type(header)
-    if media is None or media.name not in known:
-        raise UnsupportedMediaType.of(known)
+    if media is None or media.name not in supported:
+        raise UnsupportedMediaType.of(supported)
     return media.name
 
 
 def patch_options(query: Query, *, apply: bool) -> PatchOptions:
-    """The options of a patch, checked."""
+    """Return the validated options of a patch."""
     options = load(PatchOptions, query)
     if query or apply:
         check(options, validate_patch_options(options, apply=apply))
     return options
 
 
-def update_options(options: PatchOptions) -> UpdateOptions:
-    """The same options for the update that a patch becomes."""
+def as_update_options(options: PatchOptions) -> UpdateOptions:
+    """Return the options of the update that a patch becomes."""
     return UpdateOptions(
         dry_run=options.dry_run,
         field_manager=options.field_manager,
@@ -76,8 +82,8 @@ def update_options(options: PatchOptions) -> UpdateOptions:
 
 
 @dataclass(frozen=True)
-class Patched:
-    """The change of an internal object by a patch of its versioned document."""
+class PatchedObject:
+    """Patches an internal object through its document in the version of the URL."""
 
     endpoint: Endpoint
     body: PatchBody
@@ -86,22 +92,25 @@ class Patched:
     def __call__(self, current: Object) -> Object:
         endpoint = self.endpoint
         before = orjson.loads(endpoint.stored.document(current, endpoint.form(PLAIN)))
-        patched = self.body.change(before)
+        document = self.body.change(before)
         try:
-            made = self._decoded(orjson.dumps(patched))
+            patched = self._decode(orjson.dumps(document))
         except TypeError as error:
             raise self.body.misfit(b"", str(error)) from None
         if has_deprecated(endpoint.cls):
-            found, old = (uses_of(document, endpoint.cls) for document in (patched, before))
-            warn_of_uses(found, self.context, old)
-        return made
+            after, earlier = (
+                deprecated_uses(version, endpoint.cls) for version in (document, before)
+            )
+            warn_of_deprecated(after, self.context, earlier)
+        return patched
 
-    def _decoded(self, data: bytes) -> Object:
+    def _decode(self, data: bytes) -> Object:
         endpoint, validation = self.endpoint, self.body.validation
         if validation is FieldValidation.STRICT:
-            validation = FieldValidation.WARN  # what the patch itself has is judged with it
+            # Unknown fields are refused below, together with those of the patch itself.
+            validation = FieldValidation.WARN
         try:
-            found = endpoint.codec.decode_internal(
+            decoded = endpoint.codec.decode_internal(
                 data, expected=endpoint.kind, validation=validation
             )
         except DecodeError as error:
@@ -111,6 +120,6 @@ class Patched:
             raise self.body.misfit(data, str(error)) from None
         except NotRegistered as error:
             raise BadRequest(str(error)) from None
-        check_kind(found.kind, endpoint.kind)
-        self.body.judge(data, found.warnings, self.context)
-        return with_reset(found.object)  # type: ignore[arg-type]
+        check_kind(decoded.kind, endpoint.kind)
+        self.body.judge(data, decoded.warnings, self.context)
+        return mark_reset(decoded.object)  # type: ignore[arg-type]

@@ -1,8 +1,7 @@
-"""The bodies of patches: from bytes to a change of a document, and what is wrong with them.
+"""Patch bodies: decode a patch, apply it to a document, and report what is wrong with it.
 
-Apart from what is done with the change, because a patch of an object and one of its scale are read
-in the same way. What is unknown or stands twice in a patch is told together with what is unknown
-in the result, which only the caller knows.
+Patches of objects and of scales share this module. Unknown and duplicate fields of a patch are
+reported together with those of the patched document, which only the caller can decode.
 """
 
 from collections.abc import Callable
@@ -16,26 +15,26 @@ from apimachinery.errors import APIError, BadRequest, Invalid, RequestEntityTooL
 from apimachinery.fieldpath import Path, invalid
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.model import Model, field
-from apimachinery.model.strict_decoding import problems_of
+from apimachinery.model.strict_decoding import strict_decoding_problems
 from apimachinery.model.type_shape import StructShape
 from apimachinery.patch import json_patch, merge_patch, strategic
 from apimachinery.patch.json_values import json_type
 from apimachinery.patch.patch_errors import MalformedPatch, PatchError, PatchTooLarge
 from apimachinery.patch.strategic_schema import describe
 from apimachinery.schema import GroupKind
+from apimachinery.serialization.media_types import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from apimachinery.serialization.serializer import read_json
 from apiserver.context import RequestContext
-from apiserver.endpoint import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 
 Document = Any
 
 _OPERATION: Final = "handlers.jsonPatchOp"
-"""How the original calls the type of an operation, in its messages."""
+"""The type of an operation as Kubernetes names it in its messages."""
 
 
 @dataclass(frozen=True)
 class PatchBody:
-    """A patch that was read: the change it describes, and its unknown and repeated fields."""
+    """A decoded patch, with its unknown and duplicate fields as *problems*."""
 
     media_type: str
     document: Document
@@ -44,16 +43,16 @@ class PatchBody:
     problems: tuple[str, ...] = ()
 
     def change(self, current: Document) -> Document:
-        """The document after the patch; it raises an APIError where it does not fit."""
+        """Return *current* after the patch. Raises an APIError if the patch does not fit."""
         if self.media_type == JSON_PATCH:
-            return self._applied(json_patch.apply, current, self.document)
+            return self._apply(json_patch.apply, current, self.document)
         if self.media_type == MERGE_PATCH:
-            return self._applied(merge_patch.apply, current, self.document)
-        return self._applied(strategic.apply, current, self.document, self.shape)
+            return self._apply(merge_patch.apply, current, self.document)
+        return self._apply(strategic.apply, current, self.document, self.shape)
 
-    def judge(self, patched: bytes, more: tuple[str, ...], context: RequestContext) -> None:
-        """Refuse or warn of what is wrong with the patch, and *more* of what it has made."""
-        problems = (*self.problems, *more)
+    def judge(self, patched: bytes, warnings: tuple[str, ...], context: RequestContext) -> None:
+        """Refuse or warn of the problems of the patch, and of the *warnings* of its result."""
+        problems = (*self.problems, *warnings)
         if problems and self.validation is FieldValidation.STRICT:
             why = "strict decoding error: " + ", ".join(problems)
             raise self.misfit(patched, why)
@@ -62,13 +61,13 @@ class PatchBody:
                 context.warn(text)
 
     def misfit(self, patched: bytes, why: str) -> Invalid:
-        """A patch whose result is no object of the kind; the wire does not say which kind."""
+        """Return the error for a result that is no object of the kind; it names no kind."""
         shown = patched.decode(errors="replace")
         if self.media_type == STRATEGIC_PATCH:
             shown = describe(self.document)
         return Invalid.of(GroupKind(), "", [invalid(Path("patch"), shown, why)])
 
-    def _applied(self, function: Callable[..., Document], *arguments: Document) -> Document:
+    def _apply(self, function: Callable[..., Document], *arguments: Document) -> Document:
         try:
             return function(*arguments)
         except PatchTooLarge as error:
@@ -84,23 +83,23 @@ class PatchBody:
 def read_patch(
     media_type: str, body: bytes, shape: StructShape, validation: FieldValidation
 ) -> PatchBody:
-    """The patch in a body, or BadRequest."""
+    """Decode the patch in a body. Raises BadRequest."""
     try:
         document = orjson.loads(body)
     except ValueError:
         raise BadRequest("invalid JSON patch") from None
-    judged = validation is not FieldValidation.IGNORE
+    validated = validation is not FieldValidation.IGNORE
     if media_type != JSON_PATCH and not isinstance(document, dict):
-        raise BadRequest(_mistyped(document, "map[string]interface {}", judged, media_type))
-    if judged and media_type == JSON_PATCH:
+        raise BadRequest(_mistyped(document, "map[string]interface {}", validated, media_type))
+    if validated and media_type == JSON_PATCH:
         problems = _operation_problems(document, body)
     else:
-        problems = _repeated(body) if judged else ()
+        problems = _duplicates(body) if validated else ()
     return PatchBody(media_type, document, shape, validation, problems)
 
 
 class _Operation(Model):
-    """One operation of a JSON patch, as strict decoding sees it."""
+    """One operation of a JSON patch, for strict decoding."""
 
     op: str = ""
     path: str = ""
@@ -110,13 +109,13 @@ class _Operation(Model):
 
 def _operation_problems(document: Document, body: bytes) -> tuple[str, ...]:
     if document is not None and not isinstance(document, list):
-        raise BadRequest(f"error decoding patch: {_cannot(document, f'[]{_OPERATION}')}")
+        raise BadRequest(f"error decoding patch: {_cannot_unmarshal(document, f'[]{_OPERATION}')}")
     suspect = False
     for operation in document or ():
         if operation is None:
             continue
         if not isinstance(operation, dict):
-            raise BadRequest(f"error decoding patch: {_cannot(operation, _OPERATION)}")
+            raise BadRequest(f"error decoding patch: {_cannot_unmarshal(operation, _OPERATION)}")
         for name in ("op", "path", "from"):
             if not isinstance(operation.get(name, ""), str | None):
                 raise BadRequest(
@@ -124,23 +123,26 @@ def _operation_problems(document: Document, body: bytes) -> tuple[str, ...]:
                     f" into Go struct field jsonPatchOp.{name} of type string"
                 )
         suspect = suspect or not operation.keys() <= frozenset(json_patch.MEMBERS)
-    if not suspect and not _repeated(body):
+    if not suspect and not _duplicates(body):
         return ()
-    return tuple(f"json patch {found}" for found in problems_of(body, list[_Operation]))
+    return tuple(
+        f"json patch {problem}" for problem in strict_decoding_problems(body, list[_Operation])
+    )
 
 
-def _repeated(body: bytes) -> tuple[str, ...]:
+def _duplicates(body: bytes) -> tuple[str, ...]:
     try:
-        return problems_of(body) if read_json(body, True).duplicates else ()
+        return strict_decoding_problems(body) if read_json(body, True).duplicates else ()
     except DecodeError:
         raise BadRequest("invalid JSON patch") from None
 
 
-def _mistyped(document: Document, wanted: str, judged: bool, media_type: str) -> str:
+def _mistyped(document: Document, go_type: str, validated: bool, media_type: str) -> str:
+    message = _cannot_unmarshal(document, go_type)
     if media_type == STRATEGIC_PATCH:
-        return _cannot(document, wanted)
-    return f"error decoding patch: {_cannot(document, wanted)}" if judged else "invalid JSON patch"
+        return message
+    return f"error decoding patch: {message}" if validated else "invalid JSON patch"
 
 
-def _cannot(value: Document, wanted: str) -> str:
-    return f"json: cannot unmarshal {json_type(value)} into Go value of type {wanted}"
+def _cannot_unmarshal(value: Document, go_type: str) -> str:
+    return f"json: cannot unmarshal {json_type(value)} into Go value of type {go_type}"

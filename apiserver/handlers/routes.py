@@ -1,8 +1,8 @@
-"""Router: from the path of a request to the function that answers it.
+"""Router: find the handler for the path and the method of a request.
 
-It stands in for falcon's own, which compiles its routes and can forget none of them: groups come
-and go while the server runs. The path is taken apart already (`RequestInfo`), so finding an
-endpoint is a few look-ups.
+It replaces falcon's router, which compiles its routes and cannot remove any, because groups are
+installed and removed while the server runs. `RequestInfo` has parsed the path already, so finding
+an endpoint takes a few dictionary look-ups.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -14,11 +14,13 @@ from falcon.asgi import Request, Response, WebSocket
 from apimachinery.errors import MethodNotAllowed, NotFound
 from apiserver.endpoint import Endpoint, SubEndpoint
 from apiserver.group import Subresource
-from apiserver.handlers import subresource as subresources
+from apiserver.handlers import subresource
 from apiserver.handlers.create import create
 from apiserver.handlers.delete import delete, delete_collection
+from apiserver.handlers.list import list_objects
 from apiserver.handlers.patch import patch
-from apiserver.handlers.read import get, list_objects
+from apiserver.handlers.read import get
+from apiserver.handlers.scale import ScaleHandlers
 from apiserver.handlers.update import update
 from apiserver.handlers.watch import Watches
 from apiserver.http.request_info import RequestInfo
@@ -27,11 +29,11 @@ from apiserver.install import Groups
 
 Responder = Callable[..., Awaitable[None]]
 PathRoute = Callable[[str], "Methods | None"]
-"""From the rest of a path, after a prefix, to what answers there."""
+"""Returns the methods for the rest of a path after a prefix, None if there is no such path."""
 
 
 class Methods(dict[str, Responder]):
-    """The methods of one path; every other is not allowed."""
+    """The responders of one path by method; every other method is answered with 405."""
 
     def __missing__(self, method: str) -> Responder:
         return _not_allowed
@@ -50,6 +52,8 @@ async def _no_websocket(req: Request, ws: WebSocket) -> None:
 
 
 class _Nowhere(Methods):
+    """Answers every method with 404: in plain text, or as a Status for a WebSocket."""
+
     def __missing__(self, method: str) -> Responder:
         return _no_websocket if method == "WEBSOCKET" else _not_found
 
@@ -57,8 +61,8 @@ class _Nowhere(Methods):
 NOWHERE: Final = _Nowhere()
 
 
-class Perhaps(Methods):
-    """A resource that is not known, but may have been defined a moment ago."""
+class RefreshedMethods(Methods):
+    """Looks up the path again after a refresh: the resource may have been defined a moment ago."""
 
     def __init__(self, refresh: Callable[[], Awaitable[None]], find: Callable[[], Methods]) -> None:
         super().__init__()
@@ -74,16 +78,14 @@ class Perhaps(Methods):
 
 
 class ResourceRoutes:
-    """What answers at the paths of one endpoint."""
+    """The responders at the paths of one endpoint."""
 
-    def __init__(
-        self, endpoint: Endpoint, watches: Watches, scales: subresources.ScaleHandlers
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, watches: Watches, scales: ScaleHandlers) -> None:
         verbs = endpoint.resource.verbs
         self.watch = _methods(
             endpoint, verbs, watch=("GET", watches.on_get), websocket=watches.on_websocket
         )
-        self.everywhere = _methods(endpoint, verbs, list=("GET", list_objects))
+        self.all_namespaces = _methods(endpoint, verbs, list=("GET", list_objects))
         self.collection = _methods(
             endpoint,
             verbs,
@@ -105,43 +107,41 @@ class ResourceRoutes:
         }
 
     def find(self, endpoint: Endpoint, info: RequestInfo) -> Methods:
-        """What answers a request for this resource, or NotFound."""
-        # The path of a namespace reads as if it were inside of itself.
-        itself = info.resource == "namespaces" and info.namespace == info.name
-        namespace = "" if itself else info.namespace
+        """Return the methods at the path of a request for this resource. Raises NotFound."""
+        # /api/v1/namespaces/x parses as the namespace x inside of the namespace x.
+        is_namespace = info.resource == "namespaces" and info.namespace == info.name
+        namespace = "" if is_namespace else info.namespace
         if info.rest or (namespace and not endpoint.namespaced):
             return _no_path(endpoint)
         if info.verb == "watch":
             return self.watch
         if not info.name_in_path:
-            everywhere = endpoint.namespaced and not namespace
-            return self.everywhere if everywhere else self.collection
+            across_namespaces = endpoint.namespaced and not namespace
+            return self.all_namespaces if across_namespaces else self.collection
         if endpoint.namespaced and not namespace:
             return _no_path(endpoint)
         if not info.subresource:
             return self.item
-        found = self.subresources.get(info.subresource)
-        if found is None and endpoint.is_custom:
-            raise NotFound.of(endpoint.gvr.group_resource, info.name)
-        if found is None:
-            raise NotFound.resource()
-        return found
+        methods = self.subresources.get(info.subresource)
+        if methods is None:
+            raise endpoint.subresource_not_found(info.name)
+        return methods
 
 
 def _no_path(endpoint: Endpoint) -> Methods:
-    """What answers where a resource cannot be, such as in a namespace if it has none."""
-    if endpoint.is_custom:
+    """Answer a path that the resource cannot have, such as in a namespace if it has none."""
+    if endpoint.has_plain_not_found:
         return NOWHERE
     raise NotFound.resource()
 
 
 class Router:
-    """Finds what answers a request; the interface is falcon's."""
+    """Implements the interface of falcon's routers."""
 
     def __init__(self, groups: Callable[[], Groups], watches: Watches) -> None:
         self._groups = groups
         self._watches = watches
-        self._scales = subresources.ScaleHandlers()
+        self._scales = ScaleHandlers()
         self._paths: dict[str, Methods] = {}
         self._prefixes: dict[str, PathRoute] = {}
         self._routes: dict[Endpoint, ResourceRoutes] = {}
@@ -152,20 +152,22 @@ class Router:
         return self._paths
 
     def add_path(self, path: str, **responders: Responder) -> None:
-        """Answer at exactly this path, by method in lower case."""
-        self._paths[path] = Methods({name.upper(): found for name, found in responders.items()})
+        """Serve exactly this path with *responders* by method, in lower case."""
+        self._paths[path] = Methods(
+            {method.upper(): responder for method, responder in responders.items()}
+        )
 
     def add_prefix(self, prefix: str, find: PathRoute) -> None:
-        """Answer below a first path segment by whatever *find* says."""
+        """Serve every path below a first segment with the methods that *find* returns."""
         self._prefixes[prefix] = find
 
     def add_route(self, *_: Any, **__: Any) -> None:
-        raise TypeError("routes come from groups: install one")
+        raise TypeError("routes are not added one by one: install a group")
 
     def find(
         self, uri: str, req: Request | None = None
     ) -> tuple[Any, Methods, dict[str, Any], str]:
-        """The methods at the path of a request."""
+        """Return the methods at the path of a request, in the tuple that falcon expects."""
         assert req is not None
         exchange = exchange_of(req)
         info = exchange.info
@@ -177,24 +179,24 @@ class Router:
         groups = self._groups()
         endpoints = groups.version(info.group, info.version)
         if endpoints is not None and info.resource in endpoints:
-            return self._found(info, endpoints[info.resource])
+            return self._endpoint(info, endpoints[info.resource])
         if groups.refresh is not None:
-            return Perhaps(groups.refresh, lambda: self._known(info))
-        return self._known(info)
+            return RefreshedMethods(groups.refresh, lambda: self._installed_resource(info))
+        return self._installed_resource(info)
 
-    def _known(self, info: RequestInfo) -> Methods:
-        """What answers by what is known by now."""
+    def _installed_resource(self, info: RequestInfo) -> Methods:
+        """Return the methods for a resource of the groups that are installed by now."""
         endpoints = self._groups().version(info.group, info.version)
         if endpoints is None:
             return NOWHERE
         endpoint = endpoints.get(info.resource)
         if endpoint is not None:
-            return self._found(info, endpoint)
-        if any(found.is_custom for found in endpoints.values()):
+            return self._endpoint(info, endpoint)
+        if any(other.has_plain_not_found for other in endpoints.values()):
             return NOWHERE
         raise NotFound.resource()
 
-    def _found(self, info: RequestInfo, endpoint: Endpoint) -> Methods:
+    def _endpoint(self, info: RequestInfo, endpoint: Endpoint) -> Methods:
         groups = self._groups()
         if groups.revision != self._revision:
             self._routes.clear()
@@ -206,9 +208,9 @@ class Router:
 
     def _path(self, path: str) -> Methods:
         trimmed = path.rstrip("/") or "/"
-        found = self._paths.get(trimmed)
-        if found is not None:
-            return found
+        exact = self._paths.get(trimmed)
+        if exact is not None:
+            return exact
         prefix, _, rest = trimmed[1:].partition("/")
         find = self._prefixes.get(prefix)
         methods = find(rest) if find else None
@@ -220,38 +222,43 @@ def _methods(
     verbs: tuple[str, ...],
     *,
     websocket: Responder | None = None,
-    **known: tuple[str, Responder],
+    **handlers: tuple[str, Responder],
 ) -> Methods:
-    """The methods of a path, as far as the resource has their verbs."""
-    found = Methods(
-        {method: partial(handle, endpoint) for v, (method, handle) in known.items() if v in verbs}
+    """Return the methods of a path for those of *handlers* whose verbs the resource has."""
+    methods = Methods(
+        {
+            method: partial(handle, endpoint)
+            for v, (method, handle) in handlers.items()
+            if v in verbs
+        }
     )
-    if websocket is not None and found:
-        found["WEBSOCKET"] = partial(websocket, endpoint)
-    return found
+    if websocket is not None and methods:
+        methods["WEBSOCKET"] = partial(websocket, endpoint)
+    return methods
 
 
-def _subresource(sub: SubEndpoint, scales: subresources.ScaleHandlers) -> Methods:
-    known = _handlers(sub.subresource, scales)
-    handled = sub.endpoint if sub.subresource.name == "status" else sub
+def _subresource(sub: SubEndpoint, scales: ScaleHandlers) -> Methods:
+    handlers = _subresource_handlers(sub.subresource, scales)
+    # The handlers of the status are those of the object, which take an endpoint.
+    served = sub.endpoint if sub.subresource.name == "status" else sub
     return Methods(
         {
-            method: partial(handle, handled)
-            for verb, (method, handle) in known.items()
+            method: partial(handle, served)
+            for verb, (method, handle) in handlers.items()
             if verb in sub.subresource.verbs
         }
     )
 
 
-def _handlers(
-    sub: Subresource, scales: subresources.ScaleHandlers
+def _subresource_handlers(
+    sub: Subresource, scales: ScaleHandlers
 ) -> dict[str, tuple[str, Responder]]:
     if sub.handle is not None:
         return {
-            "get": ("GET", subresources.ask),
-            "create": ("POST", subresources.ask),
-            "update": ("PUT", subresources.store),
-            "patch": ("PATCH", subresources.store_patched),
+            "get": ("GET", subresource.respond),
+            "create": ("POST", subresource.respond),
+            "update": ("PUT", subresource.update),
+            "patch": ("PATCH", subresource.patch),
         }
     if sub.name == "scale":
         return {

@@ -1,4 +1,4 @@
-"""PUT: an object in the place of another."""
+"""PUT: replace an object."""
 
 from collections.abc import Awaitable, Callable
 
@@ -10,18 +10,16 @@ from apimachinery.meta.query_parameters import load
 from apimachinery.meta.types import Object
 from apiserver.endpoint import Endpoint, field_validation
 from apiserver.handlers.body import content_type, decode_body, read_body
-from apiserver.handlers.object_response import agree, write_object
+from apiserver.handlers.object_response import negotiate, write_object
 from apiserver.http.request_info import Query
 from apiserver.http.response import exchange_of
 from apiserver.registry.object_update import replacement
 
-Permit = Callable[[], Awaitable[None]]
-
 
 async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
-    """Replace an object and answer with it: 200, or 201 if it had to be created."""
+    """Replace an object and respond with it: 200, or 201 if the request created it."""
     exchange = exchange_of(req)
-    agree(req, endpoint)
+    negotiate(req, endpoint)
     options = update_options(exchange.query)
     context = endpoint.write_context(exchange, options)
     validation = field_validation(options)
@@ -40,7 +38,7 @@ async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
 
 
 def update_options(query: Query) -> UpdateOptions:
-    """The options of an update, checked."""
+    """Return the validated options of an update."""
     if not query:
         return UpdateOptions()
     options = load(UpdateOptions, query)
@@ -51,13 +49,13 @@ def update_options(query: Query) -> UpdateOptions:
 def _creation(
     endpoint: Endpoint, req: Request, obj: Object
 ) -> Callable[[], Awaitable[Object]] | None:
-    """How to create what is not there, for kinds that may be created by a PUT."""
+    """Return what supplies a missing object, None for kinds that a PUT may not create."""
     exchange = exchange_of(req)
     if exchange.info.subresource or not endpoint.resource.strategy.allow_create_on_update:
         return None
 
-    async def make() -> Object:
+    async def supply() -> Object:
         await exchange.permit("create")
         return obj.deep_copy()
 
-    return make
+    return supply

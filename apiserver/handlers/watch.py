@@ -1,8 +1,8 @@
-"""WATCH: what happens to a collection, as it happens, for as long as the client stays.
+"""WATCH: stream the changes of a collection to a client.
 
-A stream ends in one of few ways, and each of them is the same call, `Watcher.end`: its time is up,
-its client has gone, the server stops, or the client was too slow. What is waiting is still sent,
-and the stream ends as streams end. What goes wrong meanwhile is told as a last event.
+A stream ends when its time is up, its client disconnects, the server shuts down, or the client is
+too slow. All of them call `Watcher.end`: queued events are still sent, then the stream closes. An
+error during the watch is sent as a last event of type ERROR.
 """
 
 import asyncio
@@ -17,10 +17,10 @@ from falcon.asgi import Request, Response, WebSocket
 
 from apimachinery.errors import APIError, Expired, InternalError
 from apimachinery.meta.options import ListOptions
-from apimachinery.serialization.serializer import PROTOBUF
+from apimachinery.serialization.media_types import PROTOBUF
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.list import list_selection
-from apiserver.handlers.object_response import agree, included_object
+from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.http.access import BEARER_PROTOCOL
 from apiserver.http.exchange import Exchange
 from apiserver.http.negotiation import Shape
@@ -35,15 +35,15 @@ from apiserver.views.resource_view import Form
 log = logging.getLogger(__name__)
 
 LAST_BOOKMARK: Final = 2.0
-"""Seconds before the end of a watch at which it gets a last bookmark."""
+"""Seconds before the end of a watch at which it receives a last bookmark."""
 SOURCE: Final = "x-source"
-"""The header in which a client says what it is, for logs and metrics."""
+"""The header by which a client names itself in logs and metrics."""
 SOURCE_LENGTH: Final = 128
 MOST_SOURCES: Final = 200
 
 
 class Watches:
-    """The watches of a server process, and how they begin and end."""
+    """Opens the watches of a server process, limits their time, and ends them at shutdown."""
 
     def __init__(self, limits: Limits, metrics: ServerMetrics) -> None:
         self._limits = limits
@@ -53,28 +53,30 @@ class Watches:
         self._stopping = False
 
     def drain(self) -> None:
-        """End all streams, and those that begin from now on as soon as they have begun."""
+        """End all streams; a stream that is opened later ends at once."""
         self._stopping = True
         for watcher in list(self._open):
             watcher.end()
 
     async def on_get(self, endpoint: Endpoint, req: Request, resp: Response) -> None:
-        """Answer with a stream that begins at once, whether or not there is anything to tell."""
+        """Respond with a stream, whose headers are sent before the first event."""
         stream = await self._begin(endpoint, req)
         exchange = exchange_of(req)
-        gone = asyncio.create_task(_disconnected(exchange, stream.end), name="watch disconnect")
-        exchange.opened.push_async_callback(_cancelled, gone)
+        waiting = asyncio.create_task(
+            _end_on_disconnect(exchange, stream.end), name="watch disconnect"
+        )
+        exchange.opened.push_async_callback(_cancel, waiting)
         resp.content_type = exchange.accepted.stream_type
         resp.stream = stream.batches()
 
     async def on_websocket(self, endpoint: Endpoint, req: Request, ws: WebSocket) -> None:
-        """The same over a WebSocket: one message for each event."""
+        """Send the stream over a WebSocket, one message per event."""
         stream = await self._begin(endpoint, req)
         exchange = exchange_of(req)
         exchange.code = 101
         await ws.accept(_subprotocol(ws))
-        gone = asyncio.create_task(_closed(ws, stream.end), name="watch disconnect")
-        exchange.opened.push_async_callback(_cancelled, gone)
+        waiting = asyncio.create_task(_end_on_close(ws, stream.end), name="watch disconnect")
+        exchange.opened.push_async_callback(_cancel, waiting)
         binary = exchange.accepted.media_type == PROTOBUF
         async for frame in stream.frames():
             if binary:
@@ -84,7 +86,7 @@ class Watches:
 
     async def _begin(self, endpoint: Endpoint, req: Request) -> "WatchResponse":
         exchange = exchange_of(req)
-        accepted = agree(req, endpoint, Shape.STREAM)
+        accepted = negotiate(req, endpoint, Shape.STREAM)
         exchange.watcher = self._source(req.get_header(SOURCE) or "")
         options, selection = list_selection(endpoint, exchange)
         include = included_object(exchange)
@@ -96,45 +98,49 @@ class Watches:
         except Expired as error:
             return WatchResponse(endpoint, exchange, first, failure=error)
         stream = WatchResponse(endpoint, exchange, first, watcher, self._metrics)
-        self._keep(exchange, watcher)
-        self._limit(endpoint, exchange, watcher, options)
+        self._track(exchange, watcher)
+        self._schedule_end(endpoint, exchange, watcher, options)
         return stream
 
     def _source(self, header: str) -> str:
-        """What a client calls itself; metrics keep every name, so there are only so many."""
+        """Return the name of a client; metrics keep every name, so their number is limited."""
         name = header[:SOURCE_LENGTH]
         if name in self._sources or len(self._sources) < MOST_SOURCES:
             self._sources.add(name)
             return name
         return "other"
 
-    def _keep(self, exchange: Exchange, watcher: Watcher) -> None:
-        """Know of a watcher as long as it is open."""
+    def _track(self, exchange: Exchange, watcher: Watcher) -> None:
+        """Track an open watcher, for the metrics and for shutdown, until its exchange closes."""
         gauge = self._metrics.watching(exchange)
         gauge.inc()
         self._open.add(watcher)
         if self._stopping:
             watcher.end()
 
-        def forget() -> None:
+        def untrack() -> None:
             self._open.discard(watcher)
             gauge.dec()
             if watcher.slow:
                 self._metrics.slow_watcher(exchange.info)
-                log.info("a watch of %s was too slow and is ended", exchange.info.path)
+                log.info(
+                    "the client of a watch of %s was too slow; watch ended", exchange.info.path
+                )
 
-        exchange.opened.callback(forget)
+        exchange.opened.callback(untrack)
 
-    def _limit(
+    def _schedule_end(
         self,
         endpoint: Endpoint,
         exchange: Exchange,
         watcher: Watcher,
         options: ListOptions | None,
     ) -> None:
-        """Let the watcher end when its time is up, with a bookmark shortly before."""
-        asked = options.timeout_seconds if options else None
-        seconds = float(asked) if asked and asked > 0 else uniform(*self._limits.watch_seconds)
+        """End the watcher when its time is up, and send a bookmark shortly before."""
+        timeout = options.timeout_seconds if options else None
+        seconds = (
+            float(timeout) if timeout and timeout > 0 else uniform(*self._limits.watch_seconds)
+        )
         loop = asyncio.get_running_loop()
         timers = [loop.call_later(seconds, watcher.end)]
         if seconds > LAST_BOOKMARK:
@@ -145,7 +151,7 @@ class Watches:
 
 
 class WatchResponse:
-    """The events of one watch as bytes. Its first event may differ: only it defines columns."""
+    """The encoded events of one watch; only the first event of a Table defines its columns."""
 
     def __init__(
         self,
@@ -169,13 +175,13 @@ class WatchResponse:
             self._watcher.end()
 
     async def batches(self) -> AsyncIterator[bytes]:
-        """All that waits at a time in one piece, for one write."""
-        yield b""  # so that the client knows at once that the watch has begun
+        """Yield all queued events at once, for one write."""
+        yield b""  # sends the headers, so that the client sees that the watch has begun
         async for events in self._events():
             yield b"".join(events)
 
     async def frames(self) -> AsyncIterator[bytes]:
-        """One event at a time."""
+        """Yield one event at a time."""
         async for events in self._events():
             for event in events:
                 yield event
@@ -188,14 +194,14 @@ class WatchResponse:
             async for batch in self._watcher:
                 yield self._framed(batch)
         except APIError as error:
-            yield [self._last_words(error)]
+            yield [self._error_event(error)]
         except StorageError as error:
-            yield [self._last_words(api_error(error, self._endpoint.gvr.group_resource, "watch"))]
+            yield [self._error_event(api_error(error, self._endpoint.gvr.group_resource, "watch"))]
         except Exception:
             request_id = self._exchange.request_id
             log.exception("the watch of request %s failed", request_id)
             why = f"an error on the server; its log has more, request {request_id}"
-            yield [self._last_words(InternalError.of(why))]
+            yield [self._error_event(InternalError.of(why))]
 
     def _framed(self, batch: list[EntryEvent]) -> list[bytes]:
         if self._count is not None:
@@ -208,19 +214,19 @@ class WatchResponse:
         frames.extend([event.frame for event in batch])
         return frames
 
-    def _last_words(self, error: APIError) -> bytes:
+    def _error_event(self, error: APIError) -> bytes:
         encoded = status_bytes(error.status, self._exchange.accepted)
         return self._endpoint.view.frame("ERROR", encoded, self._first)
 
 
-async def _disconnected(exchange: Exchange, end: Callable[[], None]) -> None:
+async def _end_on_disconnect(exchange: Exchange, end: Callable[[], None]) -> None:
     while (await exchange.receive())["type"] != "http.disconnect":
         continue
     end()
 
 
-async def _closed(ws: WebSocket, end: Callable[[], None]) -> None:
-    """Listen to a client that has nothing to say, until it goes."""
+async def _end_on_close(ws: WebSocket, end: Callable[[], None]) -> None:
+    """Discard the messages of a client until it closes the WebSocket, then call *end*."""
     with suppress(falcon.WebSocketDisconnected):
         while True:
             with suppress(falcon.PayloadTypeError):
@@ -228,11 +234,11 @@ async def _closed(ws: WebSocket, end: Callable[[], None]) -> None:
     end()
 
 
-async def _cancelled(task: asyncio.Task[None]) -> None:
+async def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
 
 def _subprotocol(ws: WebSocket) -> str | None:
-    """The one to agree on: the first that is not a way to send a token."""
+    """Return the first offered subprotocol that does not carry a bearer token."""
     return next((p for p in ws.subprotocols if not p.startswith(BEARER_PROTOCOL)), None)

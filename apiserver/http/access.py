@@ -1,7 +1,6 @@
-"""Middleware: what happens to every request before it is routed, and to every answer.
+"""Access middleware: authenticates and authorizes every request before it is routed.
 
-Who is asking, and may they? The order is that of Kubernetes: an unknown path is told only to those
-who may ask for it.
+The order is that of Kubernetes: only an authorized client learns that a path does not exist.
 """
 
 import binascii
@@ -14,10 +13,10 @@ import falcon
 from falcon.asgi import Request, Response, WebSocket
 
 from apimachinery.errors import APIError, BadRequest, InternalError, Timeout
-from apiserver.auth.authentication import Authentication, RequestCredentials, credentials_of
+from apiserver.auth.authentication import Authentication, RequestCredentials, read_credentials
 from apiserver.auth.authorization import Authorizer, require
-from apiserver.auth.impersonation import impersonated
-from apiserver.http.exchange import Disconnected, Exchange, request_id_of, require_utf8
+from apiserver.auth.impersonation import impersonate
+from apiserver.http.exchange import Disconnected, Exchange, choose_request_id, require_utf8
 from apiserver.http.logs import request_id
 from apiserver.http.negotiation import PLAIN, Accepted, wants_pretty
 from apiserver.http.response import exchange_of, write_error, write_warnings
@@ -30,18 +29,18 @@ _PRETTY: Final = Accepted(PLAIN.media_type, pretty=True)
 
 
 class Access:
-    """Knows who asks for what, and lets them through or not."""
+    """Authenticates and authorizes requests, and completes the headers of responses."""
 
     def __init__(self, authentication: Authentication, authorizer: Authorizer) -> None:
         self._authentication = authentication
         self._authorizer = authorizer
 
     async def process_request(self, req: Request, resp: Response) -> None:
-        exchange = self._begin(req)
-        await self._admit(req, exchange, credentials_of(req.scope))
+        exchange = self._start(req)
+        await self._admit(req, exchange, read_credentials(req.scope))
 
     async def process_request_ws(self, req: Request, ws: WebSocket) -> None:
-        exchange = self._begin(req)
+        exchange = self._start(req)
         await self._admit(req, exchange, _websocket_credentials(req, ws))
 
     async def process_response(
@@ -55,9 +54,9 @@ class Access:
         if exchange.warnings:
             write_warnings(resp, exchange.warnings)
 
-    def _begin(self, req: Request) -> Exchange:
+    def _start(self, req: Request) -> Exchange:
         exchange = exchange_of(req)
-        exchange.request_id = request_id_of(req.get_header("audit-id"))
+        exchange.request_id = choose_request_id(req.get_header("audit-id"))
         request_id.set(exchange.request_id)
         exchange.user_agent = req.get_header("user-agent") or ""
         if wants_pretty(exchange.parameter("pretty"), exchange.user_agent):
@@ -68,24 +67,27 @@ class Access:
         self, req: Request, exchange: Exchange, credentials: RequestCredentials
     ) -> None:
         require_utf8(exchange.info.path)
-        user = await self._authentication.user_of(credentials)
+        user = await self._authentication.authenticate(credentials)
         exchange.authorizer = self._authorizer
-        exchange.user = await impersonated(user, req.scope["headers"], self._authorizer)
+        exchange.user = await impersonate(user, req.scope["headers"], self._authorizer)
         await require(self._authorizer, exchange.user, exchange.info)
 
 
 def _websocket_credentials(req: Request, ws: WebSocket) -> RequestCredentials:
-    """A browser cannot set headers, so a token may come as the name of a subprotocol."""
-    given = credentials_of(req.scope)
-    token = next((p for p in ws.subprotocols if p.startswith(BEARER_PROTOCOL)), "")
-    if given.authorization or not token:
-        return given
+    """Read the credentials of a WebSocket request.
+
+    A browser cannot set headers, so a token may be sent as the name of a subprotocol.
+    """
+    credentials = read_credentials(req.scope)
+    token = next((name for name in ws.subprotocols if name.startswith(BEARER_PROTOCOL)), "")
+    if credentials.authorization or not token:
+        return credentials
     encoded = token.removeprefix(BEARER_PROTOCOL)
     try:
         decoded = urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode()
     except (binascii.Error, UnicodeDecodeError):
-        raise BadRequest("the bearer token of the subprotocol is not base64url") from None
-    return replace(given, authorization=f"Bearer {decoded}")
+        raise BadRequest("the bearer token of the subprotocol is not valid base64url") from None
+    return replace(credentials, authorization=f"Bearer {decoded}")
 
 
 async def on_error(
@@ -95,21 +97,21 @@ async def on_error(
     params: dict[str, Any],
     ws: WebSocket | None = None,
 ) -> None:
-    """Turn whatever was raised into the answer; what nobody expected is logged and not told."""
+    """Turn an exception into the response; unexpected errors are logged and not disclosed."""
     if isinstance(error, Disconnected | falcon.WebSocketDisconnected):
         return
-    told = error if isinstance(error, APIError) else _as_told(req, error)
-    if told.code >= 500 and error.__cause__ is not None and not isinstance(told, Timeout):
-        # What a client need not know of the store, its operator must.
+    api_error = error if isinstance(error, APIError) else _to_api_error(req, error)
+    if api_error.code >= 500 and error.__cause__ is not None and not isinstance(api_error, Timeout):
+        # The cause, an error of the store, is not sent to the client; the operator needs it.
         log.warning("%s", error.__cause__)
     if resp is not None:
-        write_error(req, resp, told)
+        write_error(req, resp, api_error)
     elif ws is not None and not ws.closed:
-        exchange_of(req).code = told.code
-        await ws.close(_close_code(told.code))
+        exchange_of(req).code = api_error.code
+        await ws.close(_close_code(api_error.code))
 
 
-def _as_told(req: Request, error: Exception) -> APIError:
+def _to_api_error(req: Request, error: Exception) -> APIError:
     if isinstance(error, falcon.HTTPError):
         return APIError(error.title or "", reason="", code=error.status_code)
     exchange = exchange_of(req)
@@ -120,5 +122,5 @@ def _as_told(req: Request, error: Exception) -> APIError:
 
 
 def _close_code(code: int) -> int:
-    """Falcon's convention: the code of the answer that there would have been, plus 3000."""
+    """Return the WebSocket close code: the HTTP status plus 3000, which is Falcon's convention."""
     return 3000 + code

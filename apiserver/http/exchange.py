@@ -1,8 +1,8 @@
-"""Exchange: one request on its way through the server, and what has been found out about it.
+"""Exchange: the state of one request while the server handles it.
 
-It is made where the request comes in, before the framework sees it, and read where it leaves: the
-log, the metrics and the error answers need what the steps in between have learned. It also holds
-the server's own `receive`, because a body is read only when a handler asks for it, with a limit.
+The gate creates it before the framework receives the request, and each step adds to it: the log,
+the metrics and the error responses read it. It also keeps the ASGI `receive`, because the body is
+read only when a handler requires it, with a limit.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -23,17 +23,20 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 KEY: Final = "apiserver.exchange"
-"""Where the scope of a request holds its exchange."""
+"""The key of the exchange in the ASGI scope of a request."""
 
-_LONGEST_ID: Final = 64
+DRAIN: Final = "apiserver.drain"
+"""The key of a function in the lifespan state that ends all streams."""
+
+_MAX_ID_LENGTH: Final = 64
 
 
 class Disconnected(Exception):
-    """The client has gone before its request was complete; there is nobody to answer."""
+    """The client disconnected before its request was complete; there is no one to respond to."""
 
 
 class Exchange:
-    """What is known of one request."""
+    """The state of one request."""
 
     __slots__ = (
         "_opened",
@@ -62,29 +65,29 @@ class Exchange:
         self.authorizer: Authorizer | None = None
         self.user_agent = ""
         self.accepted: Accepted = PLAIN
-        """The form of the answer; errors are told in the same one."""
+        """The negotiated form of the response; errors are sent in the same form."""
         self.warnings: list[str] = []
         self.code = 0
-        """The status of the answer, 0 before there is one."""
+        """The HTTP status of the response, 0 before it is set."""
         self.route: Any = None
-        """The endpoint that serves it, None for a path that has none."""
+        """The endpoint that serves the request, None if the path has none."""
         self.watcher = ""
-        """What a client that watches calls itself."""
+        """The name that a watching client gives itself."""
         self._opened: AsyncExitStack | None = None
 
     def parameter(self, name: str) -> str:
-        """The first value of a query parameter, empty if there is none."""
+        """Return the first value of a query parameter, empty if there is none."""
         values = self.query.get(name)
         return values[0] if values else ""
 
     async def permit(self, verb: str) -> None:
-        """Raise Forbidden unless the user may also do *verb* to what they ask for."""
+        """Raise Forbidden unless the user may also do *verb* to the requested object."""
         if self.authorizer is not None:
             await require(self.authorizer, self.user, replace(self.info, verb=verb))
 
     @property
     def opened(self) -> AsyncExitStack:
-        """What is to be closed when the request is over, however it ends."""
+        """The resources to close when the request ends, however it ends."""
         if self._opened is None:
             self._opened = AsyncExitStack()
         return self._opened
@@ -94,7 +97,7 @@ class Exchange:
             await self._opened.aclose()
 
     async def read_body(self, *, length: str | None, limit: int = MAX_BYTES) -> bytes:
-        """The whole body, or RequestEntityTooLarge as soon as it is known to be longer."""
+        """Read the whole body. Raises RequestEntityTooLarge as soon as the limit is exceeded."""
         if length is not None and length.isdecimal() and int(length[:20]) > limit:
             raise RequestEntityTooLarge.of(limit)
         parts, size, more = [], 0, True
@@ -111,16 +114,16 @@ class Exchange:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def request_id_of(sent: str | None) -> str:
-    """The id a client gave its request, or a new one."""
-    if sent:
-        return sent[:_LONGEST_ID]
+def choose_request_id(client_id: str | None) -> str:
+    """Return the ID that the client gave its request, or a new one."""
+    if client_id:
+        return client_id[:_MAX_ID_LENGTH]
     digits = f"{getrandbits(128):032x}"
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
 
 def require_utf8(text: str) -> str:
-    """Refuse a text that no UTF-8 could have said."""
+    """Return *text*. Raises BadRequest if it was not valid UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,8 +1,8 @@
-"""Gate: what stands around a whole request, whatever is asked for.
+"""Gate: the outermost ASGI layer, with limits, timeouts, logs and metrics of every request.
 
-It is ASGI, outside the framework, because only there is a request seen from its first byte to its
-last: how many are served at once, how long one may take, that what it opened is closed, and the
-line in the log and the count in the metrics when it is over.
+It is outside the framework, because only there a request is seen from its first byte to its last:
+it limits how many requests are served at once and how long each may take, closes the resources that
+a request opened, and writes its log line and metrics.
 """
 
 import asyncio
@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from apimachinery.errors import APIError, BadRequest, Timeout
 from apimachinery.scalars.duration import InvalidDuration, parse_duration
-from apiserver.http.exchange import KEY, Exchange, Receive, Scope, request_id_of
+from apimachinery.serialization.media_types import JSON
+from apiserver.http.exchange import KEY, Exchange, Receive, Scope, choose_request_id
 from apiserver.http.logs import write_line
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
 from apiserver.http.request_limits import InFlight, Limits
@@ -25,14 +26,14 @@ log = logging.getLogger("apiserver.request")
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-_BUSY: Final = b"Too many requests, please try again later.\n"
+_TOO_MANY_REQUESTS: Final = b"Too many requests, please try again later.\n"
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 _NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
-_BEGUN: Final = {"type": "http.request", "body": b"", "more_body": True}
+_REQUEST_STARTED: Final = {"type": "http.request", "body": b"", "more_body": True}
 
 
 class Gate:
-    """Lets requests through to *application*, as many and as long as the limits allow."""
+    """Passes requests to *application*, within the limits."""
 
     def __init__(self, application: Application, limits: Limits, metrics: ServerMetrics) -> None:
         self._application = application
@@ -47,28 +48,28 @@ class Gate:
             await self._application(scope, receive, send)
             return
         try:
-            exchange = self._exchange(scope, receive)
+            exchange = self._start_exchange(scope, receive)
         except APIError as error:
-            await _refuse(send, error)
+            await _send_error(send, error)
             return
         scope[KEY] = exchange
         try:
             if kind == "websocket" or exchange.info.verb == "watch":
-                await self._application(scope, _begun if kind == "http" else receive, send)
+                await self._application(scope, _receive_start if kind == "http" else receive, send)
             else:
                 await self._serve(scope, exchange, send)
         finally:
             await exchange.close()
-            self._tell(exchange)
+            self._record(exchange)
 
-    def _exchange(self, scope: Scope, receive: Receive) -> Exchange:
+    def _start_exchange(self, scope: Scope, receive: Receive) -> Exchange:
         query_string = scope["query_string"]
         if len(query_string) + len(scope["path"]) > self._limits.url_bytes:
             raise APIError(
                 f"the URL is longer than {self._limits.url_bytes} bytes", reason="", code=414
             )
         query = parse_query(query_string) if query_string else {}
-        # The framework need not read it again, and cannot if it is no UTF-8.
+        # The framework need not parse it again, and fails if it is not UTF-8.
         scope["query_string"] = b""
         info = request_info(scope.get("method", "GET"), scope["path"], query)
         return Exchange(info, query, receive)
@@ -76,58 +77,58 @@ class Gate:
     async def _serve(self, scope: Scope, exchange: Exchange, send: Send) -> None:
         in_flight = self._writes if exchange.info.mutates else self._reads
         if in_flight.is_full:
-            await self._turn_away(exchange, send)
+            await self._reject_busy(exchange, send)
             return
         in_flight.enter()
         try:
-            async with asyncio.timeout(self._seconds(exchange)) as timeout:
-                await self._application(scope, _begun, send)
+            async with asyncio.timeout(self._timeout_seconds(exchange)) as timeout:
+                await self._application(scope, _receive_start, send)
         except TimeoutError:
             if not timeout.expired():
                 raise
             if exchange.code:
-                # An answer that has begun can only be broken off.
-                log.warning("the answer to %s was not read in time", exchange.info.path)
+                # A response that has started can only be aborted.
+                log.warning("timed out while sending the response to %s", exchange.info.path)
                 return
-            why = "request did not complete within the allotted timeout"
+            message = "request did not complete within the allotted timeout"
             exchange.code = Timeout.code
-            await _refuse(send, Timeout.of(why))
+            await _send_error(send, Timeout.of(message))
         except APIError as error:
             exchange.code = error.code
-            await _refuse(send, error)
+            await _send_error(send, error)
         finally:
             in_flight.leave()
 
-    def _seconds(self, exchange: Exchange) -> float:
-        longest = self._limits.request_seconds
-        asked = exchange.query.get("timeout")
-        if not asked or not asked[0]:
-            return longest
+    def _timeout_seconds(self, exchange: Exchange) -> float:
+        maximum = self._limits.request_seconds
+        requested = exchange.query.get("timeout")
+        if not requested or not requested[0]:
+            return maximum
         try:
-            seconds = parse_duration(asked[0]).total_seconds()
+            seconds = parse_duration(requested[0]).total_seconds()
         except InvalidDuration as error:
             raise BadRequest(f"invalid timeout specified in the request URL - {error}") from None
-        return min(seconds, longest) if seconds > 0 else longest
+        return min(seconds, maximum) if seconds > 0 else maximum
 
-    async def _turn_away(self, exchange: Exchange, send: Send) -> None:
+    async def _reject_busy(self, exchange: Exchange, send: Send) -> None:
         self._metrics.dropped("mutating" if exchange.info.mutates else "readOnly")
         exchange.code = 429
         headers = [_TEXT, _NOSNIFF, (b"retry-after", b"1")]
         await send({"type": "http.response.start", "status": 429, "headers": headers})
-        await send({"type": "http.response.body", "body": _BUSY})
+        await send({"type": "http.response.body", "body": _TOO_MANY_REQUESTS})
 
-    def _tell(self, exchange: Exchange) -> None:
+    def _record(self, exchange: Exchange) -> None:
         seconds = perf_counter() - exchange.started
         self._metrics.observe(exchange, seconds)
         info = exchange.info
         level = logging.INFO if info.is_resource and info.mutates else logging.DEBUG
         if log.isEnabledFor(level):
             line = f"{info.verb} {info.path} {exchange.code}"
-            write_line(log, level, line, _described(exchange, info, seconds))
+            write_line(log, level, line, _log_fields(exchange, info, seconds))
 
 
-def _described(exchange: Exchange, info: RequestInfo, seconds: float) -> dict[str, object]:
-    found: dict[str, object] = {
+def _log_fields(exchange: Exchange, info: RequestInfo, seconds: float) -> dict[str, object]:
+    fields: dict[str, object] = {
         "request": exchange.request_id,
         "user": exchange.user.name,
         "verb": info.verb,
@@ -136,7 +137,7 @@ def _described(exchange: Exchange, info: RequestInfo, seconds: float) -> dict[st
         "agent": exchange.user_agent,
     }
     if info.is_resource:
-        found |= {
+        fields |= {
             "group": info.group,
             "version": info.version,
             "resource": info.resource,
@@ -145,21 +146,21 @@ def _described(exchange: Exchange, info: RequestInfo, seconds: float) -> dict[st
             "object": info.name,
         }
     if exchange.watcher:
-        found["source"] = exchange.watcher
-    return found
+        fields["source"] = exchange.watcher
+    return fields
 
 
-async def _begun() -> MutableMapping[str, Any]:
-    """What the framework receives: that there is a request. The body is read by the exchange."""
-    return _BEGUN
+async def _receive_start() -> MutableMapping[str, Any]:
+    """Report to the framework that a request has started; the exchange reads the body."""
+    return _REQUEST_STARTED
 
 
-async def _refuse(send: Send, error: APIError) -> None:
-    """Answer without the framework, for what fails around it."""
+async def _send_error(send: Send, error: APIError) -> None:
+    """Send an error without the framework, for failures outside it."""
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", JSON.encode()),
         (b"cache-control", b"no-cache, private"),
-        (b"audit-id", request_id_of(None).encode()),
+        (b"audit-id", choose_request_id(None).encode()),
     ]
     await send({"type": "http.response.start", "status": error.code, "headers": headers})
     await send({"type": "http.response.body", "body": status_bytes(error.status) + b"\n"})

@@ -1,7 +1,8 @@
-"""Logs: lines for people or JSON for machines, each with the id of the request it belongs to.
+"""Logs: text or JSON lines, each with the ID of its request.
 
-The id is the one a client sees in the Audit-Id header, so a complaint leads to its lines. Whoever
-begins a request sets it; everything the request logs, however deep, carries it.
+The ID is the one that clients receive in the Audit-Id header, so a user's report can be matched
+with the log. It is set when a request starts, and every line logged while serving the request
+includes it.
 """
 
 import logging
@@ -13,18 +14,26 @@ from typing import Any, Final
 import orjson
 
 request_id: Final[ContextVar[str]] = ContextVar("request_id", default="")
-"""The id of the request that is being served, empty outside of one."""
+"""The ID of the request being served, empty outside of one."""
 
 _FIELDS: Final = "fields_of_line"
-_STANDARD: Final = frozenset(
-    (*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "color_message", _FIELDS)
+_RECORD_ATTRIBUTES: Final = frozenset(
+    (
+        *vars(logging.makeLogRecord({})),
+        "message",
+        "asctime",
+        "taskName",
+        "color_message",
+        _FIELDS,
+    )
 )
 
 
 def write_line(logger: logging.Logger, level: int, message: str, fields: dict[str, Any]) -> None:
-    """Log *message* with *fields*, as with `extra`, at half the price.
+    """Log *message* with *fields*, as with `extra`, at half the cost.
 
-    Nobody asks which line of code has written it, and what is a field need not be found out.
+    It skips finding the calling line of code, and recording the fields spares the formatter the
+    search for them.
     """
     record = logging.LogRecord(logger.name, level, "", 0, message, (), None)
     record.__dict__.update(fields)
@@ -33,17 +42,17 @@ def write_line(logger: logging.Logger, level: int, message: str, fields: dict[st
 
 
 class TextFormatter(logging.Formatter):
-    """`time LEVEL logger: message key=value request=id`."""
+    """Formats a record as `time LEVEL logger: message key=value request=id`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        pairs = "".join(f" {key}={value}" for key, value in _flat(_extra(record)))
+        pairs = "".join(f" {key}={value}" for key, value in _flatten(_extra(record)))
         line = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}{pairs}"
         trace = _trace(self, record)
         return f"{line}\n{trace}" if trace else line
 
 
 class JSONFormatter(logging.Formatter):
-    """One JSON object on each line."""
+    """Formats a record as one line with a JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, Any] = {
@@ -60,9 +69,9 @@ class JSONFormatter(logging.Formatter):
 
 
 def log_config(*, form: str, level: str) -> dict[str, Any]:
-    """The configuration for `logging.config.dictConfig`; everything goes to standard error."""
+    """Return the configuration for `logging.config.dictConfig`, which logs to standard error."""
     formatter = JSONFormatter if form == "json" else TextFormatter
-    # gunicorn tells the story of its processes one level louder than it matters here.
+    # gunicorn logs its process management one level higher than is appropriate here.
     gunicorn_level = {"debug": "info", "info": "warning"}.get(level, level)
     gunicorn = {"level": gunicorn_level.upper(), "handlers": [], "propagate": True}
     return {
@@ -80,7 +89,7 @@ def log_config(*, form: str, level: str) -> dict[str, Any]:
         "loggers": {
             "gunicorn.error": gunicorn,
             "gunicorn.access": gunicorn,
-            # Both say more on the level debug than a log can bear.
+            # Both loggers are too verbose at DEBUG.
             "asyncio": {"level": "INFO"},
             "grpc": {"level": "INFO"},
         },
@@ -96,17 +105,19 @@ def _extra(record: logging.LogRecord) -> dict[str, Any]:
     values = vars(record)
     extra = values.get(_FIELDS)
     if extra is None:
-        extra = {key: value for key, value in values.items() if key not in _STANDARD}
+        extra = {key: value for key, value in values.items() if key not in _RECORD_ATTRIBUTES}
     if (current := request_id.get()) and "request" not in extra:
         extra["request"] = current
     return extra
 
 
-def _flat(extra: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What a person wants to see of *extra*: no nesting, and nothing that is empty."""
+def _flatten(extra: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of *extra* for people: without nesting and without empty values."""
     for key, value in extra.items():
         if isinstance(value, dict):
-            yield from ((inner, each) for inner, each in value.items() if each not in ("", None))
+            yield from (
+                (inner, nested) for inner, nested in value.items() if nested not in ("", None)
+            )
         else:
             yield key, value
 

@@ -1,8 +1,8 @@
-"""Negotiation: in which form a request's body is read and its answer is written.
+"""Content negotiation: selects the media types of request bodies and responses.
 
-What a client may get depends on three things only: its Accept header, whether it wants one object,
-a list or a stream, and what the resource offers. So a `MediaTypeOffer` answers each header once and
-remembers what it said.
+The response type depends only on the Accept header, on whether the response is an object, a list or
+a stream, and on the types that the resource offers. So a `MediaTypeOffer` caches its answer for
+each header.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,15 @@ from typing import Final
 from apimachinery.errors import NotAcceptable, UnsupportedMediaType
 from apimachinery.meta.status import StatusDetails
 from apimachinery.serialization.media_types import (
+    JSON,
+    PROTOBUF,
+    WATCH_STREAM,
+    YAML,
     Negotiated,
     negotiate,
     parse_accept,
     parse_media_type,
 )
-from apimachinery.serialization.serializer import JSON, PROTOBUF, YAML
 
 META_GROUP: Final = "meta.k8s.io"
 TABLE: Final = "Table"
@@ -30,14 +33,13 @@ ALL_TYPES: Final = (JSON, YAML, PROTOBUF)
 TEXT_TYPES: Final = (JSON, YAML)
 
 _META_VERSIONS: Final = ("v1", "v1beta1")
-_STREAM: Final = ";stream=watch"
-_REMEMBERED: Final = 256
+_CACHE_SIZE: Final = 256
 _PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
 TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 
 class Shape(Enum):
-    """What an answer consists of."""
+    """What a response consists of."""
 
     OBJECT = "object"
     LIST = "list"
@@ -46,53 +48,53 @@ class Shape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """How an answer is to be written."""
+    """The negotiated form of a response."""
 
     media_type: str
     transform: str = ""
-    """What to make of the object: empty for itself, else Table or PartialObjectMetadata(List)."""
+    """The kind to transform objects to: Table, PartialObjectMetadata(List), or empty for none."""
     pretty: bool = False
     meta_version: str = "v1"
-    """The version of meta.k8s.io that a transform is written in."""
+    """The version of meta.k8s.io in which a transform is encoded."""
 
     @property
     def stream_type(self) -> str:
         """The Content-Type of a stream."""
-        return self.media_type if self.media_type == JSON else self.media_type + _STREAM
+        return self.media_type if self.media_type == JSON else self.media_type + WATCH_STREAM
 
 
 PLAIN: Final = Accepted(JSON)
 
 
 class MediaTypeOffer:
-    """The forms in which one resource can be answered, and the answers given so far."""
+    """The forms that one resource offers, with a cache of negotiated results."""
 
     def __init__(self, media_types: Sequence[str], *, transforms: bool = True) -> None:
         self.media_types = tuple(media_types)
         self._transforms = transforms
-        self._known: dict[tuple[str, Shape], Accepted] = {}
+        self._cache: dict[tuple[str, Shape], Accepted] = {}
 
     def accept(self, header: str, shape: Shape = Shape.OBJECT) -> Accepted:
-        """The form to answer in, or NotAcceptable."""
-        found = self._known.get((header, shape))
-        if found is None:
-            found = self._choose(header, shape)
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[header, shape] = found
-        return found
+        """Negotiate the form of the response. Raises NotAcceptable."""
+        accepted = self._cache.get((header, shape))
+        if accepted is None:
+            accepted = self._choose(header, shape)
+            if len(self._cache) >= _CACHE_SIZE:
+                self._cache.clear()
+            self._cache[header, shape] = accepted
+        return accepted
 
     def _choose(self, header: str, shape: Shape) -> Accepted:
-        # Parts that no type of ours matches at all are told apart, as in the original.
+        # As in Kubernetes, an Accept header that matches none of our types gets a different error.
         candidates = negotiate(header, ALL_TYPES)
         if not candidates:
-            raise _no_representation(self._spelled(shape))
+            raise _no_representation(self._available_types(shape))
         for candidate in candidates:
-            found = self._accepted(candidate, shape)
-            if found is not None:
-                _check_list(found.transform, shape)
-                return found
-        raise NotAcceptable.of(self._spelled(shape, only_streams=True))
+            accepted = self._accepted(candidate, shape)
+            if accepted is not None:
+                _check_list_transform(accepted.transform, shape)
+                return accepted
+        raise NotAcceptable.of(self._available_types(shape, only_streams=True))
 
     def _accepted(self, candidate: Negotiated, shape: Shape) -> Accepted | None:
         media, parameters = candidate.media_type, candidate.parameters
@@ -104,18 +106,18 @@ class MediaTypeOffer:
         if not {"as", "g", "v"} & parameters.keys():
             return Accepted(media, pretty=pretty) if media in self.media_types else None
         kind, version = parameters.get("as", ""), parameters.get("v", "")
-        known = parameters.get("g") == META_GROUP and version in _META_VERSIONS
-        if not known or not self._transforms:
+        supported = parameters.get("g") == META_GROUP and version in _META_VERSIONS
+        if not supported or not self._transforms:
             return None
         if kind == TABLE and media in TEXT_TYPES:
             return Accepted(media, TABLE, pretty, version)
-        # In v1beta1 the message of a list has other numbers.
+        # The protobuf message of a list has other field numbers in v1beta1.
         if kind in (PARTIAL, PARTIAL_LIST) and (version == "v1" or media in TEXT_TYPES):
             return Accepted(media, kind, pretty, version)
         return None
 
-    def _spelled(self, shape: Shape, *, only_streams: bool = False) -> list[str]:
-        streams = [media + _STREAM for media in self.media_types if media != YAML]
+    def _available_types(self, shape: Shape, *, only_streams: bool = False) -> list[str]:
+        streams = [media + WATCH_STREAM for media in self.media_types if media != YAML]
         if shape is Shape.OBJECT:
             return list(self.media_types)
         if shape is Shape.STREAM and only_streams:
@@ -123,7 +125,7 @@ class MediaTypeOffer:
         return [*self.media_types] if only_streams else [*self.media_types, *streams]
 
 
-def _check_list(transform: str, shape: Shape) -> None:
+def _check_list_transform(transform: str, shape: Shape) -> None:
     if transform == PARTIAL and shape is Shape.LIST:
         raise NotAcceptable(f"you requested {PARTIAL}, but the requested object is a list")
     if transform == PARTIAL_LIST and shape is not Shape.LIST:
@@ -137,16 +139,19 @@ def _no_representation(available: Sequence[str]) -> NotAcceptable:
     )
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def error_media_type(header: str) -> str:
-    """The type in which an error is told; empty when the client accepts none of ours."""
-    found = negotiate(header, ALL_TYPES)
-    return found[0].media_type if found else ""
+    """Return the media type of an error response; empty if the client accepts none of ours."""
+    candidates = negotiate(header, ALL_TYPES)
+    return candidates[0].media_type if candidates else ""
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def body_media_type(header: str, readable: tuple[str, ...]) -> str:
-    """The type of a body by its Content-Type, or UnsupportedMediaType; none given is the first."""
+    """Return the media type of a body by its Content-Type, which defaults to the first *readable*.
+
+    Raises UnsupportedMediaType.
+    """
     if not header:
         return readable[0]
     media = parse_media_type(header)
@@ -156,14 +161,14 @@ def body_media_type(header: str, readable: tuple[str, ...]) -> str:
 
 
 def wants_pretty(parameter: str, user_agent: str) -> bool:
-    """Whether JSON is to be indented: as the query says, else for whoever reads it themselves."""
+    """Return whether to indent JSON: as `?pretty` says, otherwise for browsers and curl."""
     if parameter:
         return parameter in TRUE
     return user_agent.startswith(_PRETTY_AGENTS)
 
 
 def accepts_gzip(header: str) -> bool:
-    """Whether an Accept-Encoding header allows gzip."""
+    """Return whether an Accept-Encoding header allows gzip."""
     return "gzip" in header and any(
         media.type == "x" and media.subtype == "gzip"
         for media in parse_accept(",".join(f"x/{part.strip()}" for part in header.split(",")))

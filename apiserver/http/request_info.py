@@ -1,8 +1,7 @@
-"""RequestInfo: what a URL and a method ask for, before anything is known about the server.
+"""RequestInfo: the verb, resource and name that a method and a URL request.
 
-Who may do what, where a request is routed, what the log and the metrics say: all of them speak of
-verb, group, resource and name, and all of them read the same RequestInfo. The rules are those of
-Kubernetes, the old `/watch/` paths included.
+Authorization, routing, logs and metrics all read the same RequestInfo. It is derived from the
+request alone, by the rules of Kubernetes, including the old `/watch/` paths.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,11 +30,11 @@ _NAME_LABEL: Final = "metadata.name"
 
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
-    """One request as authorisation, routing, logs and metrics see it."""
+    """The attributes of one request, for authorization, routing, logs and metrics."""
 
     path: str
     verb: str
-    """For a resource get, list, watch, create and so on; else the method in lower case."""
+    """For resources: get, list, watch, create and so on; otherwise the method in lower case."""
     is_resource: bool = False
     group: str = ""
     version: str = ""
@@ -43,10 +42,10 @@ class RequestInfo:
     subresource: str = ""
     namespace: str = ""
     name: str = ""
-    """From the path, or from a field selector that leaves only one name."""
+    """From the path, or from a field selector that can match only one name."""
     name_in_path: bool = False
     rest: tuple[str, ...] = ()
-    """What comes after the subresource."""
+    """The path segments after the subresource."""
 
     @property
     def mutates(self) -> bool:
@@ -58,7 +57,7 @@ class RequestInfo:
 
 
 def parse_query(query_string: bytes) -> Query:
-    """The parameters of a query; bytes that are no UTF-8 become surrogates, refused later."""
+    """Parse a query string; bytes that are not UTF-8 become surrogates, rejected later."""
     if not query_string:
         return {}
     try:
@@ -73,7 +72,7 @@ def parse_query(query_string: bytes) -> Query:
 
 
 def request_info(method: str, path: str, query: Query) -> RequestInfo:
-    """Read a URL; one that is no resource's is a plain path."""
+    """Parse a request; a URL that is not one of a resource is a plain path."""
     parts = path.strip("/").split("/")
     if parts[0] == "apis" and len(parts) > 3:
         group, version, rest = parts[1], parts[2], parts[3:]
@@ -111,7 +110,7 @@ def _resource_info(path: str, verb: str, group: str, version: str, rest: list[st
 
 
 def _collection_info(info: RequestInfo, query: Query) -> RequestInfo:
-    """A request without a name in its path is for a collection, or for one name of it."""
+    """Complete a request without a name in its path: for a collection, or one name in it."""
     verb = info.verb
     if verb == "get":
         verb = "watch" if _is_true(query.get("watch")) else "list"
@@ -128,7 +127,10 @@ def _is_true(values: Sequence[str] | None) -> bool:
 
 
 def _selected_name(query: Query) -> str:
-    """The only name that a field selector can match; a malformed selector is reported later."""
+    """Return the only name that a field selector can match, empty if there may be several.
+
+    Malformed selectors are rejected later.
+    """
     text = query.get("fieldSelector")
     if not text or _NAME_LABEL not in text[0]:
         return ""

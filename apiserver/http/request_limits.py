@@ -1,6 +1,7 @@
-"""Limits: how much of the server one moment, one request and one client may use.
+"""Request limits: what one server process, one request and one client may use.
 
-Every bound of the HTTP side stands here; what happens at each is in the file that enforces it.
+All limits of the HTTP side are defined here; the module that enforces a limit documents what
+happens when it is reached.
 """
 
 from collections.abc import Callable
@@ -9,30 +10,31 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The bounds of one server process."""
+    """The limits of one server process."""
 
     reads: int = 400
-    """Requests that only read and are served at the same time; more are told to come back."""
+    """The number of read requests served at the same time; further ones get status 429."""
     writes: int = 200
+    """The number of write requests served at the same time; further ones get status 429."""
     request_seconds: float = 60.0
-    """How long a request may take that is no watch; it may ask for less."""
+    """The maximum duration of a request, except watches; the request may set a shorter one."""
     body_bytes: int = 3 * 1024 * 1024
     url_bytes: int = 64 * 1024
     watch_seconds: tuple[float, float] = (1800.0, 3600.0)
-    """A watch that does not say how long it lasts ends after a random time between these."""
+    """A watch without a timeout ends after a random duration between these."""
 
 
 class InFlight:
-    """How many requests of one kind are being served."""
+    """Counts the requests of one kind that are being served."""
 
-    def __init__(self, most: int, report: Callable[[float], None]) -> None:
-        self._most = most
+    def __init__(self, maximum: int, report: Callable[[float], None]) -> None:
+        self._maximum = maximum
         self._count = 0
         self._report = report
 
     @property
     def is_full(self) -> bool:
-        return self._count >= self._most
+        return self._count >= self._maximum
 
     def enter(self) -> None:
         self._count += 1

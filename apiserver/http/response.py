@@ -1,8 +1,8 @@
-"""Answers: bytes, objects and errors as a client gets them.
+"""Responses: write documents, streams and errors.
 
-Whatever is answered is JSON here until the last moment, except protobuf, which the codec writes.
-Large answers are compressed if the client can read that, and sent in slices, so that the loop can
-serve others in between.
+Documents are JSON until they are rendered, except protobuf, which the codec encodes. Large
+responses are compressed if the client accepts it, and sent in parts, so that the event loop can
+serve other requests in between.
 """
 
 import asyncio
@@ -17,56 +17,51 @@ from apimachinery.codec import dump_json
 from apimachinery.errors import APIError
 from apimachinery.meta.status import Status
 from apimachinery.protobuf import ProtobufCodec
-from apimachinery.serialization.serializer import (
-    JSON,
-    PROTOBUF,
-    YAML,
-    write_json_pretty,
-    write_yaml,
-)
+from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
+from apimachinery.serialization.serializer import write_json_pretty, write_yaml
 from apiserver.http.exchange import KEY, Exchange
 from apiserver.http.negotiation import PLAIN, Accepted, accepts_gzip, error_media_type
 
 LARGE: Final = 128 * 1024
-"""Bytes from which an answer is sent in slices, and compressed for who accepts it."""
+"""Size in bytes from which a response is sent in parts, and compressed if the client accepts it."""
 TEXT: Final = "text/plain; charset=utf-8"
 
-_LONGEST_WARNINGS: Final = 4096
-_CUT_WARNING: Final = 256
+_MAX_WARNINGS_LENGTH: Final = 4096
+_TRUNCATED_LENGTH: Final = 256
 _GZIP: Final = 16 + zlib.MAX_WBITS
 
 
-class WideResponse(Response):
-    """Falcon's, with warnings in UTF-8 too: they quote what a client has sent."""
+class UTF8HeaderResponse(Response):
+    """Falcon's response, with Warning headers in UTF-8: warnings quote text from clients."""
 
     def _asgi_headers(self, media_type: str | None = None) -> list[tuple[bytes, bytes]]:
         extra, self._extra_headers = self._extra_headers, None
-        found: list[tuple[bytes, bytes]] = super()._asgi_headers(media_type)
+        headers: list[tuple[bytes, bytes]] = super()._asgi_headers(media_type)
         if extra:
-            found += [(name.encode("latin-1"), value.encode("latin-1")) for name, value in extra]
-        return found
+            headers += [(name.encode("latin-1"), value.encode("latin-1")) for name, value in extra]
+        return headers
 
 
 def exchange_of(req: Request) -> Exchange:
-    """What the server knows of a request."""
-    found: Exchange = req.scope[KEY]
-    return found
+    """Return the exchange of a request."""
+    exchange: Exchange = req.scope[KEY]
+    return exchange
 
 
 def write(req: Request, resp: Response, data: bytes, *, code: int = 200) -> None:
-    """Answer with a document: JSON, or protobuf if that was agreed on."""
+    """Respond with a document: JSON, or protobuf if that was negotiated."""
     accepted = exchange_of(req).accepted
     resp.status = code
     resp.content_type = accepted.media_type
-    body = rendered(data, accepted)
+    body = render(data, accepted)
     if len(body) > LARGE and accepts_gzip(req.get_header("accept-encoding") or ""):
         write_stream(req, resp, (body,))
     else:
         resp.data = body
 
 
-def rendered(data: bytes, accepted: Accepted) -> bytes:
-    """A JSON document in the agreed form; protobuf has it already."""
+def render(data: bytes, accepted: Accepted) -> bytes:
+    """Render a JSON document in the negotiated form; protobuf is returned unchanged."""
     if accepted.media_type == PROTOBUF:
         return data
     if accepted.media_type == YAML:
@@ -75,23 +70,23 @@ def rendered(data: bytes, accepted: Accepted) -> bytes:
 
 
 def write_stream(req: Request, resp: Response, parts: Iterable[bytes]) -> None:
-    """Answer with a large body in parts, each sent before the next is made."""
+    """Respond with a large body in parts, each sent before the next is created."""
     if accepts_gzip(req.get_header("accept-encoding") or ""):
         resp.set_header("content-encoding", "gzip")
         resp.append_header("vary", "Accept-Encoding")
-        resp.stream = _compressed(parts)
+        resp.stream = _compress_parts(parts)
     else:
-        resp.stream = _in_turn(parts)
+        resp.stream = _send_parts(parts)
 
 
-async def _in_turn(parts: Iterable[bytes]) -> AsyncIterator[bytes]:
+async def _send_parts(parts: Iterable[bytes]) -> AsyncIterator[bytes]:
     for part in parts:
         yield part
-        # Sending need not wait for anything; others must get their turn all the same.
+        # Sending may not block at all; let other requests run in any case.
         await asyncio.sleep(0)
 
 
-async def _compressed(parts: Iterable[bytes]) -> AsyncIterator[bytes]:
+async def _compress_parts(parts: Iterable[bytes]) -> AsyncIterator[bytes]:
     compressor = zlib.compressobj(1, wbits=_GZIP)
     for part in parts:
         packed = await asyncio.to_thread(compressor.compress, part)
@@ -101,7 +96,7 @@ async def _compressed(parts: Iterable[bytes]) -> AsyncIterator[bytes]:
 
 
 def write_text(resp: Response, text: str, *, code: int = 200) -> None:
-    """Answer with plain text."""
+    """Respond with plain text."""
     resp.status = code
     resp.content_type = TEXT
     resp.set_header("x-content-type-options", "nosniff")
@@ -109,7 +104,7 @@ def write_text(resp: Response, text: str, *, code: int = 200) -> None:
 
 
 def write_error(req: Request, resp: Response, error: APIError) -> None:
-    """Answer with the Status of an error, in a form that the client accepts."""
+    """Respond with the Status of an error, in a form that the client accepts."""
     exchange = exchange_of(req)
     if error.retry_after > 0:
         resp.set_header("retry-after", str(error.retry_after))
@@ -120,11 +115,11 @@ def write_error(req: Request, resp: Response, error: APIError) -> None:
     resp.status = error.code
     resp.content_type = exchange.accepted.media_type
     resp.stream = None
-    resp.data = rendered(status_bytes(error.status, exchange.accepted), exchange.accepted)
+    resp.data = render(status_bytes(error.status, exchange.accepted), exchange.accepted)
 
 
 def status_bytes(status: Status, accepted: Accepted = PLAIN) -> bytes:
-    """A Status as a document of the agreed type."""
+    """Encode a Status in the negotiated media type."""
     if accepted.media_type == PROTOBUF:
         return protobuf_codec().encode(status, api_version="v1", kind="Status")
     return dump_json(status)
@@ -132,35 +127,38 @@ def status_bytes(status: Status, accepted: Accepted = PLAIN) -> bytes:
 
 @cache
 def protobuf_codec() -> ProtobufCodec:
-    """The codec of what belongs to no group; making one costs more than many uses of it."""
+    """Return the codec for kinds without a group; cached, because creating one is expensive."""
     return ProtobufCodec()
 
 
 def write_warnings(resp: Response, warnings: Iterable[str]) -> None:
-    """One Warning header for each text."""
+    """Add a Warning header for each text."""
     values = list(warning_headers(warnings))
     if values:
-        # One header each, as the original sends them; falcon would join them with commas.
-        resp._extra_headers = [*(resp._extra_headers or ()), *(("warning", v) for v in values)]
+        # One header each, as Kubernetes sends them; Falcon would join them with commas.
+        resp._extra_headers = [
+            *(resp._extra_headers or ()),
+            *(("warning", value) for value in values),
+        ]
 
 
 def warning_headers(warnings: Iterable[str]) -> Iterable[str]:
-    """The values of the headers; long texts are cut once all of them together are too long."""
+    """Yield the header values; texts are truncated if all of them together are too long."""
     texts = [_printable(text) for text in dict.fromkeys(warnings)]
-    too_long = sum(map(len, texts)) > _LONGEST_WARNINGS
+    too_long = sum(map(len, texts)) > _MAX_WARNINGS_LENGTH
     size = 0
     for text in texts:
-        shown = text[:_CUT_WARNING] if too_long else text
-        size += len(shown)
-        if size > _LONGEST_WARNINGS:
+        truncated = text[:_TRUNCATED_LENGTH] if too_long else text
+        size += len(truncated)
+        if size > _MAX_WARNINGS_LENGTH:
             return
-        escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
+        escaped = truncated.replace("\\", "\\\\").replace('"', '\\"')
         yield f'299 - "{escaped}"'.encode().decode("latin-1")
 
 
 def _printable(text: str) -> str:
-    """A text without what a header cannot hold."""
+    """Replace the characters that a header cannot contain."""
     if text.isprintable() and text.isascii():
         return text
-    cleaned = "".join(c if c.isprintable() else " " for c in text)
+    cleaned = "".join(char if char.isprintable() else " " for char in text)
     return cleaned.encode("utf-8", "replace").decode()

@@ -1,8 +1,8 @@
-"""Metrics: what the server counts, under the names that dashboards for Kubernetes ask for.
+"""Server metrics, under the names that Kubernetes dashboards query.
 
-Every server has a registry of its own; nothing is counted globally. Labels are looked up once per
-combination and then kept, since a look-up costs more than counting. With several workers the
-environment variable PROMETHEUS_MULTIPROC_DIR lets each answer for all of them.
+Every server has its own registry; there are no global counters. Label combinations are cached,
+since looking one up costs more than counting. With several workers, each one reports for all if the
+environment variable PROMETHEUS_MULTIPROC_DIR is set.
 """
 
 import os
@@ -37,7 +37,7 @@ Labels = tuple[str, str, str, str, str, str]
 
 
 class ServerMetrics:
-    """The counters of one server."""
+    """The metrics of one server."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -86,28 +86,29 @@ class ServerMetrics:
             ("group", "version", "resource"),
             registry=registry,
         )
-        self._known: dict[tuple[Labels, int], tuple[Counter, Histogram]] = {}
+        self._children: dict[tuple[Labels, int], tuple[Counter, Histogram]] = {}
         self.in_flight = {kind: self._in_flight.labels(kind) for kind in ("readOnly", "mutating")}
 
     def observe(self, exchange: Exchange, seconds: float) -> None:
-        """Count one request that has been answered; a watch has no duration to speak of."""
-        labels = labels_of(exchange)
-        found = self._known.get((labels, exchange.code))
-        if found is None:
-            found = self._known[labels, exchange.code] = (
+        """Count a completed request, and record its duration unless it is a watch."""
+        labels = request_labels(exchange)
+        children = self._children.get((labels, exchange.code))
+        if children is None:
+            children = self._children[labels, exchange.code] = (
                 self._requests.labels(*labels, str(exchange.code)),
                 self._durations.labels(*labels),
             )
-        found[0].inc()
+        requests, durations = children
+        requests.inc()
         if exchange.info.verb != "watch":
-            found[1].observe(seconds)
+            durations.observe(seconds)
 
     def watching(self, exchange: Exchange) -> Gauge:
-        """The gauge of open watches like this one."""
-        return self._long_running.labels(*labels_of(exchange), exchange.watcher)
+        """Return the gauge of open watches with the labels of this one."""
+        return self._long_running.labels(*request_labels(exchange), exchange.watcher)
 
     def events(self, exchange: Exchange) -> Counter:
-        """The counter of events sent to watches like this one."""
+        """Return the counter of events sent to watches with the labels of this one."""
         info = exchange.info
         return self._events.labels(info.group, info.version, info.resource, exchange.watcher)
 
@@ -118,7 +119,7 @@ class ServerMetrics:
         self._dropped.labels(kind).inc()
 
     def render(self) -> bytes:
-        """Everything counted, as Prometheus reads it."""
+        """Render all metrics in the Prometheus text format."""
         if _MULTIPROCESS in os.environ:
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
@@ -126,8 +127,8 @@ class ServerMetrics:
         return generate_latest(self.registry)
 
 
-def labels_of(exchange: Exchange) -> Labels:
-    """What a request is counted under; paths that lead nowhere are all counted as one."""
+def request_labels(exchange: Exchange) -> Labels:
+    """Return the labels of a request; all paths without an endpoint share the same labels."""
     info = exchange.info
     if not info.is_resource or exchange.route is None:
         return (info.verb.upper() if info.verb in _PLAIN_METHODS else "other", "", "", "", "", "")

@@ -16,22 +16,26 @@ from apimachinery.apply import (
     FieldManager,
     FieldSet,
     MissingVersion,
-    appear,
     compare,
+    compare_to_empty,
     managed_fields,
 )
 from apimachinery.apply import FieldOwnership as Owners
 from apimachinery.apply import path_elements as paths
-from apimachinery.apply.field_manager import owners_after, owners_before, updater
+from apimachinery.apply.field_manager import (
+    managers_after_write,
+    managers_before_write,
+    updating_manager,
+)
 from apimachinery.apply.managed_fields import Entry
 from apimachinery.apply.managers import Versioned
 from apimachinery.codec import Codec, dump_json
 from apimachinery.meta.types import ManagedFieldsEntry, Object
 from apimachinery.model.class_fields import shape_of
 from apimachinery.model.decoding import DecodeError, decode_json
-from apimachinery.model.document_diff import changed_parts, has_only_fields, whole_document
+from apimachinery.model.document_diff import changed_parts, has_only_declared_fields, whole_document
 from apimachinery.model.model import new_model
-from apimachinery.model.partial_documents import completed
+from apimachinery.model.partial_documents import fill_required_fields
 from apimachinery.model.type_shape import Shape
 from apimachinery.scalars.time import format_time, now, parse_time
 from apimachinery.schema import GroupVersion, GroupVersionKind
@@ -49,7 +53,9 @@ _SYSTEM_FIELDS: Final = {"metadata": {"managed_fields": True}}
 
 
 class FieldTracking:
-    """Implements `Ownership`, and applies configurations."""
+    """Implements `Ownership`."""
+
+    supports_apply = True
 
     def __init__(self, codec: Codec, group: Group, resource: Resource) -> None:
         self._codec = codec
@@ -66,12 +72,12 @@ class FieldTracking:
         """Know the versions of a group in which the objects are written."""
         for version in group.versions:
             kind = GroupVersion(group.name, version).with_kind(resource.kind)
-            if self._codec.scheme.recognises(kind):
+            if self._codec.scheme.recognizes(kind):
                 cls = self._codec.scheme.class_of(kind)
                 self._kinds[kind.api_version] = kind
                 self._classes[kind.api_version] = cls
                 self._shapes[kind.api_version] = shape_of(cls)
-                self._by_object = self._by_object and has_only_fields(cls)
+                self._by_object = self._by_object and has_only_declared_fields(cls)
         self._managers.clear()
         self._owners.clear()
 
@@ -93,18 +99,18 @@ class FieldTracking:
         sent = stored
         if old is None or new.metadata.managed_fields != old.metadata.managed_fields:
             sent = _entries(new.metadata.managed_fields)
-        owners = owners_before(sent, stored, subresource)
+        owners = managers_before_write(sent, stored, subresource)
         if not owners and old is not None and old.metadata.uid:
             return []
-        owners = owners_after(
+        owners = managers_after_write(
             self._rules(subresource),
             Versioned(self._convert_object(old, version), version),
             Versioned(self._convert_object(new, version), version),
             owners,
-            updater(context.field_manager, version, subresource),
+            updating_manager(context.field_manager, version, subresource),
             format_time(now()),
         )
-        return _models(managed_fields.encode(managed_fields.cap(owners)))
+        return _models(managed_fields.encode(managed_fields.cap_managers(owners)))
 
     def _tracked(self, context: RequestContext, old: Object | None, new: Object) -> Any:
         version = context.resource.group_version
@@ -173,7 +179,7 @@ class FieldTracking:
         if source is None or target is None:
             raise MissingVersion(f"no conversion to version {version}")
         cls = self._codec.scheme.class_of(source)
-        data = orjson.dumps(completed(document, cls))
+        data = orjson.dumps(fill_required_fields(document, cls))
         try:
             obj = decode_json(cls, data, find_unknown=False).object
         except DecodeError as error:
@@ -186,7 +192,7 @@ class FieldTracking:
 def _compare(old: Object | None, new: Object, shape: Shape) -> Comparison:
     """What changes from one object to another of the same version, or by the creation of one."""
     if old is None:
-        return appear(whole_document(new, leave_out=_SYSTEM_FIELDS), shape)
+        return compare_to_empty(whole_document(new, leave_out=_SYSTEM_FIELDS), shape)
     return compare(*changed_parts(old, new, leave_out=_SYSTEM_FIELDS), shape)
 
 

@@ -1,47 +1,68 @@
-"""Who owns which fields: the place in a write where managedFields are kept up to date.
+"""Ownership: how writes keep managedFields up to date, and what server-side apply calls.
 
-What tracking means is server-side apply's affair; a write only knows when it is due: after the
-object is prepared, so that nobody comes to own what the server did not take from them, and before
-it is validated.
+A write tracks ownership after the object is prepared, so that no manager becomes the owner of a
+value that the server discarded, and before the object is validated.
 """
 
 from typing import Any, Protocol
 
 from apimachinery.meta.types import ManagedFieldsEntry, Object
 from apiserver.context import RequestContext
+from apiserver.group import Group, Resource
+
+Document = dict[str, Any]
 
 
 class Ownership(Protocol):
-    """Tracks the managers of the fields of a resource's objects."""
+    """Tracks which manager owns which field, for the objects of one resource."""
+
+    @property
+    def supports_apply(self) -> bool:
+        """Whether server-side apply works; it needs to know the owners."""
 
     def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""
 
-    def include(self, group: Any, resource: Any) -> None:
-        """Know the versions of another group, too, in which the same objects are written."""
+    def apply(
+        self, context: RequestContext, live: Object | None, applied: Document, *, force: bool
+    ) -> Document:
+        """Return the document of *live* after *applied* is applied to it; None creates one.
+
+        Raises ApplyError.
+        """
+
+    def include(self, group: Group, resource: Resource) -> None:
+        """Track writes in the versions of another group that serves the same objects."""
 
 
 class Untracked:
     """Leaves managedFields as the client sent them."""
 
-    def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
-        """Nothing is tracked."""
+    supports_apply = False
 
-    def include(self, group: Any, resource: Any) -> None:
-        """Nothing has to be known."""
+    def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
+        """Do nothing."""
+
+    def apply(
+        self, context: RequestContext, live: Object | None, applied: Document, *, force: bool
+    ) -> Document:
+        raise TypeError("server-side apply needs ownership to be tracked")
+
+    def include(self, group: Group, resource: Resource) -> None:
+        """Do nothing."""
 
 
 def forget_new_times(new: Object, old: Object) -> None:
-    """Let a write that changes nothing but the times in managedFields change nothing at all."""
-    ours, theirs = new.metadata.managed_fields, old.metadata.managed_fields
-    if ours == theirs or len(ours) != len(theirs):
+    """Restore managedFields if a write changes only their times, so that it becomes a no-op."""
+    entries, stored = new.metadata.managed_fields, old.metadata.managed_fields
+    if entries == stored or len(entries) != len(stored):
         return
-    if not all(map(_same_but_time, ours, theirs)):
+    if not all(map(_equal_but_time, entries, stored)):
         return
-    new.metadata.managed_fields = theirs
+    new.metadata.managed_fields = stored
     if new != old:
-        new.metadata.managed_fields = ours
+        new.metadata.managed_fields = entries
 
 
-def _same_but_time(one: ManagedFieldsEntry, other: ManagedFieldsEntry) -> bool:
-    return {**one.__dict__, "time": None} == {**other.__dict__, "time": None}
+def _equal_but_time(entry: ManagedFieldsEntry, other: ManagedFieldsEntry) -> bool:
+    return {**entry.__dict__, "time": None} == {**other.__dict__, "time": None}

@@ -81,7 +81,7 @@ class ScaleOwnership:
                 name, operation, version if operation == "Update" else "", subresource
             )
             found[who] = OwnedFields(FieldSet.of(places[version]), version, owned.time)
-        return _decoded(managed_fields.encode(managed_fields.cap(found)))
+        return _decoded(managed_fields.encode(managed_fields.cap_managers(found)))
 
     def _of_scale(self, obj: Object) -> Managers:
         places = self._places(obj)

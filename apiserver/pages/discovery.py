@@ -1,7 +1,7 @@
-"""Discovery: what the server serves, one group at a time or everything in one document.
+"""Discovery: the groups, versions and resources of the server, per group or aggregated.
 
-Documents change only when groups come or go, so each is made once for each set of groups. The
-aggregated form is told apart by its Content-Type, which must be exactly the one asked for.
+Documents change only when groups are added or removed, so each is built once per set of groups.
+Clients recognize the aggregated form by its Content-Type, which must be exactly the requested one.
 """
 
 import base64
@@ -30,15 +30,14 @@ from apimachinery.meta.discovery import (
 from apimachinery.meta.types import ObjectMeta, TypeMeta
 from apimachinery.protobuf import ProtobufCodec
 from apimachinery.schema import GroupVersion, GroupVersionKind
-from apimachinery.serialization.media_types import parse_accept
-from apimachinery.serialization.serializer import JSON, PROTOBUF
+from apimachinery.serialization.media_types import JSON, PROTOBUF, parse_accept
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.handlers.object_response import accept
-from apiserver.handlers.routes import NOWHERE, Methods, Perhaps
+from apiserver.handlers.routes import NOWHERE, Methods, RefreshedMethods
 from apiserver.http.negotiation import ALL_TYPES, Accepted, MediaTypeOffer
-from apiserver.http.response import exchange_of, rendered, write
-from apiserver.install import Groups, Installed
+from apiserver.http.response import exchange_of, render, write
+from apiserver.install import Groups, InstalledGroup
 
 AGGREGATED_GROUP: Final = "apidiscovery.k8s.io"
 AGGREGATED_KIND: Final = "APIGroupDiscoveryList"
@@ -46,7 +45,7 @@ _VERSIONS: Final = ("v2", "v2beta1")
 
 
 class DiscoveryPages:
-    """Answers `/api`, `/apis` and what is below them down to the versions."""
+    """Serves `/api`, `/apis` and the paths below them, down to the versions."""
 
     def __init__(self, groups: Callable[[], Groups]) -> None:
         self._groups = groups
@@ -56,16 +55,16 @@ class DiscoveryPages:
         self._revision = -1
 
     def find(self, prefix: str, rest: str) -> Methods | None:
-        """What answers below `/api` or `/apis`, when those defined last have been looked at."""
+        """Find the handler of a path below `/api` or `/apis`, after refreshing custom resources."""
         refresh = self._groups().refresh
         if prefix == "api" or refresh is None:
             return self._find(prefix, rest)
-        return Perhaps(refresh, lambda: self._find(prefix, rest) or NOWHERE)
+        return RefreshedMethods(refresh, lambda: self._find(prefix, rest) or NOWHERE)
 
     def _find(self, prefix: str, rest: str) -> Methods | None:
         groups, parts = self._groups(), rest.split("/") if rest else []
         if prefix == "api":
-            core = next((found for found in groups if not found.group.name), None)
+            core = next((installed for installed in groups if not installed.group.name), None)
             if not parts:
                 return Methods(GET=self.on_api)
             if core and len(parts) == 1 and parts[0] in core.versions:
@@ -73,7 +72,9 @@ class DiscoveryPages:
             return None
         if not parts:
             return Methods(GET=self.on_apis)
-        group = next((found for found in groups if found.group.name == parts[0] != ""), None)
+        group = next(
+            (installed for installed in groups if installed.group.name == parts[0] != ""), None
+        )
         if group is None or not group.versions or len(parts) > 2:
             return None
         if len(parts) == 1:
@@ -81,8 +82,8 @@ class DiscoveryPages:
         return self._resources(group, parts[1]) if parts[1] in group.versions else None
 
     async def on_api(self, req: Request, resp: Response) -> None:
-        """The versions of the core group."""
-        core = [found for found in self._groups() if not found.group.name]
+        """Respond with the versions of the core group."""
+        core = [installed for installed in self._groups() if not installed.group.name]
         if self._write_aggregated(req, resp, core):
             return
         address = ServerAddressByClientCIDR(
@@ -90,21 +91,23 @@ class DiscoveryPages:
         )
         versions = APIVersions(
             kind="APIVersions",
-            versions=[version for found in core for version in found.versions],
+            versions=[version for installed in core for version in installed.versions],
             server_address_by_client_cidrs=[address],
         )
         self._write(req, resp, versions)
 
     async def on_apis(self, req: Request, resp: Response) -> None:
-        """All groups but the core."""
-        named = [found for found in self._groups() if found.group.name and found.versions]
+        """Respond with all groups except the core group."""
+        named = [
+            installed for installed in self._groups() if installed.group.name and installed.versions
+        ]
         if self._write_aggregated(req, resp, named):
             return
-        groups = [_group(found) for found in named]
-        listed = APIGroupList(kind="APIGroupList", api_version="v1", groups=groups)
-        self._write(req, resp, listed)
+        groups = [_group(installed) for installed in named]
+        group_list = APIGroupList(kind="APIGroupList", api_version="v1", groups=groups)
+        self._write(req, resp, group_list)
 
-    def _group(self, installed: Installed) -> Methods:
+    def _group(self, installed: InstalledGroup) -> Methods:
         async def on_get(req: Request, resp: Response) -> None:
             document = _group(installed)
             document.kind, document.api_version = "APIGroup", "v1"
@@ -112,20 +115,20 @@ class DiscoveryPages:
 
         return Methods(GET=on_get)
 
-    def _resources(self, installed: Installed, version: str) -> Methods:
+    def _resources(self, installed: InstalledGroup, version: str) -> Methods:
         async def on_get(req: Request, resp: Response) -> None:
             self._write(req, resp, self._resource_list(installed, version))
 
         return Methods(GET=on_get)
 
-    def _resource_list(self, installed: Installed, version: str) -> TypeMeta:
+    def _resource_list(self, installed: InstalledGroup, version: str) -> TypeMeta:
         revision = self._groups().revision
         if revision != self._revision:
             self._documents.clear()
             self._revision = revision
         name = str(GroupVersion(installed.group.name, version))
-        found = self._documents.get(name)
-        if found is None:
+        document = self._documents.get(name)
+        if document is None:
             resources = sorted(
                 (
                     entry
@@ -134,35 +137,35 @@ class DiscoveryPages:
                 ),
                 key=lambda entry: entry.name,
             )
-            found = self._documents[name] = APIResourceList(
+            document = self._documents[name] = APIResourceList(
                 kind="APIResourceList", api_version="v1", group_version=name, resources=resources
             )
-        return found
+        return document
 
     def _write(self, req: Request, resp: Response, document: TypeMeta) -> None:
         exchange = exchange_of(req)
         exchange.accepted = accept(req, self._offer)
         if exchange.accepted.media_type == PROTOBUF:
-            write(req, resp, self._encoded(document))
+            write(req, resp, self._encode_protobuf(document))
         else:
             write(req, resp, dump_json(document))
 
-    def _encoded(self, document: TypeMeta) -> bytes:
+    def _encode_protobuf(self, document: TypeMeta) -> bytes:
         return self._protobuf.encode(document, api_version=document.api_version, kind=document.kind)
 
-    def _write_aggregated(self, req: Request, resp: Response, groups: list[Installed]) -> bool:
-        """Answer with everything in one document, if the client would rather have that."""
-        wanted = aggregated_type(req.get_header("accept") or "")
-        if wanted is None:
+    def _write_aggregated(self, req: Request, resp: Response, groups: list[InstalledGroup]) -> bool:
+        """Respond with the aggregated document if the client prefers it; return whether it does."""
+        preferred = aggregated_type(req.get_header("accept") or "")
+        if preferred is None:
             return False
-        media_type, version = wanted
+        media_type, version = preferred
         document = APIGroupDiscoveryList(
             kind=AGGREGATED_KIND,
             api_version=f"{AGGREGATED_GROUP}/{version}",
-            items=[_aggregated_group(found) for found in groups],
+            items=[_aggregated_group(installed) for installed in groups],
         )
         pretty = exchange_of(req).accepted.pretty
-        data = self._encoded(document) if media_type == PROTOBUF else dump_json(document)
+        data = self._encode_protobuf(document) if media_type == PROTOBUF else dump_json(document)
         etag = f'"{hashlib.sha512(data).hexdigest().upper()}"'
         resp.set_header("etag", etag)
         resp.set_header("vary", "Accept")
@@ -171,28 +174,28 @@ class DiscoveryPages:
         if req.get_header("if-none-match") == etag:
             resp.status = 304
         else:
-            resp.data = rendered(data, Accepted(media_type, pretty=pretty))
+            resp.data = render(data, Accepted(media_type, pretty=pretty))
         return True
 
 
 def aggregated_type(header: str) -> tuple[str, str] | None:
-    """The media type and version of the aggregated form a client prefers; None for the other."""
+    """Return the preferred aggregated form, as media type and version, None if it is not."""
     for media in parse_accept(header):
         parameters = media.parameters
-        if not any(media.matches(known) for known in ALL_TYPES):
+        if not any(media.matches(media_type) for media_type in ALL_TYPES):
             continue
         if not {"g", "v", "as"} & parameters.keys():
             return None
-        asked = parameters.get("g"), parameters.get("as")
+        requested = parameters.get("g"), parameters.get("as")
         version = parameters.get("v", "")
-        if asked == (AGGREGATED_GROUP, AGGREGATED_KIND) and version in _VERSIONS:
+        if requested == (AGGREGATED_GROUP, AGGREGATED_KIND) and version in _VERSIONS:
             media_type = JSON if media.matches(JSON) else media.name
             if media_type in (JSON, PROTOBUF):
                 return media_type, version
     return None
 
 
-def _group(installed: Installed) -> APIGroup:
+def _group(installed: InstalledGroup) -> APIGroup:
     name = installed.group.name
     versions = [
         GroupVersionForDiscovery(group_version=str(GroupVersion(name, version)), version=version)
@@ -208,26 +211,26 @@ def _entries(endpoint: Endpoint) -> Iterator[APIResource]:
         singular_name=resource.singular_name,
         namespaced=resource.namespaced,
         kind=resource.kind,
-        verbs=list(resource.listed_verbs) or sorted(resource.verbs),
+        verbs=endpoint.listed_verbs,
         short_names=list(resource.short_names),
         categories=list(resource.categories),
         storage_version_hash=_storage_hash(endpoint) if endpoint.store else "",
     )
     for sub in resource.subresources:
         kind = _sub_kind(endpoint, sub)
-        own = kind.group_version == endpoint.version
+        same_version = kind.group_version == endpoint.version
         yield APIResource(
             name=f"{resource.name}/{sub.name}",
             singular_name="",
             namespaced=resource.namespaced,
-            group="" if own else kind.group,
-            version="" if own else kind.version,
+            group="" if same_version else kind.group,
+            version="" if same_version else kind.version,
             kind=kind.kind,
             verbs=sorted(sub.verbs),
         )
 
 
-def _aggregated_group(installed: Installed) -> APIGroupDiscovery:
+def _aggregated_group(installed: InstalledGroup) -> APIGroupDiscovery:
     versions = [
         APIVersionDiscovery(
             version=version,
@@ -246,16 +249,16 @@ def _aggregated_resource(endpoint: Endpoint) -> APIResourceDiscovery:
     resource = endpoint.resource
     return APIResourceDiscovery(
         resource=resource.name,
-        response_kind=_discovered(endpoint.kind),
+        response_kind=_discovered_kind(endpoint.kind),
         scope="Namespaced" if resource.namespaced else "Cluster",
         singular_resource=resource.singular_name,
-        verbs=list(resource.listed_verbs) or sorted(resource.verbs),
+        verbs=endpoint.listed_verbs,
         short_names=list(resource.short_names),
         categories=list(resource.categories),
         subresources=[
             APISubresourceDiscovery(
                 subresource=sub.name,
-                response_kind=_discovered(_sub_kind(endpoint, sub)),
+                response_kind=_discovered_kind(_sub_kind(endpoint, sub)),
                 verbs=sorted(sub.verbs),
             )
             for sub in sorted(resource.subresources, key=lambda sub: sub.name)
@@ -267,13 +270,13 @@ def _sub_kind(endpoint: Endpoint, sub: Subresource) -> GroupVersionKind:
     return sub.kind or endpoint.kind
 
 
-def _discovered(kind: GroupVersionKind) -> DiscoveredKind:
+def _discovered_kind(kind: GroupVersionKind) -> DiscoveredKind:
     return DiscoveredKind(group=kind.group, version=kind.version, kind=kind.kind)
 
 
 def _storage_hash(endpoint: Endpoint) -> str:
-    """A text that changes when the stored form does."""
+    """Return a hash that changes when the storage version of the resource changes."""
     group = endpoint.group
-    version = endpoint.resource.storage_version or group.storage_version or group.versions[0]
-    digest = hashlib.sha256(f"{group.name}/{version}/{endpoint.kind.kind}".encode()).digest()
+    stored = f"{group.name}/{endpoint.storage_version}/{endpoint.kind.kind}"
+    digest = hashlib.sha256(stored.encode()).digest()
     return base64.b64encode(digest[:8]).decode()

@@ -1,7 +1,7 @@
-"""`/healthz`, `/livez` and `/readyz`: whether the server lives, and whether to send it requests.
+"""Health checks: `/healthz`, `/livez` and `/readyz`.
 
-Each is a list of named checks; a check is an async function that raises if something is wrong.
-What is wrong goes into the log and not to whoever asks, since everybody may ask.
+Each path runs a list of named checks; a check is an async function that raises if it fails. The
+reason is logged and not sent to the client, since these paths are open to everyone.
 """
 
 import asyncio
@@ -16,39 +16,39 @@ from apiserver.http.response import exchange_of, write_text
 
 log = logging.getLogger(__name__)
 
-PATIENCE: Final = 2.0
-"""Seconds in which a check must answer."""
+TIMEOUT_SECONDS: Final = 2.0
+"""Seconds in which a check must complete."""
 
 
 class Unhealthy(Exception):
-    """A check that fails on purpose; the message goes into the log."""
+    """Raised by a check that fails; the message is logged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that must be well."""
+    """A named health check."""
 
     name: str
     test: Callable[[], Awaitable[None]]
 
     async def failure(self) -> str:
-        """What is wrong; empty if nothing is."""
+        """Run the check; return the reason of its failure, empty if it passes."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 await self.test()
         except TimeoutError:
-            return f"no answer within {PATIENCE} seconds"
+            return f"no answer within {TIMEOUT_SECONDS} seconds"
         except Exception as error:
             return str(error) or type(error).__name__
         return ""
 
 
 async def ping() -> None:
-    """A server that answers at all is well."""
+    """Pass if the server responds at all."""
 
 
 class Health:
-    """One of the three paths, with the checks below it."""
+    """One of the three paths, with its checks."""
 
     def __init__(self, name: str, checks: Sequence[Check]) -> None:
         self.name = name
@@ -56,11 +56,11 @@ class Health:
 
     @property
     def paths(self) -> list[str]:
-        """Every path that it answers."""
+        """The path itself and one path for each check."""
         return [f"/{self.name}", *(f"/{self.name}/{name}" for name in self._checks)]
 
     async def on_get(self, req: Request, resp: Response) -> None:
-        """All checks, in words if `?verbose` asks for them."""
+        """Run all checks; `?verbose` lists the results and `?exclude` skips checks."""
         query = exchange_of(req).query
         excluded = dict.fromkeys(query.get("exclude", ()))
         lines, failed = [], False
@@ -68,29 +68,29 @@ class Health:
             if check.name in excluded:
                 del excluded[check.name]
                 lines.append(f"[+]{check.name} excluded: ok\n")
-            elif why := await check.failure():
+            elif reason := await check.failure():
                 failed = True
-                log.warning("%s check %s failed: %s", self.name, check.name, why)
+                log.warning("%s check %s failed: %s", self.name, check.name, reason)
                 lines.append(f"[-]{check.name} failed: reason withheld\n")
             else:
                 lines.append(f"[+]{check.name} ok\n")
         if excluded:
             names = ",".join(f'"{name}"' for name in sorted(excluded))
             lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
-        told = "".join(lines)
+        report = "".join(lines)
         if failed:
-            write_text(resp, f"{told}{self.name} check failed\n", code=500)
+            write_text(resp, f"{report}{self.name} check failed\n", code=500)
         elif "verbose" in query:
-            write_text(resp, f"{told}{self.name} check passed\n")
+            write_text(resp, f"{report}{self.name} check passed\n")
         else:
             write_text(resp, "ok")
 
     async def on_get_check(self, req: Request, resp: Response) -> None:
-        """The one check that the path names."""
+        """Run the check that the path names."""
         name = req.path.rstrip("/").rpartition("/")[2]
-        why = await self._checks[name].failure()
-        if why:
-            log.warning("%s check %s failed: %s", self.name, name, why)
+        reason = await self._checks[name].failure()
+        if reason:
+            log.warning("%s check %s failed: %s", self.name, name, reason)
             write_text(resp, "internal server error: reason withheld\n", code=500)
         else:
             write_text(resp, "ok")

@@ -1,4 +1,4 @@
-"""`/metrics`: what the server has counted."""
+"""`/metrics`: the metrics of the server for Prometheus."""
 
 from falcon.asgi import Request, Response
 
@@ -6,7 +6,7 @@ from apiserver.http.server_metrics import CONTENT_TYPE, ServerMetrics
 
 
 class MetricsHandler:
-    """Answers Prometheus."""
+    """Serves the metrics in the Prometheus text format."""
 
     def __init__(self, metrics: ServerMetrics) -> None:
         self._metrics = metrics

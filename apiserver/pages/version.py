@@ -1,4 +1,4 @@
-"""`/version`: which Kubernetes this server behaves like, and which release of it this is."""
+"""`/version`: the Kubernetes version that the server is compatible with, and its own release."""
 
 import platform
 from functools import cache
@@ -8,19 +8,21 @@ from typing import Final
 import orjson
 from falcon.asgi import Request, Response
 
+from apimachinery.serialization.media_types import JSON
+
 MAJOR: Final = "1"
 MINOR: Final = "34"
-"""Clients decide by these what a server can do."""
+"""Clients derive the capabilities of a server from these."""
 
 
 async def on_version(req: Request, resp: Response) -> None:
-    resp.content_type = "application/json"
+    resp.content_type = JSON
     resp.data = version_document()
 
 
 @cache
 def version_document() -> bytes:
-    """The answer, which does not change while the process runs."""
+    """Build the response, which does not change while the process runs."""
     document = {
         "major": MAJOR,
         "minor": MINOR,

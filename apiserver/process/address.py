@@ -1,4 +1,4 @@
-"""Address: where a server listens, as `host:port` or `[host]:port`."""
+"""Address: where a server listens, as `host:port` or `[IPv6]:port`."""
 
 import ipaddress
 from dataclasses import dataclass, replace
@@ -6,12 +6,12 @@ from typing import Self
 
 
 class InvalidAddress(ValueError):
-    """The text is not `host:port`; the message is the rule."""
+    """The text is not `host:port`; the message states the rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A host, by name or number, and a port; port 0 means any that is free."""
+    """A host name or IP address, and a port; port 0 selects a free one."""
 
     host: str
     port: int
@@ -21,18 +21,18 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        number = self._number()
-        return number.is_loopback if number else self.host == "localhost"
+        ip = self._ip()
+        return ip.is_loopback if ip else self.host == "localhost"
 
     @property
     def reachable(self) -> Self:
-        """The same address as a client on this machine would call it."""
-        number = self._number()
-        if number is None or not number.is_unspecified:
+        """The address at which a client on this machine reaches the server."""
+        ip = self._ip()
+        if ip is None or not ip.is_unspecified:
             return self
-        return replace(self, host="127.0.0.1" if number.version == 4 else "::1")
+        return replace(self, host="127.0.0.1" if ip.version == 4 else "::1")
 
-    def _number(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    def _ip(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         try:
             return ipaddress.ip_address(self.host)
         except ValueError:
@@ -40,7 +40,7 @@ class Address:
 
 
 def parse_address(text: str) -> Address:
-    """Read `host:port` or `[IPv6]:port`, or raise InvalidAddress."""
+    """Parse `host:port` or `[IPv6]:port`. Raises InvalidAddress."""
     host, separator, port = text.rpartition(":")
     if not separator or not host:
         raise InvalidAddress("must be HOST:PORT; 0.0.0.0:PORT listens on every address")
@@ -48,10 +48,10 @@ def parse_address(text: str) -> Address:
         raise InvalidAddress("must be HOST:PORT with a port from 0 to 65535")
     bracketed = host.startswith("[") and host.endswith("]")
     if bracketed != (":" in host):
-        raise InvalidAddress("must be HOST:PORT; an IPv6 address stands in brackets, [::1]:6443")
+        raise InvalidAddress("must be HOST:PORT; an IPv6 address must be in brackets, [::1]:6443")
     host = host[1:-1] if bracketed else host
     if bracketed and not _is_ipv6(host):
-        raise InvalidAddress("must be HOST:PORT; what stands in brackets must be an IPv6 address")
+        raise InvalidAddress("must be HOST:PORT; only an IPv6 address may be in brackets")
     if not host or host != host.strip() or "/" in host:
         raise InvalidAddress("must be HOST:PORT, without a scheme or a path")
     return Address(host, int(port))

@@ -1,8 +1,7 @@
-"""Authority: makes the certificates a server needs, so that nobody has to know how.
+"""Certificates: the authority that issues the serving and client certificates of a server.
 
-One authority signs both the certificate the server shows and those of its clients; what a
-certificate may be used for is written in it, so neither can stand in for the other. Keys are
-ECDSA P-256. Nothing here reads a file or a clock.
+One authority signs both; the key usage in each certificate prevents using one as the other. Keys
+are ECDSA P-256. Nothing here reads a file or a clock.
 """
 
 import ipaddress
@@ -19,27 +18,27 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 SERVING_LIFETIME: Final = timedelta(days=365)
 RENEWAL_MARGIN: Final = SERVING_LIFETIME / 3
-"""A serving certificate with less than this left is replaced."""
+"""A serving certificate is replaced when its remaining lifetime is shorter than this."""
 CLOCK_SKEW: Final = timedelta(minutes=5)
-"""How far behind ours a client's clock may be."""
+"""How far a client's clock may be behind ours."""
 
 _MAX_COMMON_NAME: Final = 64
 
 
 class CertificateError(Exception):
-    """A certificate or key cannot be made or read; the message says which and why."""
+    """A certificate or key cannot be created or parsed; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """A certificate and its private key, both PEM."""
+    """A certificate and its private key, both as PEM."""
 
     certificate: bytes
     key: bytes
 
 
 class CertificateAuthority:
-    """A certificate authority whose key is at hand."""
+    """A certificate authority with its private key."""
 
     def __init__(self, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> None:
         self._certificate = certificate
@@ -48,7 +47,7 @@ class CertificateAuthority:
     @classmethod
     def create(cls, *, now: datetime) -> Self:
         key = ec.generate_private_key(ec.SECP256R1())
-        # Two authorities must not share a name: clients that know both would pick by it.
+        # The name must be unique: a client that trusts two authorities selects one by its name.
         serial = x509.random_serial_number()
         name = _name(f"apiserver-ca-{serial:x}"[:32])
         builder = (
@@ -69,7 +68,7 @@ class CertificateAuthority:
         if not isinstance(key, ec.EllipticCurvePrivateKey):
             raise CertificateError("the private key is not an elliptic curve key")
         if key.public_key() != certificate.public_key():
-            raise CertificateError("the private key is not that of the certificate")
+            raise CertificateError("the private key does not belong to the certificate")
         return cls(certificate, key)
 
     @property
@@ -81,34 +80,35 @@ class CertificateAuthority:
         return self._certificate.not_valid_after_utc
 
     def issue_serving(self, names: Iterable[str], *, now: datetime) -> KeyPair:
-        """A certificate for a server that is called by any of *names*, hosts or addresses."""
-        wanted = list(dict.fromkeys(names))
-        common_name = next((n for n in wanted if len(n) <= _MAX_COMMON_NAME), "apiserver")
+        """Issue a serving certificate for *names*, host names or IP addresses."""
+        unique = list(dict.fromkeys(names))
+        common_name = next((name for name in unique if len(name) <= _MAX_COMMON_NAME), "apiserver")
         return self._issue(
             _name(common_name),
             ExtendedKeyUsageOID.SERVER_AUTH,
             now,
             SERVING_LIFETIME,
-            x509.SubjectAlternativeName([_alternative(name) for name in wanted]),
+            x509.SubjectAlternativeName([_alternative_name(name) for name in unique]),
         )
 
     def issue_client(
         self, user: str, groups: Sequence[str], *, now: datetime, lifetime: timedelta
     ) -> KeyPair:
-        """A certificate by which *user*, a member of *groups*, is known to the server."""
+        """Issue a client certificate for *user*, a member of *groups*. Raises CertificateError."""
         if not 0 < len(user.encode()) <= _MAX_COMMON_NAME:
-            raise CertificateError(f"user {user!r}: a name has 1 to {_MAX_COMMON_NAME} bytes")
-        if empty := [group for group in groups if not 0 < len(group.encode()) <= _MAX_COMMON_NAME]:
-            raise CertificateError(f"group {empty[0]!r}: a name has 1 to {_MAX_COMMON_NAME} bytes")
+            raise CertificateError(f"user {user!r}: must have 1 to {_MAX_COMMON_NAME} bytes")
+        for group in groups:
+            if not 0 < len(group.encode()) <= _MAX_COMMON_NAME:
+                raise CertificateError(f"group {group!r}: must have 1 to {_MAX_COMMON_NAME} bytes")
         return self._issue(
             _name(user, groups), ExtendedKeyUsageOID.CLIENT_AUTH, now, lifetime, None
         )
 
     def has_issued(self, certificate: x509.Certificate) -> bool:
-        """Whether *certificate* carries this authority's signature."""
+        """Return whether this authority has signed *certificate*."""
         try:
             certificate.verify_directly_issued_by(self._certificate)
-        except Exception:  # the library's own errors are many: any of them is a no
+        except Exception:  # the library raises many kinds of errors; each means "no"
             return False
         return True
 
@@ -120,7 +120,7 @@ class CertificateAuthority:
         lifetime: timedelta,
         names: x509.SubjectAlternativeName | None,
     ) -> KeyPair:
-        # Nothing may outlive what vouches for it.
+        # A certificate must not outlive its authority.
         lifetime = min(lifetime, self.not_after - now)
         if lifetime <= timedelta():
             raise CertificateError(f"the authority expired on {self.not_after:%Y-%m-%d}")
@@ -143,7 +143,7 @@ class CertificateAuthority:
 
 
 def parse_certificate(pem: bytes) -> x509.Certificate:
-    """The first certificate in *pem*, or CertificateError."""
+    """Parse the first certificate in *pem*. Raises CertificateError."""
     try:
         return x509.load_pem_x509_certificate(pem)
     except ValueError as error:
@@ -153,7 +153,10 @@ def parse_certificate(pem: bytes) -> x509.Certificate:
 def needs_renewal(
     certificate: bytes, authority: CertificateAuthority, names: Iterable[str], *, now: datetime
 ) -> bool:
-    """Whether a serving certificate must be replaced: near its end, another's, or lacking names."""
+    """Return whether a serving certificate must be replaced.
+
+    It must if it expires soon, was issued by another authority, or lacks some of *names*.
+    """
     try:
         parsed = parse_certificate(certificate)
         alternatives = parsed.extensions.get_extension_for_class(x509.SubjectAlternativeName)
@@ -161,17 +164,21 @@ def needs_renewal(
         return True
     if parsed.not_valid_after_utc - now < min(RENEWAL_MARGIN, authority.not_after - now):
         return True
-    known = set(alternatives.value)
-    return not authority.has_issued(parsed) or any(_alternative(n) not in known for n in names)
+    certified = set(alternatives.value)
+    if any(_alternative_name(name) not in certified for name in names):
+        return True
+    return not authority.has_issued(parsed)
 
 
-def without_expired(bundle: bytes, *, now: datetime) -> bytes:
-    """Those certificates of a PEM document that are not over; what is no such document as it is."""
+def drop_expired(bundle: bytes, *, now: datetime) -> bytes:
+    """Return the certificates of a PEM bundle that have not expired; any other text unchanged."""
     try:
-        found = x509.load_pem_x509_certificates(bundle)
+        certificates = x509.load_pem_x509_certificates(bundle)
     except ValueError:
         return bundle
-    return b"".join(_pem(each) for each in found if now <= each.not_valid_after_utc)
+    return b"".join(
+        _pem(certificate) for certificate in certificates if now <= certificate.not_valid_after_utc
+    )
 
 
 def _builder(
@@ -193,11 +200,11 @@ def _builder(
 
 
 def _name(common_name: str, organizations: Sequence[str] = ()) -> x509.Name:
-    parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, each) for each in organizations]
+    parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, name) for name in organizations]
     return x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
 
 
-def _alternative(name: str) -> x509.GeneralName:
+def _alternative_name(name: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:
@@ -205,7 +212,7 @@ def _alternative(name: str) -> x509.GeneralName:
     try:
         return x509.DNSName(name)
     except ValueError:
-        raise CertificateError(f"{name!r} is neither a host name nor an address") from None
+        raise CertificateError(f"{name!r} is neither a host name nor an IP address") from None
 
 
 def _key_usage(*, authority: bool) -> x509.KeyUsage:

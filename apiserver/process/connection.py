@@ -1,13 +1,13 @@
-"""Connection: gunicorn's ASGI protocol, with what an API server needs of a connection.
+"""Connection: gunicorn's ASGI protocol, extended for an API server.
 
-Four things are added. The client's certificate is put into the scope, as the TLS extension of
-ASGI describes. The head of a streamed answer is sent at once: gunicorn keeps it until the first
-piece of the body, and a watch may have nothing to say for minutes. A client that sends the head of
-a request byte by byte, or does not take its answer, is not waited for. And a connection can say
-whether it is idle, so that a worker that stops knows which ones it may close.
+It adds four things. The client's certificate is put into the scope, as the TLS extension of ASGI
+describes. The head of a streamed response is sent at once: gunicorn keeps it until the first part
+of the body, and a watch may send no event for minutes. A client that sends the head of a request
+too slowly, or does not read its response, is disconnected. And a connection reports whether it is
+idle, so that a stopping worker can close idle connections.
 
-This reaches into private parts of gunicorn 27, which has no hooks for any of it; the tests of the
-worker run against the real thing and tell when they move.
+This uses private parts of gunicorn 27, which has no hooks for any of it; the tests of the worker
+run against the real gunicorn and fail if these parts change.
 """
 
 import socket
@@ -19,9 +19,9 @@ from cryptography import x509
 from gunicorn.asgi.protocol import ASGIProtocol
 
 HEAD_SECONDS: Final = 10.0
-"""For which the head of a request is waited, from its first byte to its last."""
+"""The time limit for receiving the head of a request, from its first byte to its last."""
 STALL_SECONDS: Final = 15.0
-"""In which a client must take some of what waits for it."""
+"""The time in which a client must read some of its pending response."""
 
 _CHUNKED: Final = (b"transfer-encoding", b"chunked")
 _TLS_VERSIONS: Final = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
@@ -35,11 +35,11 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
         self._tls: dict[str, Any] | None = None
-        self._head_begun = False
+        self._head_started = False
         self._head_timer: TimerHandle | None = None
         self._stall_timer: TimerHandle | None = None
-        # From here and not from connection_made, which comes only after the TLS handshake: a
-        # client in the middle of one must not be forgotten by a worker that stops.
+        # Registered here and not in connection_made, which is called after the TLS handshake: a
+        # stopping worker must also wait for clients in the middle of a handshake.
         self.accepted_at: float = worker.loop.time()
         worker.connections.add(self)
 
@@ -51,25 +51,25 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
     @property
     def is_idle(self) -> bool:
         """Whether the connection is open and no request is being received or served."""
-        # Only HTTP/2 has a reader, and gunicorn ends such a connection by itself.
+        # Only HTTP/2 connections have a reader, and gunicorn closes those itself.
         if not self.is_open or self.reader is not None:
             return False
         return self._current_request is None and not self._http1_buffered()
 
     def close(self) -> None:
-        """End the connection after what is already written."""
+        """Close the connection after the pending output is sent."""
         self._close_transport()
         if self._request_ready is not None:
             self._request_ready.set()
 
     def connection_made(self, transport: BaseTransport) -> None:
-        # A client that vanished without a word would otherwise hold its watch for ever.
+        # Without keep-alive probes, the watch of a vanished client would stay open forever.
         raw = transport.get_extra_info("socket")
         if raw is not None and raw.family != socket.AF_UNIX:
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self._tls = tls_extension(transport.get_extra_info("ssl_object"))
         super().connection_made(transport)
-        # gunicorn has a limit only between two requests, and none before the first.
+        # gunicorn limits the idle time only between two requests, not before the first.
         self._head_timer = self.worker.loop.call_later(self.cfg.keepalive, self.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -77,41 +77,43 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
         _cancel(self._head_timer)
         _cancel(self._stall_timer)
         super().connection_lost(exc)
-        # Whoever waits for room to send into need not wait any longer.
+        # Release the tasks that wait to write: nothing more will be sent.
         if self._flow_control is not None:
             self._flow_control.resume_writing()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self._current_request is not None:
-            self._head_begun = False
+            self._head_started = False
             if self._head_timer is not None:
                 self._head_timer.cancel()
                 self._head_timer = None
-        elif not self._head_begun and self.is_open and self.reader is None:
-            self._head_begun = True
+        elif not self._head_started and self.is_open and self.reader is None:
+            self._head_started = True
             _cancel(self._head_timer)
-            self._head_timer = self.worker.loop.call_later(HEAD_SECONDS, self._refuse_head)
+            self._head_timer = self.worker.loop.call_later(HEAD_SECONDS, self._reject_slow_head)
 
-    def _refuse_head(self) -> None:
-        self._send_error_response(408, "the request did not come to an end\n")
+    def _reject_slow_head(self) -> None:
+        self._send_error_response(408, "the request head was not completed in time\n")
         self.close()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._watch_for_progress()
+        self._start_stall_timer()
 
     def resume_writing(self) -> None:
         _cancel(self._stall_timer)
         super().resume_writing()
 
-    def _watch_for_progress(self) -> None:
-        waiting = self.transport.get_write_buffer_size()
-        self._stall_timer = self.worker.loop.call_later(STALL_SECONDS, self._require_less, waiting)
+    def _start_stall_timer(self) -> None:
+        pending = self.transport.get_write_buffer_size()
+        self._stall_timer = self.worker.loop.call_later(
+            STALL_SECONDS, self._require_progress, pending
+        )
 
-    def _require_less(self, before: int) -> None:
-        if self.transport.get_write_buffer_size() < before:
-            self._watch_for_progress()
+    def _require_progress(self, pending: int) -> None:
+        if self.transport.get_write_buffer_size() < pending:
+            self._start_stall_timer()
         else:
             self.transport.abort()
 
@@ -130,7 +132,7 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
         self, status: int, headers: list[tuple[bytes, bytes]], request: Any, close: bool = False
     ) -> None:
         super()._send_response_start(status, headers, request, close)
-        # Not at once: a body that is at hand goes out together with the head, in one write.
+        # Deferred, so that a body that is already available is sent together with the head.
         if headers and headers[-1] == _CHUNKED:
             self.worker.loop.call_soon(self._flush_head)
 
@@ -147,7 +149,7 @@ def _cancel(timer: TimerHandle | None) -> None:
 
 
 def tls_extension(ssl_object: ssl.SSLObject | None) -> dict[str, Any] | None:
-    """What the ASGI TLS extension says of a connection, None for one without TLS."""
+    """Return the ASGI TLS extension of a connection, None without TLS."""
     if ssl_object is None:
         return None
     certificate = ssl_object.getpeercert(binary_form=True)
@@ -162,12 +164,12 @@ def tls_extension(ssl_object: ssl.SSLObject | None) -> dict[str, Any] | None:
 
 
 def _verified_chain(ssl_object: ssl.SSLObject, certificate: bytes) -> list[str]:
-    """The client's certificate and those that vouch for it, up to the authority, as PEM."""
-    # The public method of the same name is there since Python 3.13.
-    found = ssl_object._sslobj.get_verified_chain()  # type: ignore[attr-defined]
-    if not found:  # a resumed session
+    """Return the client's certificate and its chain up to the authority, as PEM."""
+    # The public method of the same name exists only since Python 3.13.
+    chain = ssl_object._sslobj.get_verified_chain()  # type: ignore[attr-defined]
+    if not chain:  # a resumed session
         return [ssl.DER_cert_to_PEM_cert(certificate)]
-    return [each.public_bytes() for each in found]
+    return [element.public_bytes() for element in chain]
 
 
 def _subject(certificate: bytes | None) -> str | None:

@@ -1,7 +1,6 @@
-"""Writing a kubeconfig: one cluster, one user, one context, everything embedded.
+"""Kubeconfig files: write one, or merge a cluster, user and context into an existing one.
 
-The file needs no other file beside it, so it can be copied to another machine. The three can also
-be put into a kubeconfig that has others already.
+Certificates and keys are embedded, so the file can be copied to another machine.
 """
 
 import base64
@@ -18,13 +17,13 @@ Kubeconfig = dict[str, Any]
 
 
 class InvalidKubeconfig(Exception):
-    """A file that is no kubeconfig; the message says what is wrong with it."""
+    """The file is not a kubeconfig; the message gives the reason."""
 
 
 def make_kubeconfig(
     server: str, user: str, *, ca: bytes = b"", token: str = "", client: KeyPair | None = None
 ) -> bytes:
-    """A kubeconfig for *user* at *server*, known by *token* or by the certificate *client*."""
+    """Write a kubeconfig for *user* at *server*, with a *token* or the certificate *client*."""
     return dump_yaml(kubeconfig(server, user, ca=ca, token=token, client=client))
 
 
@@ -39,60 +38,61 @@ def kubeconfig(
     context: str = "",
     namespace: str = "",
 ) -> Kubeconfig:
-    """The same as a value, with the names that it goes by."""
-    where: Kubeconfig = {"server": server}
+    """Build a kubeconfig with the given cluster and context names."""
+    cluster_entry: Kubeconfig = {"server": server}
     if ca:
-        where["certificate-authority-data"] = _base64(ca)
+        cluster_entry["certificate-authority-data"] = _base64(ca)
     credentials: Kubeconfig = {}
     if token:
         credentials["token"] = token
     if client is not None:
         credentials["client-certificate-data"] = _base64(client.certificate)
         credentials["client-key-data"] = _base64(client.key)
-    both = {"cluster": cluster, "user": user}
+    context_entry = {"cluster": cluster, "user": user}
     if namespace:
-        both["namespace"] = namespace
+        context_entry["namespace"] = namespace
     context = context or f"{user}@{cluster}"
     return {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": cluster, "cluster": where}],
+        "clusters": [{"name": cluster, "cluster": cluster_entry}],
         "users": [{"name": user, "user": credentials}],
-        "contexts": [{"name": context, "context": both}],
+        "contexts": [{"name": context, "context": context_entry}],
         "current-context": context,
     }
 
 
-def added(existing: bytes, made: Kubeconfig) -> bytes:
-    """The kubeconfig *existing* with what *made* has; what has the same name is replaced.
+def merge_kubeconfig(existing: bytes, new: Kubeconfig) -> bytes:
+    """Merge *new* into the kubeconfig *existing*, replacing entries of the same name.
 
-    Its user goes by the name of its context there: a `jane` of another cluster stays who she is.
-    Raises InvalidKubeconfig if *existing* is none.
+    The merged user is named after its context, so that a user `jane` of another cluster is kept.
+
+    Raises InvalidKubeconfig if *existing* is not a kubeconfig.
     """
-    found = _read(existing)
-    context = made["contexts"][0]
-    user = {**made["users"][0], "name": context["name"]}
+    merged = _parse(existing)
+    context = new["contexts"][0]
+    user = {**new["users"][0], "name": context["name"]}
     context = {**context, "context": {**context["context"], "user": user["name"]}}
-    for name, entry in zip(_LISTS, (made["clusters"][0], user, context), strict=True):
-        others = [other for other in found.get(name) or [] if other.get("name") != entry["name"]]
-        found[name] = [*others, entry]
-    found["current-context"] = context["name"]
-    return dump_yaml({"apiVersion": "v1", "kind": "Config", **found})
+    for name, entry in zip(_LISTS, (new["clusters"][0], user, context), strict=True):
+        others = [other for other in merged.get(name) or [] if other.get("name") != entry["name"]]
+        merged[name] = [*others, entry]
+    merged["current-context"] = context["name"]
+    return dump_yaml({"apiVersion": "v1", "kind": "Config", **merged})
 
 
-def _read(data: bytes) -> Kubeconfig:
+def _parse(data: bytes) -> Kubeconfig:
     try:
-        found, _ = load_yaml(data)
+        config, _ = load_yaml(data)
     except DecodeError as error:
         raise InvalidKubeconfig(str(error)) from None
-    found = {} if found is None else found
-    if not isinstance(found, dict) or found.get("kind", "Config") != "Config":
-        raise InvalidKubeconfig("it is not a kubeconfig")
+    config = {} if config is None else config
+    if not isinstance(config, dict) or config.get("kind", "Config") != "Config":
+        raise InvalidKubeconfig("not a kubeconfig")
     for name in _LISTS:
-        entries = found.get(name) or []
-        if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+        entries = config.get(name) or []
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise InvalidKubeconfig(f"{name}: must be a list of entries with a name")
-    return found
+    return config
 
 
 def _base64(data: bytes) -> str:

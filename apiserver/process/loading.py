@@ -1,7 +1,7 @@
-"""Finding groups by name: `module:NAME`, as given on the command line.
+"""Group loading: imports a group by `module:NAME`, as given on the command line.
 
-What goes wrong here is almost always a slip of the person who typed the name, so every refusal
-says what was looked for, where, and what was found instead.
+Most failures here are typos in the name, so every error message names what was searched, where, and
+what exists instead.
 """
 
 import importlib
@@ -17,53 +17,61 @@ _REFERENCE: Final = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>
 
 
 class GroupError(Exception):
-    """A group cannot be loaded; the message says why."""
+    """A group cannot be loaded; the message gives the reason."""
 
 
 def load_group(reference: str) -> Group:
-    """The Group that `module:NAME` stands for, or GroupError."""
+    """Import the Group that `module:NAME` refers to. Raises GroupError."""
     parts = _REFERENCE.fullmatch(reference)
     if parts is None:
         raise GroupError(f"group {reference!r}: expected MODULE:GROUP, such as gadgets:GADGETS")
-    module = _module(parts["module"], reference)
+    module = _import_module(parts["module"], reference)
     if not hasattr(module, parts["name"]):
         raise GroupError(
             f"group {reference!r}: module {parts['module']} has no {parts['name']}"
             f"{_suggestion(module)}"
         )
-    found = getattr(module, parts["name"])
-    if not isinstance(found, Group):
+    group = getattr(module, parts["name"])
+    if not isinstance(group, Group):
         raise GroupError(
-            f"group {reference!r}: {parts['name']} is of type {type(found).__name__}, "
+            f"group {reference!r}: {parts['name']} is of type {type(group).__name__}, "
             f"not a Group{_suggestion(module)}"
         )
-    return found
+    return group
 
 
-def _module(name: str, reference: str) -> ModuleType:
+def _import_module(name: str, reference: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        # Only a part of the name itself: what the module cannot import is another story.
+        # Only if the module itself is missing, not one that it imports.
         if error.name and f"{name}.".startswith(f"{error.name}."):
             raise GroupError(
-                f"group {reference!r}: there is no module {error.name}; modules are looked for "
-                "in the current folder and among the installed packages"
+                f"group {reference!r}: there is no module {error.name}; modules are imported "
+                "from the current folder and the installed packages"
             ) from error
-        raise GroupError(_failed(name, reference, error)) from error
+        raise GroupError(_import_failure(name, reference, error)) from error
     except SyntaxError as error:
-        where = f"{error.filename}, line {error.lineno}"
-        raise GroupError(f"group {reference!r}: {where}: {error.msg}") from error
+        location = f"{error.filename}, line {error.lineno}"
+        raise GroupError(f"group {reference!r}: {location}: {error.msg}") from error
     except (Exception, SystemExit) as error:
-        raise GroupError(_failed(name, reference, error)) from error
+        raise GroupError(_import_failure(name, reference, error)) from error
 
 
-def _failed(name: str, reference: str, error: BaseException) -> str:
-    # The last frame outside of the import machinery is where the author has to look.
+def _import_failure(name: str, reference: str, error: BaseException) -> str:
+    # The last frame outside the import machinery is where the error is.
     frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if "importlib" not in f.filename and f.filename != __file__]
-    where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
-    return f"group {reference!r}: importing {name} failed: {type(error).__name__}: {error}{where}"
+    user_frames = [
+        frame
+        for frame in frames
+        if "importlib" not in frame.filename and frame.filename != __file__
+    ]
+    location = (
+        f" ({user_frames[-1].filename}, line {user_frames[-1].lineno})" if user_frames else ""
+    )
+    return (
+        f"group {reference!r}: importing {name} failed: {type(error).__name__}: {error}{location}"
+    )
 
 
 def _suggestion(module: ModuleType) -> str:

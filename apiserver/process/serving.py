@@ -1,14 +1,14 @@
-"""How gunicorn runs the server: its settings, and a master that reloads with care.
+"""gunicorn settings of the server, and a master that validates the settings before a reload.
 
-What differs from gunicorn's defaults, and why:
+Differences from gunicorn's defaults:
 
-- keep-alive is longer than what clients and balancers keep an idle connection for (Go: 90 s), so
-  that it is never the server that closes one under a request;
-- URLs and headers may be long: selectors, continue tokens and signed tokens are;
-- HTTP/2 is off: a Go client would send everything through one connection and so to one worker,
-  and gunicorn's, which is new, refuses streams during a stop instead of announcing it. Every
-  Kubernetes client speaks HTTP/1.1 as well;
-- client certificates are asked for and not required: tokens are the other way in.
+- keep-alive is longer than clients and load balancers keep an idle connection (Go: 90 s), so
+  that the server never closes one while a request is being sent;
+- URLs and headers may be long, as selectors, continue tokens and signed tokens are;
+- HTTP/2 is off: a Go client would send all requests over one connection and so to one worker,
+  and gunicorn's HTTP/2, which is new, refuses streams during a stop instead of sending GOAWAY.
+  Every Kubernetes client supports HTTP/1.1 as well;
+- client certificates are requested but not required, because clients may also use tokens.
 """
 
 import os
@@ -24,18 +24,21 @@ from gunicorn.glogging import Logger
 from apiserver.config import ServerConfig, ServerConfigError
 from apiserver.http.logs import log_config
 from apiserver.process.data_folder import DataDir
-from apiserver.process.worker import LAST_STEPS
+from apiserver.process.worker import SHUTDOWN_MARGIN
 
 KEEP_ALIVE: Final = 120
 WORKER_TIMEOUT: Final = 60
-"""Seconds without a heartbeat after which a worker counts as hung; requests may take longer."""
-LONGEST_LINE: Final = 65536
-"""Bytes of a request line, and of one header."""
-_MEMORY: Final = Path("/dev/shm")
+"""Seconds without a heartbeat after which a worker is considered hung; requests may take longer."""
+MAX_LINE_BYTES: Final = 65536
+"""The maximum size of the request line, and of one header."""
+_SHARED_MEMORY: Final = Path("/dev/shm")
 
 
 def gunicorn_settings(config: ServerConfig, folder: DataDir) -> dict[str, Any]:
-    """Settings by their gunicorn names; raises ConfigError for certificates that do not work."""
+    """Return the settings by their gunicorn names.
+
+    Raises ServerConfigError if the certificates cannot be used.
+    """
     settings: dict[str, Any] = {
         "bind": [str(config.bind)],
         "workers": config.workers,
@@ -43,20 +46,20 @@ def gunicorn_settings(config: ServerConfig, folder: DataDir) -> dict[str, Any]:
         "proc_name": "apiserver",
         "keepalive": KEEP_ALIVE,
         "timeout": WORKER_TIMEOUT,
-        "graceful_timeout": config.shutdown_timeout + LAST_STEPS,
-        "limit_request_line": LONGEST_LINE,
-        "limit_request_field_size": LONGEST_LINE,
+        "graceful_timeout": config.shutdown_timeout + SHUTDOWN_MARGIN,
+        "limit_request_line": MAX_LINE_BYTES,
+        "limit_request_field_size": MAX_LINE_BYTES,
         "limit_request_fields": 200,
         "http_protocols": "h1",
-        # Who a client is must not depend on what it claims.
+        # A client must not be able to forge its address with a header.
         "forwarded_allow_ips": "",
         "control_socket_disable": True,
         "logger_class": "apiserver.process.serving.QuietLogger",
         "logconfig_dict": log_config(form=config.log_format, level=config.log_level),
     }
-    if _MEMORY.is_dir():
-        # A heartbeat is a file's time stamp: a slow disk must not look like a hung worker.
-        settings["worker_tmp_dir"] = str(_MEMORY)
+    if _SHARED_MEMORY.is_dir():
+        # The heartbeat updates the time stamp of a file: in memory, a slow disk cannot delay it.
+        settings["worker_tmp_dir"] = str(_SHARED_MEMORY)
     if not config.insecure_http:
         settings |= {
             "certfile": str(config.tls_cert_file or folder.serving_certificate),
@@ -70,21 +73,23 @@ def gunicorn_settings(config: ServerConfig, folder: DataDir) -> dict[str, Any]:
 
 def _check_certificates(settings: dict[str, Any]) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    certificate, key, authorities = (settings[n] for n in ("certfile", "keyfile", "ca_certs"))
+    certificate, key, authorities = (settings[name] for name in ("certfile", "keyfile", "ca_certs"))
     try:
         context.load_cert_chain(certificate, key)
     except (ssl.SSLError, OSError) as error:
-        why = getattr(error, "reason", None) or error
-        raise ServerConfigError(f"{certificate}, {key}: cannot be used to serve: {why}") from error
+        reason = getattr(error, "reason", None) or error
+        raise ServerConfigError(
+            f"{certificate}, {key}: cannot be used to serve: {reason}"
+        ) from error
     try:
         context.load_verify_locations(authorities)
     except (ssl.SSLError, OSError) as error:
-        why = getattr(error, "reason", None) or error
-        raise ServerConfigError(f"--client-ca-file: it holds no certificates: {why}") from error
+        reason = getattr(error, "reason", None) or error
+        raise ServerConfigError(f"--client-ca-file: contains no certificates: {reason}") from error
 
 
 class QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
-    """Leaves requests to the application's own log, and saves what gunicorn's would cost."""
+    """Disables gunicorn's access log, because the application logs requests itself."""
 
     def _compute_access_log_enabled(self) -> bool:
         return False
@@ -93,9 +98,9 @@ class QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
 class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """The server as gunicorn runs it.
 
-    *settings* is called at the start and before every reload and raises *refusal* if something
-    is not right; a reload that is refused leaves everything as it is. *when_ready* is called once,
-    in the first worker that can answer.
+    *settings* is called at the start and before every reload, and raises one of *invalid* if the
+    settings are not valid; then a reload is skipped. *when_ready* is called once, in the first
+    worker that can serve.
     """
 
     def __init__(
@@ -104,17 +109,17 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
         load: Callable[[], Any],
         *,
         when_ready: Callable[[], None],
-        refusal: tuple[type[Exception], ...],
+        invalid: tuple[type[Exception], ...],
     ) -> None:
         self._settings = settings
         self._load = load
         self._when_ready = when_ready
-        # A byte for all workers to come: the first that is ready takes it.
-        self._unannounced, token = os.pipe()
-        os.set_blocking(self._unannounced, False)
+        # One byte in a pipe that all workers share: the first worker that is ready reads it.
+        self._announcement, token = os.pipe()
+        os.set_blocking(self._announcement, False)
         os.write(token, b"!")
         os.close(token)
-        self.refusal = refusal
+        self.invalid = invalid
         self._current = settings()
         super().__init__(prog="apiserver")
 
@@ -123,16 +128,16 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        """Called in each worker, so that a reload brings new code."""
+        """Create the ASGI application; called in each worker, so that a reload loads new code."""
         return self._load()
 
     def ready(self) -> None:
-        """Called in each worker that answers from now on; the first of all says so."""
-        if os.read(self._unannounced, 1):
+        """Announce the server if this is the first worker that starts serving."""
+        if os.read(self._announcement, 1):
             self._when_ready()
 
     def refresh(self) -> None:
-        """Read the settings again, or raise one of *refusal*."""
+        """Read the settings again. Raises one of *invalid*."""
         self._current = self._settings()
 
     def run(self) -> None:
@@ -143,7 +148,7 @@ class _Master(Arbiter):  # type: ignore[misc]  # gunicorn has no types
     def handle_hup(self) -> None:
         try:
             self.app.refresh()
-        except self.app.refusal as error:
-            self.log.error("not reloaded: %s", error)
+        except self.app.invalid as error:
+            self.log.error("reload skipped: %s", error)
         else:
             super().handle_hup()

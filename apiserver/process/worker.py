@@ -1,11 +1,11 @@
-"""Worker: gunicorn's ASGI worker, with a heartbeat and an end that suit an API server.
+"""Worker: gunicorn's ASGI worker, with a heartbeat and a graceful stop for an API server.
 
-The heartbeat is a task of its own, so neither a long watch nor a long stop looks like a hung
-worker. A stop goes in this order: no new connections; the application ends its streams; requests
-in flight are answered, each with `HTTPConnection: close`; idle connections get a moment in which a
-request already on its way still finds somebody, and are closed; the application shuts down.
+The heartbeat is a separate task, so neither a long watch nor a long stop makes the worker appear
+hung. A stop has these steps: close the listening sockets; have the application end its streams;
+complete the requests in flight, with `Connection: close`; after a grace period for requests that
+are already on their way, close the idle connections; shut down the application.
 
-Certificates that are renewed on disk are taken up without a restart.
+Renewed certificates are loaded without a restart.
 """
 
 import asyncio
@@ -24,42 +24,44 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
+from apiserver.http.exchange import DRAIN
 from apiserver.process.connection import HTTPConnection
 
-DRAIN: Final = "apiserver.drain"
-"""Where the lifespan state may hold a function that ends all streams."""
 HEARTBEAT: Final = 1.0
 HANDSHAKE_TIMEOUT: Final = 10.0
-GOODBYE_TIMEOUT: Final = 2.0
-"""Seconds a client has to confirm the end of a TLS connection."""
+TLS_SHUTDOWN_TIMEOUT: Final = 2.0
+"""Seconds in which a client must confirm the end of a TLS connection."""
 IDLE_GRACE: Final = 1.0
-"""Seconds an idle connection is left open after the stop began."""
-RETRY: Final = 1.0
-"""Seconds before a worker that could not start is replaced by the next."""
-LAST_STEPS: Final = 5
-"""Seconds of gunicorn's graceful timeout that are left for the application's own shutdown."""
-GARBAGE: Final = (10_000, 20, 20)
-"""How much must be new, and survive, for Python to look for garbage that refers to itself."""
+"""Seconds for which idle connections stay open after a stop begins."""
+RESTART_DELAY: Final = 1.0
+"""Seconds before a worker that failed to start is replaced."""
+SHUTDOWN_MARGIN: Final = 5
+"""Seconds of gunicorn's graceful timeout reserved for the shutdown of the application."""
+GC_THRESHOLD: Final = (10_000, 20, 20)
+"""The thresholds of Python's cyclic garbage collector, per generation."""
 
 _NO_CHECK_TIME: Final = ssl.VerifyFlags(0x200000)
-"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME. Who comes with an expired certificate is told so by a 401,
-as by Kubernetes, and not by a handshake that fails; `auth/x509.py` looks at the dates."""
+"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME.
+
+As in Kubernetes, an expired client certificate leads to a 401 and not to a failed handshake;
+`auth/x509.py` checks the dates.
+"""
 
 
 class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
-    """One process that serves."""
+    """One process that serves requests."""
 
     alive: bool
     _shared: ClassVar[mmap | None] = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Here this is still the master: the byte is one for it and all the workers it forks.
+        # This runs in the master: the byte is shared by the master and all workers it forks.
         Worker._shared = self._has_served = Worker._shared or mmap(-1, 1)
         self.connections: WeakSet[HTTPConnection] = WeakSet()
         self._stopping = asyncio.Event()
         self._tls: ssl.SSLContext | None = None
-        self._tls_stamp: tuple[int, ...] = ()
+        self._certificate_version: tuple[int, ...] = ()
 
     def handle_exit_signal(self) -> None:
         super().handle_exit_signal()
@@ -71,10 +73,10 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     async def _serve(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            heartbeat = tasks.create_task(self._beat(), name="heartbeat")
+            heartbeat = tasks.create_task(self._run_heartbeat(), name="heartbeat")
             self.lifespan = _Lifespan(self.asgi, self.log, self.state)
-            if await self._started():
-                _settle_garbage()
+            if await self._start_application():
+                _tune_garbage_collection()
                 await self._listen()
                 self._has_served[0] = 1
                 if announce := getattr(self.app, "ready", None):
@@ -83,18 +85,18 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             await self._stop()
             heartbeat.cancel()
 
-    async def _beat(self) -> None:
+    async def _run_heartbeat(self) -> None:
         while True:
             self.notify()
-            # An orphan stops: a new master has bound or will bind the same address.
+            # An orphaned worker stops: a new master has bound or will bind the same address.
             if not self.alive or self.ppid != os.getppid():
                 self.alive = False
                 self._stopping.set()
-            self._follow_certificate()
+            self._reload_certificate()
             await asyncio.sleep(HEARTBEAT)
 
-    async def _started(self) -> bool:
-        """Whether the application has started, and not been stopped before it had."""
+    async def _start_application(self) -> bool:
+        """Return whether the application has started; False if it was stopped before."""
         starting = asyncio.create_task(self.lifespan.startup(), name="start")
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -108,17 +110,17 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         return True
 
     async def _failed_to_start(self) -> int:
-        """The exit code of a worker whose application does not start.
+        """Return the exit code of a worker whose application fails to start.
 
-        Before anybody has served the master gives up, since the same would happen for ever. Later
-        it may be that the store is away for a while: then those that serve go on, and the master
-        tries again.
+        If no worker has served yet, the master gives up, since retries would fail forever.
+        Otherwise the store may be temporarily unavailable: other workers continue, and the master
+        retries.
         """
         if not self._has_served[0]:
             code: int = Arbiter.WORKER_BOOT_ERROR
             return code
         with suppress(TimeoutError):
-            async with asyncio.timeout(RETRY):
+            async with asyncio.timeout(RESTART_DELAY):
                 await self._stopping.wait()
         return 1
 
@@ -131,18 +133,18 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
                 sock=listener.sock,
                 ssl=self._tls,
                 ssl_handshake_timeout=HANDSHAKE_TIMEOUT if self._tls else None,
-                ssl_shutdown_timeout=GOODBYE_TIMEOUT if self._tls else None,
+                ssl_shutdown_timeout=TLS_SHUTDOWN_TIMEOUT if self._tls else None,
                 backlog=self.cfg.backlog,
             )
             self.servers.append(server)
 
     def _tls_context(self) -> ssl.SSLContext:
         try:
-            self._tls_stamp = self._certificate_stamp()
+            self._certificate_version = self._read_certificate_version()
             context: ssl.SSLContext = sock.ssl_context(self.cfg)
             context.verify_flags |= _NO_CHECK_TIME
-            # A resumed session does not know who vouched for its client. Those of TLS 1.2 cannot
-            # be turned off; they end after two hours.
+            # A resumed session lacks the certificate chain of its client. Session tickets of TLS
+            # 1.2 cannot be disabled; they expire after two hours.
             context.num_tickets = 0
         except (OSError, ssl.SSLError) as error:
             self.log.error("%s, %s: %s", self.cfg.certfile, self.cfg.keyfile, error)
@@ -161,56 +163,63 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     async def _finish_requests(self) -> None:
         now = self.loop.time()
-        idle_end = now + IDLE_GRACE
-        end = now + max(1, self.cfg.graceful_timeout - LAST_STEPS)
-        while not self._quick_shutdown and (left := self._unfinished()):
-            if self.loop.time() >= end:
-                self.log.warning("stopping with %d connections still busy", len(left))
+        idle_deadline = now + IDLE_GRACE
+        deadline = now + max(1, self.cfg.graceful_timeout - SHUTDOWN_MARGIN)
+        while not self._quick_shutdown and (unfinished := self._unfinished()):
+            if self.loop.time() >= deadline:
+                self.log.warning("stopping with %d connections still busy", len(unfinished))
                 return
-            if self.loop.time() >= idle_end:
-                for connection in left:
+            if self.loop.time() >= idle_deadline:
+                for connection in unfinished:
                     if connection.is_idle:
                         connection.close()
             await asyncio.sleep(0.02)
 
     def _unfinished(self) -> list[HTTPConnection]:
-        # A handshake that failed leaves no trace but its age.
+        # A failed handshake is recognizable only by its age.
         oldest = self.loop.time() - HANDSHAKE_TIMEOUT
-        return [c for c in self.connections if c.transport or c.accepted_at > oldest]
+        return [
+            connection
+            for connection in self.connections
+            if connection.transport or connection.accepted_at > oldest
+        ]
 
-    def _certificate_stamp(self) -> tuple[int, ...]:
-        found = [Path(self.cfg.certfile).stat(), Path(self.cfg.keyfile).stat()]
-        return tuple(number for each in found for number in (each.st_mtime_ns, each.st_ino))
+    def _read_certificate_version(self) -> tuple[int, ...]:
+        files = [Path(self.cfg.certfile).stat(), Path(self.cfg.keyfile).stat()]
+        return tuple(number for file in files for number in (file.st_mtime_ns, file.st_ino))
 
-    def _follow_certificate(self) -> None:
+    def _reload_certificate(self) -> None:
         if self._tls is None:
             return
-        # Files may be missing or not match while they are being replaced: the next beat sees.
+        # While being replaced, the files may be missing or not match: the next heartbeat retries.
         with suppress(OSError, ssl.SSLError):
-            stamp = self._certificate_stamp()
-            if stamp == self._tls_stamp:
+            version = self._read_certificate_version()
+            if version == self._certificate_version:
                 return
             pair = (self.cfg.certfile, self.cfg.keyfile)
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*pair)
             self._tls.load_cert_chain(*pair)
-            self._tls_stamp = stamp
-            self.log.info("serving with the renewed certificate %s", self.cfg.certfile)
+            self._certificate_version = version
+            self.log.info("loaded the renewed certificate %s", self.cfg.certfile)
 
 
-def _settle_garbage() -> None:
-    """Let the collector pass over what a start has made, which stays, and look more rarely.
+def _tune_garbage_collection() -> None:
+    """Exclude the objects of the start from garbage collection, and collect less often.
 
-    Nearly everything a request makes is gone with its last reference. At Python's own pace it took
-    a fifteenth of the time to search through all types and schemas again and again.
+    Nearly all objects of a request are freed with their last reference. With Python's defaults, a
+    fifteenth of the time was spent scanning all types and schemas again and again.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*GARBAGE)
+    gc.set_threshold(*GC_THRESHOLD)
 
 
 class _Lifespan(LifespanManager):  # type: ignore[misc]  # gunicorn has no types
-    """Lets a start take as long as it needs: gunicorn's own gives up after half a minute, and a
-    large store takes longer to read. The heartbeat goes on meanwhile."""
+    """Starts the application without a time limit.
+
+    gunicorn's own gives up after 30 seconds, and a large store takes longer to read. The heartbeat
+    runs meanwhile.
+    """
 
     async def startup(self) -> None:
         scope = {"type": "lifespan", "asgi": {"version": "3.0"}, "state": self.state}

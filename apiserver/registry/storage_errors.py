@@ -39,7 +39,7 @@ def api_error(error: StorageError, resource: GroupResource, verb: str) -> APIErr
         case revision.NotReady():
             return TooManyRequests.of("storage is (re)initializing")
         case revision.TooLargeRevision():
-            return Timeout.future_revision(error.asked, error.current)
+            return Timeout.future_revision(error.requested, error.current)
         case FutureRevision():
             return Timeout.future_revision(error.revision, error.current)
         case Compacted():

@@ -46,7 +46,6 @@ def assemble_store(
         storage=storage,
         fields=resource.fields,
         columns=resource.columns,
-        list_kind=resource.list_kind,
         now=now,
     )
     keys = ResourceKeys(group.name, resource.name, namespaced=resource.namespaced)

@@ -1,4 +1,4 @@
-"""Time as a value that is passed in, so that a test can let a minute go by."""
+"""Monotonic clock, injected so that tests can advance time without sleeping."""
 
 import asyncio
 import time
@@ -7,13 +7,13 @@ from typing import Protocol
 
 class MonotonicClock(Protocol):
     def now(self) -> float:
-        """Seconds since some fixed moment; never goes back."""
+        """Return the seconds since a fixed moment; never decreases."""
 
     async def sleep(self, seconds: float) -> None: ...
 
 
 class SystemMonotonicClock:
-    """The time that everybody shares."""
+    """The clock of the operating system and the sleep of the event loop."""
 
     def now(self) -> float:
         return time.monotonic()

@@ -1,7 +1,8 @@
-"""Forgetting: the history of a store is kept for some minutes and not for ever.
+"""Compaction: drop the history of a store once it is older than a few minutes.
 
-Every server on a store runs this and none of them asks the others. Each forgets only what it has
-itself seen to be old enough, and forgetting something twice does nothing, so they cannot disagree.
+Every server of a store runs a Compactor, without coordinating with the others. Each one compacts
+only to a revision that it has itself seen to be old enough, and compacting twice to the same
+revision does nothing, so they cannot conflict.
 """
 
 import logging
@@ -13,11 +14,11 @@ from apiserver.storage.interface import Backend, StorageError
 log = logging.getLogger(__name__)
 
 INTERVAL: Final = 300.0
-"""Seconds between two compactions, and the least time for which history is kept."""
+"""Seconds between two compactions, and the minimum time for which history is kept."""
 
 
 class Compactor:
-    """Compacts a store, now and then, to the revision it had one interval ago."""
+    """Periodically compacts a store to the revision it had one interval ago."""
 
     def __init__(
         self, backend: Backend, *, interval: float = INTERVAL, clock: MonotonicClock | None = None
@@ -27,28 +28,30 @@ class Compactor:
         self._backend = backend
         self._interval = interval
         self._clock = clock or SystemMonotonicClock()
-        self._old: int | None = None
-        """A revision that is at least one interval old at the next tick."""
+        self._candidate: int | None = None
+        """The revision to compact to at the next tick, when it is one interval old."""
         self._compacted = 0
 
     async def run(self) -> None:
-        """Run until cancelled; a store that cannot be reached is tried again the next time."""
+        """Compact until cancelled; if the store is unavailable, retry after the next interval."""
         while True:
             await self.tick()
             await self._clock.sleep(self._interval)
 
     async def tick(self) -> None:
-        """Forget what was old enough one interval ago, and remember what will be in one."""
+        """Compact to the revision seen one interval ago and record the current one for the next
+        tick.
+        """
         try:
             current = await self._backend.current_revision()
-            if self._old is not None and self._compacted < self._old <= current:
-                await self._backend.compact(self._old)
-                self._compacted = self._old
-                log.debug("compacted to revision %d", self._old)
+            if self._candidate is not None and self._compacted < self._candidate <= current:
+                await self._backend.compact(self._candidate)
+                self._compacted = self._candidate
+                log.debug("compacted to revision %d", self._candidate)
         except StorageError as error:
-            # What was remembered is only getting older: nothing is lost by trying it again.
-            log.warning("the store could not be compacted: %s", error)
+            # Keep the candidate: it only gets older, so the next tick can retry it.
+            log.warning("failed to compact the store: %s", error)
         else:
-            self._old = current
-            # A store put back from a backup begins again from an earlier revision.
+            self._candidate = current
+            # A store restored from a backup restarts at an earlier revision.
             self._compacted = min(self._compacted, current)

@@ -1,7 +1,7 @@
-"""Continue tokens: where the next page of a list starts, and of which revision it is.
+"""Continue tokens: encode and decode the start key and the revision of the next page of a list.
 
-The form is Kubernetes' own, because clients have been seen to look inside. A token is a client's
-text, so everything about it is checked: whatever it says, it cannot lead out of its prefix.
+The format is the one of Kubernetes, because some clients decode tokens. A token is untrusted input,
+so every part is validated: no token can reach a key outside its prefix.
 """
 
 import base64
@@ -15,7 +15,7 @@ import orjson
 from apimachinery.scalars.wire_types import INT64_MAX, INT64_MIN
 
 NEWEST: Final = -1
-"""The revision of a token that goes on at whatever is newest, after its own was forgotten."""
+"""The revision of a token that continues at the newest revision, because its own was compacted."""
 
 _VERSION: Final = "meta.k8s.io/v1"
 _INVALID: Final = "continue key is not valid"
@@ -23,32 +23,32 @@ _NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class InvalidToken(ValueError):
-    """A text that is no continue token; the message is the wire's."""
+    """The text is not a continue token; the message is the one Kubernetes sends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Where a list goes on: at the key *start*, as things were at *revision*."""
+    """Where a paginated list continues: at the key *start*, as of *revision*."""
 
     start: str
     revision: int
 
     @property
     def consistent(self) -> bool:
-        """Whether it is still the list that the first page is of."""
+        """Return whether the next page is from the same snapshot as the first."""
         return self.revision > 0
 
 
 def encode_token(continuation: Continuation, *, prefix: str) -> str:
-    """The token of a list of *prefix*, with which the start must begin."""
+    """Encode the continue token of a list of *prefix*, with which the start key must begin."""
     start = continuation.start.removeprefix(prefix)
     document = {"v": _VERSION, "rv": continuation.revision, "start": start}
     return base64.urlsafe_b64encode(orjson.dumps(document)).rstrip(b"=").decode()
 
 
 def decode_token(token: str, *, prefix: str) -> Continuation:
-    """Read a token of a list of *prefix*, or raise InvalidToken."""
-    document = _document(token)
+    """Decode the continue token of a list of *prefix*. Raises InvalidToken if it is malformed."""
+    document = _decode_document(token)
     version = document.get("v", "")
     if version != _VERSION:
         raise InvalidToken(f"{_INVALID}: server does not recognize this encoded version {version}")
@@ -64,15 +64,15 @@ def decode_token(token: str, *, prefix: str) -> Continuation:
     if not start:
         raise InvalidToken(f"{_INVALID}: encoded start key empty (version {_VERSION})")
     path = start if start.startswith("/") else f"/{start}"
-    # A path that means another one could climb out of the prefix.
+    # A path such as `/../x` could leave the prefix, so only normalized paths are accepted.
     if path.startswith("//") or posixpath.normpath(path) != path:
         raise InvalidToken(f"{_INVALID}: {start}")
     return Continuation(prefix + path[1:], revision)
 
 
-def _document(token: str) -> dict[str, Any]:
-    found = _NOT_BASE64.search(token)
-    position = found.start() if found else len(token) - 1 if len(token) % 4 == 1 else -1
+def _decode_document(token: str) -> dict[str, Any]:
+    illegal = _NOT_BASE64.search(token)
+    position = illegal.start() if illegal else len(token) - 1 if len(token) % 4 == 1 else -1
     if position >= 0:
         raise InvalidToken(f"{_INVALID}: illegal base64 data at input byte {position}")
     data = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))

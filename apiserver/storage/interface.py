@@ -1,9 +1,9 @@
-"""What the server asks of a store: bytes under keys, and one revision number for all of them.
+"""Storage interface: bytes under keys, with one revision counter for the whole store.
 
-A backend knows nothing of objects, versions or resources. Every accepted write gets the next
-revision of the whole store, and a watch reports writes in exactly that order. Everything above
-(resourceVersion, list consistency, watches that never lie) rests on those two sentences, so the
-one conformance suite in `tests/apiserver/storage/` runs over every backend.
+A backend handles bytes; it does not interpret objects, versions or resources. Every accepted write
+gets the next revision of the whole store, and a watch reports writes in exactly that order.
+Everything above (resourceVersion, consistent lists, watches without gaps) depends on these two
+guarantees, so one conformance suite in `tests/apiserver/storage/` runs against every backend.
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -13,25 +13,25 @@ from typing import Protocol, Self
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A key as it is at some revision."""
+    """The value of a key at some revision."""
 
     key: str
     value: bytes
     revision: int
-    """The revision of the write that made this value."""
+    """The revision of the write that stored this value."""
     created: int
-    """The revision of the write that made the key exist."""
+    """The revision of the write that created the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPage:
-    """Some records in the order of their keys, all from one snapshot of the store."""
+    """A page of records in the order of their keys, all from one snapshot of the store."""
 
     records: list[Record]
     revision: int
-    """The revision of the whole store that this is a snapshot of."""
+    """The revision of the store at which the snapshot was taken."""
     remaining: int = 0
-    """How many more keys of the prefix follow the last record."""
+    """The number of keys of the prefix after the last record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,15 @@ class StoredChange:
     previous: bytes | None
     revision: int
     created: int
-    """The revision at which the key came to exist; for a deletion, of the key that is gone."""
+    """The revision that created the key; for a deletion, that of the deleted key."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeBatch:
-    """Changes in the order of their revisions, and how far the feed has come.
+    """Changes in the order of their revisions, and the revision that the feed has reached.
 
-    Every change of the prefix up to *revision* has been delivered once this batch is; an empty
-    batch is progress alone. Changes of one revision never span two batches.
+    After this batch, every change of the prefix up to *revision* has been delivered; an empty batch
+    reports progress only. Changes of one revision are never split over two batches.
     """
 
     changes: tuple[StoredChange, ...]
@@ -59,11 +59,12 @@ class ChangeBatch:
 
 
 class Feed(Protocol):
-    """A running watch. Iterating raises Compacted when the next change is no longer known.
+    """An open watch. Iteration raises Compacted if the next change has been compacted.
 
-    A backend that goes away and comes back resumes by itself and loses nothing; only Compacted
-    ends a feed, and iteration just stops when its `async with` or the backend is closed. A wait
-    for a batch that is cancelled loses nothing; two at once are not allowed.
+    When a backend is unavailable for a while, the feed resumes without losing a change. Only
+    Compacted ends a feed with an error; iteration stops normally when its `async with` or the
+    backend is closed. Cancelling a wait for a batch loses nothing, but only one task may wait at a
+    time.
     """
 
     def __aiter__(self) -> Self: ...
@@ -71,9 +72,9 @@ class Feed(Protocol):
     async def __anext__(self) -> ChangeBatch: ...
 
     async def request_progress(self) -> bool:
-        """Ask for a batch that tells how far the feed has come, even if nothing changes.
+        """Request a batch that reports the feed's revision, even if nothing changes.
 
-        False means that this backend cannot be trusted to answer: do not wait for it.
+        Returns False if this backend cannot report progress reliably: do not wait for the batch.
         """
 
 
@@ -81,93 +82,98 @@ class Backend(Protocol):
     """A store of bytes. Every method may raise Unavailable."""
 
     async def get(self, key: str) -> Record | None:
-        """The newest record of *key*, linearizable: it shows every write acknowledged before."""
+        """Return the newest record of *key*, linearizable: it reflects every acknowledged write."""
 
     async def range(
         self, prefix: str, *, start: str = "", limit: int = 0, revision: int | None = None
     ) -> KeyPage:
-        """Records whose keys begin with *prefix* and are not less than *start*, ordered by key.
+        """List the records whose keys begin with *prefix* and are not less than *start*.
 
-        The order is that of the keys' UTF-8, which is that of Python's strings.
+        Records are ordered by the UTF-8 bytes of their keys, which is the order of Python strings.
 
-        With *revision* they are as they were then (Compacted, FutureRevision); without, newest and
-        linearizable. *limit* 0 means all of them.
+        With *revision*, records are read as of that revision; raises Compacted or FutureRevision if
+        it cannot be read. Without, the read is linearizable. A *limit* of 0 means no limit.
         """
 
     async def create(self, key: str, value: bytes, *, ttl: int | None = None) -> int:
-        """Store a new key and return its revision, or raise KeyExists.
+        """Store a new key and return its revision. Raises KeyExists.
 
-        After *ttl* seconds the key is deleted as if somebody had deleted it.
+        After *ttl* seconds the backend deletes the key, as a client's delete would.
         """
 
     async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
-        """Replace the value if the key is still at *revision*, or raise Conflict.
+        """Replace the value of *key* if it is still at *revision*. Raises RevisionConflict.
 
-        A key updated without *ttl* stays for ever, whatever it was created with.
+        An update without *ttl* makes the key permanent, even if it was created with one.
         """
 
     async def delete(self, key: str, *, revision: int) -> int:
-        """Delete the key if it is still at *revision* and return the deletion's own revision."""
+        """Delete *key* if it is still at *revision* and return the revision of the deletion.
+
+        Raises RevisionConflict.
+        """
 
     def watch(self, prefix: str, *, after: int) -> AbstractAsyncContextManager[Feed]:
-        """Every change of *prefix* with a revision greater than *after*, in order."""
+        """Watch every change of *prefix* with a revision greater than *after*, in order."""
 
     async def current_revision(self) -> int:
-        """The revision of the newest write acknowledged before this was called, or newer."""
+        """Return the revision of the newest write acknowledged before this call, or a newer one."""
 
     async def compact(self, revision: int) -> None:
-        """Forget history older than *revision*; the newest record of every key stays.
+        """Delete the history before *revision*; the newest record of every key is kept.
 
-        Reads at and watches after a revision older than *revision* then raise Compacted.
-        Compacting to a revision already compacted does nothing.
+        Reads and watches at an older revision then raise Compacted. Compacting again to a revision
+        that is already compacted does nothing.
         """
 
     async def close(self) -> None:
-        """End all feeds and release what the backend holds. Acknowledged writes are safe before."""
+        """End all feeds and release all resources. Acknowledged writes are already durable."""
 
 
 class StorageError(Exception):
-    """The root of what a backend raises."""
+    """The base class of the errors that a backend raises."""
 
 
 class KeyExists(StorageError):
     def __init__(self, key: str) -> None:
-        super().__init__(f"key {key!r} exists already")
+        super().__init__(f"key {key!r} already exists")
         self.key = key
 
 
 class RevisionConflict(StorageError):
-    """The key is not at the expected revision; *current* is what it is now, None if it is gone."""
+    """The key is not at the expected revision; *current* is its record, None if there is none."""
 
     def __init__(self, key: str, *, expected: int, current: Record | None) -> None:
-        found = f"is at {current.revision}" if current else "does not exist"
-        super().__init__(f"key {key!r} {found}, expected revision {expected}")
+        state = f"is at {current.revision}" if current else "does not exist"
+        super().__init__(f"key {key!r} {state}, expected revision {expected}")
         self.key = key
         self.expected = expected
         self.current = current
 
 
 class Compacted(StorageError):
-    """The revision asked for is forgotten; *oldest* is the oldest that can still be read."""
+    """The requested revision is compacted; *oldest* is the oldest revision that can be read."""
 
     def __init__(self, revision: int, *, oldest: int) -> None:
-        super().__init__(f"revision {revision} is compacted, the oldest known is {oldest}")
+        super().__init__(f"revision {revision} is compacted; the oldest available is {oldest}")
         self.revision = revision
         self.oldest = oldest
 
 
 class FutureRevision(StorageError):
-    """The revision asked for has not happened yet."""
+    """The requested revision is greater than the store's current revision."""
 
     def __init__(self, revision: int, *, current: int) -> None:
-        super().__init__(f"revision {revision} is in the future, the newest is {current}")
+        super().__init__(f"revision {revision} is in the future; the newest is {current}")
         self.revision = revision
         self.current = current
 
 
 class Unavailable(StorageError):
-    """The store cannot be reached or cannot answer now; whether a write happened is not known
-    only if *uncertain* is set."""
+    """The store is unreachable or cannot answer now.
+
+    *uncertain* is set if a write may have taken effect although it failed.
+    """
 
     def __init__(self, message: str, *, uncertain: bool = False) -> None:
         super().__init__(message)
@@ -175,8 +181,8 @@ class Unavailable(StorageError):
 
 
 class Full(Unavailable):
-    """The store has no room for what was to be written, and has written nothing of it."""
+    """The store is out of space; nothing of the request was written."""
 
 
 class ValueTooLarge(StorageError):
-    """The store does not take values of that size, and will not however often it is asked."""
+    """The value exceeds the store's size limit; retrying cannot succeed."""

@@ -1,8 +1,8 @@
-"""Where an object lives in the store: `/registry/<group>/<resource>/<namespace>/<name>`.
+"""Storage keys: every object is stored at `/registry/<group>/<resource>/<namespace>/<name>`.
 
-Keys are made and read here and nowhere else, so that a prefix always ends in a slash and never
-takes in a neighbour (`pods` and `podtemplates`). The core group, whose name is empty, is spelled
-`core`; an object of a cluster-scoped resource has no namespace in its key.
+Only this module builds and parses keys, so that a prefix always ends in a slash and never matches
+the keys of another resource (`pods` and `podtemplates`). The core group, whose name is empty, is
+spelled `core`; the key of a cluster-scoped object has no namespace.
 """
 
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ CORE = "core"
 
 
 class InvalidStorageKey(StorageError, ValueError):
-    """A key or a part of one that this layout does not have."""
+    """A key, or a part of one, does not follow this layout."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectKey:
-    """A key taken apart; *namespace* is empty for an object of a cluster-scoped resource."""
+    """A parsed key; *namespace* is empty for a cluster-scoped object."""
 
     group: str
     resource: str
@@ -29,37 +29,37 @@ class ObjectKey:
 
 @dataclass(frozen=True, slots=True)
 class ResourceKeys:
-    """The keys of one resource."""
+    """Builds and parses the keys of one resource."""
 
     group: str
     resource: str
     namespaced: bool = True
     prefix: str = field(init=False, repr=False, compare=False)
-    """What the keys of all objects of the resource begin with."""
+    """The prefix of the keys of all objects of the resource."""
 
     def __post_init__(self) -> None:
         if self.group == CORE:
-            raise InvalidStorageKey(f"group {self.group!r}: the name is taken for the group ''")
+            raise InvalidStorageKey(f"group {self.group!r}: reserved for the group named ''")
         group = _segment("group", self.group or CORE)
         resource = _segment("resource", self.resource)
         object.__setattr__(self, "prefix", f"{ROOT}{group}/{resource}/")
 
     def namespace_prefix(self, namespace: str) -> str:
-        """What the keys of all objects of the resource in *namespace* begin with."""
+        """Return the prefix of the keys of all objects of the resource in *namespace*."""
         if not self.namespaced:
             raise InvalidStorageKey(
-                f"resource {self.resource!r} has no namespaces, got {namespace!r}"
+                f"resource {self.resource!r} is cluster-scoped, got namespace {namespace!r}"
             )
         return f"{self.prefix}{_segment('namespace', namespace)}/"
 
     def object_key(self, name: str, *, namespace: str = "") -> str:
-        """The key of one object; *namespace* is empty exactly if the resource has none."""
+        """Return the key of an object; *namespace* is empty only for a cluster-scoped resource."""
         if self.namespaced or namespace:
             return self.namespace_prefix(namespace) + _segment("name", name)
         return self.prefix + _segment("name", name)
 
     def split(self, key: str) -> tuple[str, str]:
-        """The namespace (empty if the resource has none) and the name in *key*."""
+        """Return the namespace (empty if cluster-scoped) and the name in *key*."""
         if key.startswith(self.prefix):
             rest = key[len(self.prefix) :]
             namespace, slash, name = rest.partition("/") if self.namespaced else ("", "/", rest)
@@ -69,7 +69,7 @@ class ResourceKeys:
 
 
 def parse(key: str) -> ObjectKey:
-    """Take apart the key of any object."""
+    """Parse the key of an object of any resource."""
     segments = key[len(ROOT) :].split("/")
     if not key.startswith(ROOT) or len(segments) not in (3, 4) or "" in segments:
         raise InvalidStorageKey(
@@ -81,19 +81,21 @@ def parse(key: str) -> ObjectKey:
 
 
 def resource_prefix(key: str) -> str:
-    """The prefix of the resource that *key* belongs to; what no resource has if it is no such key.
+    """Return the prefix of the resource of *key*, or one that no resource has if *key* is
+    malformed.
 
-    This runs for every change of the whole store, so it looks for slashes and checks nothing.
+    Called for every change of the whole store, so it only searches for slashes and validates
+    nothing.
     """
     return key[: key.find("/", key.find("/", len(ROOT)) + 1) + 1]
 
 
 def after_prefix(prefix: str) -> str:
-    """The first key that comes after all keys beginning with *prefix*, which ends in a slash."""
-    return prefix[:-1] + "0"  # the character that follows the slash
+    """Return the first key after all keys that begin with *prefix*, which must end in a slash."""
+    return prefix[:-1] + "0"  # "0" is the character after "/"
 
 
-def _segment(what: str, text: str) -> str:
+def _segment(part: str, text: str) -> str:
     if not text or "/" in text:
-        raise InvalidStorageKey(f"{what} {text!r}: must not be empty and must not contain '/'")
+        raise InvalidStorageKey(f"{part} {text!r}: must not be empty and must not contain '/'")
     return text

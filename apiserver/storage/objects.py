@@ -1,8 +1,8 @@
-"""Objects in the store: internal objects <-> bytes, and changing one that others change too.
+"""Object storage: encodes internal objects to bytes and retries conflicting updates.
 
-A backend knows bytes and revisions, the registry knows objects and rules; here is what lies
-between: the revision is the resourceVersion, a write that changes no byte is not made, and a change
-is tried on the newest state until it can be stored.
+Between the backend, which handles bytes and revisions, and the registry, which applies the rules of
+a resource. The revision is the resourceVersion, an update that changes no byte is not written, and
+a change is retried on the newest state until it can be stored.
 """
 
 from collections.abc import Awaitable, Callable
@@ -23,31 +23,31 @@ from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConf
 T = TypeVar("T", bound=Object)
 
 INVALID_OBJECT: Final = 4
-"""The number by which Kubernetes calls an object that is not as it should be."""
+"""Kubernetes' error code for an object that fails its preconditions."""
 
 
 class Unreadable(StorageError):
-    """What is stored under a key is not an object of a known kind."""
+    """The value stored under a key cannot be decoded as an object of a registered kind."""
 
-    def __init__(self, key: str, why: str) -> None:
-        super().__init__(f"object {key!r} cannot be read: {why}")
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(f"object {key!r} cannot be read: {reason}")
         self.key = key
 
 
 class PreconditionFailed(StorageError):
-    """The object is not the one that was meant; the message is the wire's."""
+    """The object's UID or resourceVersion differs; the message is the one of Kubernetes."""
 
-    def __init__(self, key: str, why: str) -> None:
+    def __init__(self, key: str, reason: str) -> None:
         super().__init__(
             f"StorageError: invalid object, Code: {INVALID_OBJECT}, Key: {key},"
-            f" ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {why}"
+            f" ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {reason}"
         )
         self.key = key
 
 
 @dataclass(frozen=True, slots=True)
 class Put(Generic[T]):
-    """Store *object* in place of what there is, or as a new one."""
+    """Store *object*, replacing the current one if there is one."""
 
     object: T
     ttl: int | None = None
@@ -55,38 +55,39 @@ class Put(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Remove(Generic[T]):
-    """Delete what there is; *object* is what the answer shows of it."""
+    """Delete the current object; *object* is the state to return in the response."""
 
     object: T
 
 
 @dataclass(frozen=True, slots=True)
 class Keep(Generic[T]):
-    """Leave what there is as it is."""
+    """Write nothing; *object* is the state to return in the response."""
 
     object: T
 
 
 Intent: TypeAlias = Put[T] | Remove[T] | Keep[T]
 Change: TypeAlias = Callable[[T | None], Awaitable[Intent[T]]]
-"""From the object as it is, or None, to what is to be done. It may run more than once, on objects
-that are its own to keep, and raises APIError if nothing is to be done."""
+"""Maps the current object, or None, to the intended write. It may run more than once, each time on
+an object that it may keep and modify. Raises APIError to refuse the change.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """What a change has come to; *revision* is that of the write, 0 if there was none."""
+    """The result of a change; *revision* is that of the write, 0 if nothing was written."""
 
     object: T
     revision: int = 0
     created: bool = False
     removed: bool = False
     stored: bytes | None = None
-    """The bytes of the object in the store, None if it is not there as it is here."""
+    """The stored bytes of *object*, None if *object* was not written."""
 
 
 class ObjectStorage(Generic[T]):
-    """The stored objects of one resource. What a backend raises passes through."""
+    """The stored objects of one resource. Errors of the backend propagate unchanged."""
 
     def __init__(
         self, backend: Backend, codec: StorageCodec, cached: CachedResource | None = None
@@ -96,20 +97,20 @@ class ObjectStorage(Generic[T]):
         self._cached = cached
 
     async def get(self, key: str) -> T | None:
-        """The newest state of an object, from the store itself."""
+        """Return the newest state of an object, read from the backend."""
         record = await self._backend.get(key)
         return self.decode(record) if record else None
 
     async def list(
         self, selection: EntrySelection, *, at: At = Freshness.NEWEST
     ) -> tuple[list[T], CollectionListing]:
-        """The objects that match, decoded, with the listing they are from."""
+        """List the matching objects, decoded, with the listing that they are from."""
         assert self._cached is not None, "only a cached resource can be listed"
         listing = await self._cached.list(selection, at=at)
         return [self.decode(entry.record) for entry in listing.entries], listing
 
     def decode(self, record: Record) -> T:
-        """The object of a record, with its resourceVersion."""
+        """Decode a record and set the resourceVersion. Raises Unreadable."""
         try:
             obj = self._codec.decode(record.value)
         except (DecodeError, NotRegistered) as error:
@@ -120,23 +121,22 @@ class ObjectStorage(Generic[T]):
     async def create(
         self, key: str, obj: T, *, ttl: int | None = None, dry_run: bool = False
     ) -> Outcome[T]:
-        """Store a new object, or raise KeyExists; a dry run leaves it without a resourceVersion."""
+        """Store a new object. Raises KeyExists. A dry run sets no resourceVersion."""
         if dry_run:
             if await self._backend.get(key) is not None:
                 raise KeyExists(key)
-            return Outcome(_at(obj, None), created=True)
+            return Outcome(_set_version(obj, None), created=True)
         value = self._codec.encode(obj)
         revision = await self._backend.create(key, value, ttl=ttl)
-        return Outcome(_at(obj, revision), revision, created=True, stored=value)
+        return Outcome(_set_version(obj, revision), revision, created=True, stored=value)
 
     async def change(self, key: str, change: Change[T], *, dry_run: bool = False) -> Outcome[T]:
-        """Carry out what *change* makes of the newest state, again if somebody was faster.
+        """Write what *change* returns for the newest state; retry it if another write came first.
 
-        The first try may be on the state the cache knows. A write proves that it was the newest;
-        nothing else does, so neither an error nor "no change" is believed before the store has
-        confirmed it.
+        The first attempt may use the cached state. Only a successful write proves that this state
+        was the newest, so an error or "no change" is reported only after the backend confirms it.
         """
-        record = None if dry_run else self._remembered(key)
+        record = None if dry_run else self._cached_record(key)
         confirmed = record is None
         if record is None:
             record = await self._backend.get(key)
@@ -144,8 +144,8 @@ class ObjectStorage(Generic[T]):
             try:
                 intent = await change(self.decode(record) if record else None)
                 if dry_run:
-                    return _tried(intent, record)
-                return await self._carry_out(key, intent, record, confirmed=confirmed)
+                    return _dry_run_outcome(intent, record)
+                return await self._execute(key, intent, record, confirmed=confirmed)
             except RevisionConflict as conflict:
                 record = conflict.current
             except KeyExists:
@@ -157,15 +157,15 @@ class ObjectStorage(Generic[T]):
                 record = newest
             confirmed = True
 
-    async def _carry_out(
+    async def _execute(
         self, key: str, intent: Intent[T], record: Record | None, *, confirmed: bool
     ) -> Outcome[T]:
         if isinstance(intent, Remove):
-            assert record is not None, "only what is there can be removed"
+            assert record is not None, "only an existing object can be removed"
             revision = await self._backend.delete(key, revision=record.revision)
             return Outcome(intent.object, revision, removed=True)
         if record is None:
-            assert isinstance(intent, Put), "only what is there can be kept"
+            assert isinstance(intent, Put), "only an existing object can be kept"
             return await self.create(key, intent.object, ttl=intent.ttl)
         if isinstance(intent, Put):
             value = self._codec.encode(intent.object)
@@ -173,15 +173,15 @@ class ObjectStorage(Generic[T]):
                 revision = await self._backend.update(
                     key, value, revision=record.revision, ttl=intent.ttl
                 )
-                return Outcome(_at(intent.object, revision), revision, stored=value)
+                return Outcome(_set_version(intent.object, revision), revision, stored=value)
         if not confirmed:
             newest = await self._backend.get(key)
             if newest != record:
                 raise RevisionConflict(key, expected=record.revision, current=newest)
-        return Outcome(_at(intent.object, record.revision))
+        return Outcome(_set_version(intent.object, record.revision))
 
-    def _remembered(self, key: str) -> Record | None:
-        """What the cache knows of a key, which may be old; None if it knows nothing."""
+    def _cached_record(self, key: str) -> Record | None:
+        """Return the cached record of *key*, which may be stale, or None if it is not cached."""
         if self._cached is None or not self._cached.collection.filled.is_set():
             return None
         entry = self._cached.collection.entry(key)
@@ -189,28 +189,28 @@ class ObjectStorage(Generic[T]):
 
 
 def check_preconditions(key: str, obj: Object | None, preconditions: Preconditions) -> None:
-    """Raise PreconditionFailed if the object, which may not exist, is not the one meant."""
+    """Raise PreconditionFailed if the object, None if missing, does not meet *preconditions*."""
     uid = obj.metadata.uid if obj else ""
     if preconditions.uid is not None and preconditions.uid != uid:
-        why = f"UID in precondition: {preconditions.uid}, UID in object meta: {uid}"
-        raise PreconditionFailed(key, why)
+        reason = f"UID in precondition: {preconditions.uid}, UID in object meta: {uid}"
+        raise PreconditionFailed(key, reason)
     version = obj.metadata.resource_version if obj else ""
     if preconditions.resource_version not in (None, version):
-        why = (
+        reason = (
             f"ResourceVersion in precondition: {preconditions.resource_version},"
             f" ResourceVersion in object meta: {version}"
         )
-        raise PreconditionFailed(key, why)
+        raise PreconditionFailed(key, reason)
 
 
-def _at(obj: T, revision: int | None) -> T:
+def _set_version(obj: T, revision: int | None) -> T:
     obj.metadata.resource_version = "" if revision is None else str(revision)
     return obj
 
 
-def _tried(intent: Intent[T], record: Record | None) -> Outcome[T]:
-    """What would have come of it: as if written, at the revision that is still stored."""
+def _dry_run_outcome(intent: Intent[T], record: Record | None) -> Outcome[T]:
+    """Return the outcome as if written, at the revision that is still stored."""
     revision = record.revision if record else None
     if isinstance(intent, Remove):
         return Outcome(intent.object, removed=True)
-    return Outcome(_at(intent.object, revision), created=record is None)
+    return Outcome(_set_version(intent.object, revision), created=record is None)

@@ -20,13 +20,13 @@ from apimachinery.protobuf import frame as frame_protobuf
 from apimachinery.scalars.time import now
 from apimachinery.schema import INTERNAL, GroupVersion
 from apimachinery.scheme import NotRegistered
-from apimachinery.serialization.serializer import PROTOBUF
+from apimachinery.serialization.media_types import PROTOBUF
+from apimachinery.watch import INITIAL_EVENTS_END
 from apiserver.storage.cache.entry import Selectable, json_frame
 from apiserver.storage.interface import Record
 from apiserver.views.table import Column, definition, encode_cells, whole_table, write_ages
 
 META: Final = "meta.k8s.io"
-INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 
 Media = Literal["json", "protobuf"]
 Transform = Literal["", "partial", "table", "row"]

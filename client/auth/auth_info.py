@@ -1,16 +1,23 @@
-"""Auth: everything that can say who one is, as one value; credentials are made of it."""
+"""AuthInfo: the ways to authenticate that a configuration may contain, as one value."""
 
 from dataclasses import dataclass, field
 
-from client.auth.credentials import ClientIdentity, Credentials, Static, TokenFile, basic, bearer
+from client.auth.credentials import (
+    ClientIdentity,
+    Credentials,
+    StaticCredentials,
+    TokenFileCredentials,
+    basic_auth_header,
+    bearer_header,
+)
 from client.auth.exec_plugin import ExecConfig, ExecPlugin
 from client.runtime.clock import Clock
 from client.transport.tls import ClientCertificate
 
 
 @dataclass(frozen=True, slots=True)
-class Auth:
-    """Everything that can say who one is."""
+class AuthInfo:
+    """How a client authenticates: the `user` entry of a kubeconfig."""
 
     token: str = field(default="", repr=False)
     token_file: str = ""
@@ -20,15 +27,21 @@ class Auth:
     exec: ExecConfig | None = None
 
     def credentials(self, clock: Clock | None = None) -> Credentials:
-        """Something to ask for each request; a plugin runs only if nothing else says who."""
+        """Return the credentials for requests.
+
+        The first of token file, token, basic auth and exec plugin is used; a client certificate is
+        used with any of them.
+        """
         if self.token_file:
-            return TokenFile(
+            return TokenFileCredentials(
                 self.token_file, fallback=self.token, certificate=self.certificate, clock=clock
             )
         if self.token:
-            return Static(ClientIdentity(bearer(self.token), self.certificate))
+            return StaticCredentials(ClientIdentity(bearer_header(self.token), self.certificate))
         if self.username or self.password:
-            return Static(ClientIdentity(basic(self.username, self.password), self.certificate))
+            return StaticCredentials(
+                ClientIdentity(basic_auth_header(self.username, self.password), self.certificate)
+            )
         if self.exec is not None:
             return ExecPlugin(self.exec, certificate=self.certificate, clock=clock)
-        return Static(ClientIdentity((), self.certificate))
+        return StaticCredentials(ClientIdentity((), self.certificate))

@@ -24,9 +24,8 @@ from client.monitoring.controller_metrics import (
     MetricsSink,
     QueueMetricsProvider,
 )
-from client.runtime.background import is_order, within
+from client.runtime.background import is_own_cancellation, race, within
 from client.runtime.clock import Clock
-from client.runtime.racing import won
 from client.workqueue.priority_queue import PriorityQueue
 from client.workqueue.rate_limiters import RateLimiter
 from client.workqueue.workqueue import QueueShutDown
@@ -164,7 +163,7 @@ class Controller(Generic[T]):
         try:
             await source.run(self, synced.set)
         except asyncio.CancelledError as error:
-            if is_order(error):
+            if is_own_cancellation(error):
                 raise
             # The source cancelled itself: without it the controller would miss changes silently.
             raise RuntimeError(f"{self.name}: {source.name} cancelled itself") from error
@@ -181,7 +180,7 @@ class Controller(Generic[T]):
 
     async def _all_synced(self) -> None:
         for synced in self._synced.values():
-            await won(synced.wait(), self._stopping.wait())
+            await race(synced.wait(), self._stopping.wait())
 
     # Workers
 
@@ -221,7 +220,7 @@ class Controller(Generic[T]):
             self._failing.discard(request)
             return "error"
         except (Exception, asyncio.CancelledError) as error:
-            if is_order(error):
+            if is_own_cancellation(error):
                 raise
             # Any error of a reconciler, even its own cancellation, is retried.
             ctx.log.error("reconciler error: %s", error, exc_info=error)
@@ -230,6 +229,9 @@ class Controller(Generic[T]):
             self.queue.add_rate_limited(request, priority=priority)
             return "error"
         self._failing.discard(request)
+        if result is not None and result.requeue:
+            self.queue.add_rate_limited(request, priority=priority)
+            return "requeue_after"
         self.queue.forget(request)
         if result is not None and result.seconds > 0:
             next_priority = priority if result.priority is None else result.priority

@@ -126,6 +126,7 @@ class Manager:
         cls: type[T],
         *,
         name: str = "",
+        source: Source | None = None,
         owns: Sequence[type[Object]] = (),
         watches: Sequence[Source] = (),
         predicates: Sequence[Predicate[T]] = (),
@@ -137,12 +138,13 @@ class Manager:
 
         It is called when such an object changes and all *predicates* accept the change, when an
         object of a class in *owns* changes, and for the names that the sources in *watches*
-        enqueue. Raises ValueError if a controller with this name exists.
+        enqueue. *source* replaces the manager's cache of *cls* as the source of its changes;
+        *predicates* do not apply to it. Raises ValueError if a controller with this name exists.
         """
 
         def add(reconcile: Reconcile[T]) -> Reconcile[T]:
             chosen = name or cls.__kind__.lower()
-            sources: list[Source] = [Kind(cls, predicates=predicates)]
+            sources: list[Source] = [source or Kind(cls, predicates=predicates)]
             sources += [Owned(owned, cls) for owned in owns]
             self._check_name(chosen)
             self.controllers[chosen] = controller = Controller(

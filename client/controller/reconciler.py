@@ -46,6 +46,8 @@ class Result:
     """Reconcile again after this time (a number is in seconds), in addition to any change."""
     priority: int | None = None
     """The priority of the requeued name; by default that of the present reconcile."""
+    requeue: bool = False
+    """Reconcile again after the rate limiter's delay, as after a failure but without an error."""
 
     @property
     def seconds(self) -> float:

@@ -9,8 +9,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from client.runtime.background import race
 from client.runtime.clock import Clock
-from client.runtime.racing import won
 
 log = logging.getLogger("apimachinery.controller.manager")
 
@@ -101,7 +101,7 @@ class RunnableGroup:
                 await asyncio.wait(tasks)
 
     async def _wait_ended(self, tasks: "list[asyncio.Task[None]]", grace: float) -> None:
-        await won(asyncio.wait(tasks), self._clock.sleep(grace))
+        await race(asyncio.wait(tasks), self._clock.sleep(grace))
         late = [self._tasks[task].name for task in tasks if task in self._tasks]
         if late:
             log.error("cancelling runnables not stopped within %gs: %s", grace, ", ".join(late))

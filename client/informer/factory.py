@@ -23,7 +23,7 @@ from client.cache.deltas import Transform
 from client.informer.informer import InformerOptions, SharedInformer
 from client.informer.mutation_detector import MutationDetector, is_enabled
 from client.interface import Fields, Labels, ResourceClient
-from client.list_options import field_text, label_text
+from client.list_options import format_field_selector, format_label_selector
 from client.runtime.background import within
 from client.runtime.clock import Clock, SystemClock
 from client.transport.request import ALL_NAMESPACES
@@ -96,7 +96,9 @@ class InformerFactory:
         and has another *transform*.
         """
         chosen = self._namespace if namespace is None else namespace
-        key = _InformerKey(cls, cls, chosen, label_text(labels), field_text(fields))
+        key = _InformerKey(
+            cls, cls, chosen, format_label_selector(labels), format_field_selector(fields)
+        )
         return self._shared(
             key,
             transform,
@@ -115,7 +117,11 @@ class InformerFactory:
         """Return an informer that caches only the metadata of the objects of a class."""
         chosen = self._namespace if namespace is None else namespace
         key = _InformerKey(
-            cls, PartialObjectMetadata, chosen, label_text(labels), field_text(fields)
+            cls,
+            PartialObjectMetadata,
+            chosen,
+            format_label_selector(labels),
+            format_field_selector(fields),
         )
         return self._shared(
             key,
@@ -137,7 +143,9 @@ class InformerFactory:
         """Return the informer of a kind that has no class."""
         chosen = self._namespace if namespace is None else namespace
         gvk = GroupVersion.parse(api_version).with_kind(kind)
-        key = _InformerKey(gvk, Unstructured, chosen, label_text(labels), field_text(fields))
+        key = _InformerKey(
+            gvk, Unstructured, chosen, format_label_selector(labels), format_field_selector(fields)
+        )
         return self._shared(
             key,
             transform,

@@ -30,7 +30,7 @@ from client.reflector.list_watch import ListerWatcher
 from client.reflector.reflector import ErrorHandler, Reflector
 from client.runtime.background import within
 from client.runtime.clock import Clock, SystemClock
-from client.runtime.waiting import InformerStopped, Waiting
+from client.runtime.waiting import ConditionWaiters, InformerStopped
 
 T = TypeVar("T", bound=Object)
 
@@ -99,7 +99,7 @@ class SharedInformer(Generic[T]):
         self._resyncs: Resyncs[T] = Resyncs(self._options.resync)
         self._processor = Processor(self.store, self._resyncs, self._options.detector)
         self._reflector: Reflector[T] | None = None
-        self._waiting = Waiting()
+        self._waiting = ConditionWaiters()
         self._state = _NOT_STARTED
         self._tasks: asyncio.TaskGroup | None = None
         self._stopping = asyncio.Event()

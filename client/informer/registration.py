@@ -16,9 +16,9 @@ from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 from apimachinery.meta.types import Object
 from client.cache.keys import DeletedObject
 from client.informer.event_handlers import Handler, Outcome
-from client.runtime.background import is_order, within
+from client.runtime.background import is_own_cancellation, within
 from client.runtime.clock import Clock
-from client.runtime.waiting import Waiting
+from client.runtime.waiting import ConditionWaiters
 
 T = TypeVar("T", bound=Object)
 
@@ -74,7 +74,7 @@ class Registration(Generic[T]):
         self._initial = 0
         self._high_water = high_water
         self._running = False
-        self._waiting = Waiting()
+        self._waiting = ConditionWaiters()
 
     # Called by the owner of the handler
 
@@ -149,7 +149,7 @@ class Registration(Generic[T]):
             try:
                 await self._deliver(notification)
             except (Exception, asyncio.CancelledError) as error:
-                if is_order(error):
+                if is_own_cancellation(error):
                     raise
                 # An error of a handler concerns this notification only; the next may succeed.
                 self.failures += 1

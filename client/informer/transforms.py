@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from apimachinery.meta.types import Object
-from apimachinery.model.model import forget_given
+from apimachinery.model.model import drop_fields_set
 
 T = TypeVar("T", bound=Object)
 
@@ -26,7 +26,7 @@ def compact(obj: T) -> T:
     Rebuilding the object, so that the objects of a class share the keys of their fields, was
     measured to take more memory and four times as long.
     """
-    forget_given(obj)
+    drop_fields_set(obj)
     return obj
 
 

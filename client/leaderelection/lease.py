@@ -27,7 +27,7 @@ class ElectionLeaseSpec(Model):
     preferred_holder: str | None = None
 
 
-class ElectionLease(Object):
+class ElectionLease(Object, kind="Lease"):
     """A Lease is held by at most one program at a time."""
 
     spec: ElectionLeaseSpec = field(default_factory=ElectionLeaseSpec)

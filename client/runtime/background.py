@@ -1,4 +1,7 @@
-"""Work that goes on beside a block, and a deadline by any clock: tasks that somebody awaits."""
+"""Background tasks: run one beside a block, race one against another, time one out on any clock.
+
+No task outlives the call or the block that started it: it is awaited, or cancelled and awaited.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Coroutine
@@ -6,16 +9,16 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from client.runtime.clock import Clock
-from client.runtime.racing import won
 
 T = TypeVar("T")
 
 
 @asynccontextmanager
 async def alongside(work: Coroutine[Any, Any, None], *, name: str = "") -> AsyncIterator[None]:
-    """Run *work* while the block runs, and end it with the block.
+    """Run *work* while the block runs, and cancel it when the block ends.
 
-    If *work* raises, the block is cancelled. What either of them raises is raised as it is.
+    If *work* raises, the block is cancelled. An exception of either is raised unwrapped, not as an
+    exception group.
     """
     try:
         async with asyncio.TaskGroup() as tasks:
@@ -28,25 +31,44 @@ async def alongside(work: Coroutine[Any, Any, None], *, name: str = "") -> Async
         raise group.exceptions[0] from None
 
 
-def is_order(error: BaseException) -> bool:
-    """Whether *error* is the cancellation of the running task, and not of one that it awaited."""
+def is_own_cancellation(error: BaseException) -> bool:
+    """Return whether *error* cancels the running task itself, not a task that it awaited."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and bool(task and task.cancelling())
 
 
-async def within(clock: Clock, seconds: float | None, waiting: Awaitable[T]) -> T:
-    """Wait for something, but raise TimeoutError after *seconds* of *clock*."""
+async def race(work: Awaitable[T], against: Awaitable[object]) -> "asyncio.Future[T] | None":
+    """Return *work* once it has succeeded or failed, or None if *against* finishes first.
+
+    The loser is cancelled and awaited before this returns. So are both if the caller is cancelled.
+    """
+    contender, opponent = asyncio.ensure_future(work), asyncio.ensure_future(against)
+    try:
+        await asyncio.wait((contender, opponent), return_when=asyncio.FIRST_COMPLETED)
+        return contender if contender.done() else None
+    finally:
+        unfinished = [future for future in (contender, opponent) if not future.done()]
+        for future in unfinished:
+            future.cancel()
+        await asyncio.gather(*unfinished, return_exceptions=True)
+
+
+async def within(clock: Clock, seconds: float | None, work: Awaitable[T]) -> T:
+    """Return the result of *work*, without a deadline if *seconds* is None.
+
+    Raises TimeoutError, and cancels *work*, after *seconds* of *clock*.
+    """
     if seconds is None:
-        return await waiting
-    done = await won(waiting, clock.sleep(seconds))
-    if done is None:
-        raise TimeoutError(f"not within {seconds:g}s")
-    return done.result()
+        return await work
+    finished = await race(work, clock.sleep(seconds))
+    if finished is None:
+        raise TimeoutError(f"timed out after {seconds:g}s")
+    return finished.result()
 
 
 async def done_before(work: Coroutine[Any, Any, None], event: asyncio.Event) -> bool:
-    """Whether *work* came to its end before *event*; else it is cancelled."""
-    done = await won(work, event.wait())
-    if done is not None:
-        done.result()
-    return done is not None
+    """Return whether *work* finishes before *event* is set; otherwise cancel it."""
+    finished = await race(work, event.wait())
+    if finished is not None:
+        finished.result()
+    return finished is not None

@@ -1,4 +1,4 @@
-"""Time as a value that is passed in, so that a test can let an hour go by."""
+"""Clock: the time source passed to every part of the client, so that a test can advance it."""
 
 import asyncio
 import time
@@ -7,19 +7,19 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What the client knows of time."""
+    """Reads the time and sleeps."""
 
     def monotonic(self) -> float:
-        """Seconds since some fixed moment; never goes back."""
+        """Return the seconds since an arbitrary fixed moment; never decreases."""
 
     def now(self) -> datetime:
-        """The present in UTC, for comparing with what servers and certificates say."""
+        """Return the current UTC time, to compare with timestamps of servers and certificates."""
 
     async def sleep(self, seconds: float) -> None: ...
 
 
 class SystemClock:
-    """The time that everybody shares."""
+    """The clock of the operating system and the event loop."""
 
     def monotonic(self) -> float:
         return time.monotonic()

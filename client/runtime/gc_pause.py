@@ -1,11 +1,13 @@
-"""Decoding much at once, without the garbage collector searching what cannot be garbage.
+"""Garbage collection pauses: decode large responses and bursts of events without the collector.
 
-A page of five hundred objects is a quarter of a million small ones, and the collector looks at them
-again and again while they are made: it takes longer than the decoding. All of them are wanted and
-none is in a cycle, so they are made while it rests, and then count as old.
+Decoding a page of five hundred objects allocates a quarter of a million Python objects. The
+collector scans the young ones again and again while they are allocated, which takes longer than
+the decoding itself. None of them is garbage and none is part of a cycle, so collection is paused
+while they are allocated, and they are then moved to the oldest generation.
 
-What counts as old is searched when the collector thinks that enough of it is new, and of this it
-has not heard. So it is told to search everything whenever a good deal has been made here.
+The collector scans the oldest generation once enough objects have been promoted to it, but it does
+not count the objects moved there by this module. `GCPauser` therefore runs a full collection
+itself after every `FULL_COLLECTION_BYTES` of decoded JSON.
 """
 
 import gc
@@ -13,49 +15,55 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-LARGE: Final = 64 * 1024
-"""Bytes of JSON from which on this is worth the while."""
-MUCH: Final = 256 * 1024 * 1024
-"""Bytes of JSON after which everything is searched; they take many times as long to decode."""
+MIN_PAUSE_BYTES: Final = 64 * 1024
+"""Bytes of JSON below which a pause costs more than it saves."""
+FULL_COLLECTION_BYTES: Final = 256 * 1024 * 1024
+"""Bytes of JSON after which a full collection runs; decoding them takes many times as long."""
 
 
-class Collector:
-    """Python's garbage collector, as those see it who decode."""
+class GCPauser:
+    """Decides when to pause garbage collection, and when a full collection is due."""
 
-    def __init__(self, *, much: int = MUCH) -> None:
-        self._much = much
-        self._made = 0
+    def __init__(self, *, full_collection_bytes: int = FULL_COLLECTION_BYTES) -> None:
+        self._full_collection_bytes = full_collection_bytes
+        self._decoded_bytes = 0
 
     @contextmanager
     def paused(self, size: int) -> Iterator[None]:
-        """Make objects of *size* bytes without the collector; nothing may be awaited meanwhile."""
-        if not self.expect(size):
+        """Pause collection in a block that decodes *size* bytes; the block must not await."""
+        if not self.prepare(size):
             yield
             return
-        with resting():
+        with gc_paused():
             yield
 
-    def expect(self, size: int) -> bool:
-        """Whether *size* bytes are so many that the collector should rest; makes it ready to."""
-        if size < LARGE or not gc.isenabled():
+    def prepare(self, size: int) -> bool:
+        """Return whether to pause collection while *size* bytes are decoded.
+
+        If so, collect garbage first: whatever is young now becomes old after the pause.
+        """
+        if size < MIN_PAUSE_BYTES or not gc.isenabled():
             return False
-        self._made += size
-        if self._made > self._much:
-            self._made = 0
+        self._decoded_bytes += size
+        if self._decoded_bytes > self._full_collection_bytes:
+            self._decoded_bytes = 0
             gc.collect()
         else:
-            # The young garbage of others would pass for old together with what is made here.
+            # Young garbage of the rest of the program would be promoted with the decoded objects.
             gc.collect(1)
         return True
 
 
-COLLECTOR: Final = Collector()
-"""There is one in a process, so there is one here."""
+GC_PAUSER: Final = GCPauser()
+"""Global because a process has only one garbage collector."""
 
 
 @contextmanager
-def resting() -> Iterator[None]:
-    """Without the collector, if it runs; what was made counts as old afterwards."""
+def gc_paused() -> Iterator[None]:
+    """Pause collection in a block, then move its objects to the oldest generation.
+
+    Does nothing if the program has disabled collection itself.
+    """
     if not gc.isenabled():
         yield
         return
@@ -63,12 +71,12 @@ def resting() -> Iterator[None]:
     try:
         yield
     finally:
-        _let_young_be_old()
+        _promote_young_objects()
         gc.enable()
 
 
-def _let_young_be_old() -> None:
-    # What a program has frozen itself must stay so, and unfreezing takes everything.
+def _promote_young_objects() -> None:
+    # unfreeze() releases every frozen object, so objects frozen by the program rule this out.
     if not gc.get_freeze_count():
         gc.freeze()
         gc.unfreeze()

@@ -1,7 +1,8 @@
-"""A thread with an event loop, in which the synchronous client does its asynchronous work.
+"""Portal: a thread with an event loop in which the synchronous client runs the asynchronous one.
 
-It belongs to one client and ends with it. Because the loop is another thread's, the client can
-also be used where a loop is running already: in a notebook, in a test, in a handler.
+Each synchronous client has its own portal and closes it. Because the event loop runs in another
+thread, the synchronous client also works where an event loop is already running: in a notebook, a
+test or a request handler.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ T = TypeVar("T")
 
 
 class Portal:
-    """Runs coroutines in its own thread and returns what they return."""
+    """Runs coroutines in its own thread, which starts with the first call."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -23,9 +24,12 @@ class Portal:
         self._closed = False
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run *work* to its end; an interrupt cancels it."""
+        """Run *work* and return its result; an interrupt of the calling thread cancels it.
+
+        Raises RuntimeError if the portal is closed or called from its own thread.
+        """
         try:
-            loop = self._running()
+            loop = self._running_loop()
         except BaseException:
             work.close()
             raise
@@ -35,12 +39,12 @@ class Portal:
         except CancelledError:
             raise
         except BaseException:
-            if not future.done():  # an interrupt of this thread, not the work's own error
+            if not future.done():  # a KeyboardInterrupt in this thread, not an error of *work*
                 future.cancel()
             raise
 
     def iterate(self, items: AsyncIterator[T]) -> Iterator[T]:
-        """The items of an asynchronous iterator, one after the other."""
+        """Yield the items of an asynchronous iterator; each is fetched when it is requested."""
         while True:
             try:
                 item = self.call(_next(items))
@@ -53,7 +57,7 @@ class Portal:
         return self._closed
 
     def close(self) -> None:
-        """End the loop and its thread; may be repeated."""
+        """Stop the event loop and join its thread; idempotent."""
         with self._lock:
             self._closed = True
             loop, thread = self._loop, self._thread
@@ -63,7 +67,7 @@ class Portal:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
 
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the client is closed")
@@ -74,12 +78,13 @@ class Portal:
                 )
                 self._thread.start()
             elif threading.current_thread() is self._thread:
+                # Waiting for the loop in its own thread would deadlock.
                 raise RuntimeError("the synchronous client was called from its own callbacks")
             return self._loop
 
 
 class _Exhausted(Exception):
-    """The end of an asynchronous iterator; StopAsyncIteration cannot leave a coroutine."""
+    """Ends an asynchronous iterator; a coroutine cannot raise StopAsyncIteration."""
 
 
 async def _next(items: AsyncIterator[T]) -> T:
@@ -93,10 +98,10 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
-        waiting = asyncio.all_tasks(loop)
-        for task in waiting:
+        unfinished = asyncio.all_tasks(loop)
+        for task in unfinished:
             task.cancel()
-        loop.run_until_complete(asyncio.gather(*waiting, return_exceptions=True))
+        loop.run_until_complete(asyncio.gather(*unfinished, return_exceptions=True))
         loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()

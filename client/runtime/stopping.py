@@ -1,31 +1,31 @@
-"""Stopping: a flag that also ends whatever somebody is waiting for when it is raised.
+"""StopSignal: stops a watch at any time by cancelling the operation it is waiting for.
 
-A watch can be stopped while it sleeps, while it opens a connection and while it lists; none of
-these knows of the watch, so they are cancelled from here.
+A watch may be stopped while it sleeps, opens a connection or lists. None of these operations has a
+stop method, so `run_until_stopped` cancels them.
 """
 
 import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from client.runtime.racing import won
+from client.runtime.background import race
 
 T = TypeVar("T")
 
 
-class Stopping:
-    """Whether something is to end; raised once, and never lowered."""
+class StopSignal:
+    """A flag that is set once and never cleared; true after `stop`."""
 
     def __init__(self) -> None:
-        self._raised = asyncio.Event()
+        self._stopped = asyncio.Event()
 
     def __bool__(self) -> bool:
-        return self._raised.is_set()
+        return self._stopped.is_set()
 
     def stop(self) -> None:
-        self._raised.set()
+        self._stopped.set()
 
-    async def unless(self, work: Awaitable[T]) -> T | None:
-        """What *work* brings; None, and it is cancelled, when this is stopped before."""
-        done = await won(work, self._raised.wait())
-        return None if done is None else done.result()
+    async def run_until_stopped(self, work: Awaitable[T]) -> T | None:
+        """Return the result of *work*; if `stop` is called first, cancel it and return None."""
+        finished = await race(work, self._stopped.wait())
+        return None if finished is None else finished.result()

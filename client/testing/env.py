@@ -18,7 +18,7 @@ from apimachinery.meta.types import Object
 from apimachinery.resources import guess_plural
 from apimachinery.schema import GroupResource
 from apimachinery.scheme import Scheme
-from client.auth.auth_info import Auth
+from client.auth.auth_info import AuthInfo
 from client.client import AsyncClient
 from client.config import Config
 from client.controller.manager import Manager
@@ -167,7 +167,7 @@ async def environment(
     async with ASGITransport(server.app) as transport:
         env = Environment(
             transport,
-            Config("https://apiserver", auth=Auth(token=server.token), user_agent="tests"),
+            Config("https://apiserver", auth=AuthInfo(token=server.token), user_agent="tests"),
             server.app.groups.scheme,
             clock=clock or SystemClock(),
             resource_of=_resources(server.app.groups.scheme, server.resources()),

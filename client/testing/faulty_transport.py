@@ -10,7 +10,7 @@ import orjson
 
 from apimachinery.codec import dump_json
 from apimachinery.errors import APIError
-from apimachinery.serialization.serializer import JSON
+from apimachinery.serialization.media_types import JSON
 from client.runtime.clock import Clock
 from client.testing.faults import Broken, Effect, Fault, Faults, Latency, subresource_of
 from client.transport.request import Request

@@ -1,8 +1,8 @@
-"""One call of an ASGI application in this process, and its answer.
+"""One call of an ASGI application in this process, read as a `Response`.
 
-The application runs in a task of its own. A part of its answer is handed over when the reader asks
-for the next, so a slow reader holds up the application as a full socket would; closing the answer
-tells the application that its client is gone.
+The application runs in a task of its own. It may produce the next chunk of its response only when
+the reader requests it: the same backpressure as a full socket. Closing the response sends the
+application a disconnect message.
 """
 
 import asyncio
@@ -17,103 +17,106 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
-_REFUSED: Final = 403
-"""How a server answers a WebSocket that its application closed without accepting it."""
-_CLOSE_CODES: Final = 3000
-"""Added to the code of an HTTP answer, it is a close code of falcon's for the same."""
+_REJECTED_STATUS: Final = 403
+"""The HTTP status for a WebSocket that the application closes without accepting it."""
+_CLOSE_CODE_OFFSET: Final = 3000
+"""Falcon's WebSocket close code for an HTTP error is the HTTP status plus this."""
 
 
-class Call(ABC):
-    """An application that is answering: a `client.transport.transport.Response`."""
+class ASGICall(ABC):
+    """A running call of an application; implements `client.transport.transport.Response`."""
 
     def __init__(self, app: Application, scope: Message, grace: float) -> None:
         self.status = 0
         self.headers = Headers()
         self.started = asyncio.Event()
         self._grace = grace
-        self._part = b""
-        self._wanted = asyncio.Event()
-        self._given = asyncio.Event()
+        self._buffer = b""
+        self._chunk_requested = asyncio.Event()
+        self._chunk_ready = asyncio.Event()
         self._ended = False
-        self._gone = asyncio.Event()
+        self._disconnected = asyncio.Event()
         self._error: BaseException | None = None
         self.task = asyncio.create_task(
             self._run(app, scope), name=f"{scope['type']} {scope['path']}"
         )
 
     async def read(self) -> bytes:
-        parts = []
-        while part := await self.chunk():
-            parts.append(part)
+        chunks = []
+        while chunk := await self.chunk():
+            chunks.append(chunk)
         self.close()
-        return b"".join(parts)
+        return b"".join(chunks)
 
     async def chunk(self) -> bytes:
-        while not self._part:
-            if self._gone.is_set():
+        while not self._buffer:
+            if self._disconnected.is_set():
                 return b""
             if self._ended:
                 if self._error is not None:
-                    raise self.failure()
+                    raise self.transport_error()
                 return b""
-            self._given.clear()
-            self._wanted.set()
-            await self._given.wait()
-        part, self._part = self._part, b""
-        return part
+            self._chunk_ready.clear()
+            self._chunk_requested.set()
+            await self._chunk_ready.wait()
+        chunk, self._buffer = self._buffer, b""
+        return chunk
 
     def close(self) -> None:
-        if self._gone.is_set():
+        if self._disconnected.is_set():
             return
-        self._gone.set()
-        self._given.set()
-        self._wanted.set()
+        self._disconnected.set()
+        self._chunk_ready.set()
+        self._chunk_requested.set()
         if not self._ended:
-            # Most applications look for the disconnect; one that does not is not waited for.
+            # Most applications react to the disconnect message; the others are cancelled.
             asyncio.get_running_loop().call_later(self._grace, self.task.cancel)
 
-    def failure(self) -> TransportError:
-        """Not a lost connection: what crashes in this process would crash again."""
+    def transport_error(self) -> TransportError:
+        """Return the error of a call that failed or ended without a response.
+
+        It is not a ConnectionLost, which is retried: the application would only fail again.
+        """
         if self._error is None:
-            return TransportError("the application ended without an answer")
-        made = TransportError(f"the application failed: {self._error!r}")
-        made.__cause__ = self._error
-        return made
+            return TransportError("the application ended without a response")
+        error = TransportError(f"the application failed: {self._error!r}")
+        error.__cause__ = self._error
+        return error
 
     async def _run(self, app: Application, scope: Message) -> None:
         try:
             await app(scope, self._receive, self._send)
-        except Exception as error:  # an application's crash is this client's lost connection
+        except Exception as error:  # reported to the reader as a TransportError
             self._error = error
         finally:
             self._ended = True
             self.started.set()
-            self._given.set()
+            self._chunk_ready.set()
 
     async def _receive(self) -> Message:
-        """What the application is told: the request, then nothing until its client is gone."""
-        if (first := self._request()) is not None:
+        """Return the request message once, then wait and return the disconnect message."""
+        if (first := self._first_message()) is not None:
             return first
-        await self._gone.wait()
-        return self._goodbye()
+        await self._disconnected.wait()
+        return self._disconnect_message()
 
     async def _send(self, message: Message) -> None:
-        if self._gone.is_set():
-            raise OSError("the client is gone")
-        await self._take(message)
+        if self._disconnected.is_set():
+            raise OSError("the client has disconnected")
+        await self._handle(message)
 
     @abstractmethod
-    def _request(self) -> Message | None:
-        """What is told first; None when it has been."""
+    def _first_message(self) -> Message | None:
+        """Return the message that opens the call, or None if the application has received it."""
 
     @abstractmethod
-    def _goodbye(self) -> Message: ...
+    def _disconnect_message(self) -> Message: ...
 
     @abstractmethod
-    async def _take(self, message: Message) -> None:
-        """Make something of what the application sends."""
+    async def _handle(self, message: Message) -> None:
+        """Process a message sent by the application."""
 
-    def _begin(self, status: int, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    def _start_response(self, status: int, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
         self.status = status
         self.headers = Headers(
             (bytes(name).decode("latin-1"), bytes(value).decode("latin-1"))
@@ -121,67 +124,67 @@ class Call(ABC):
         )
         self.started.set()
 
-    async def _give(self, part: bytes, more: bool) -> None:
-        """Hand over one part when it is asked for; the last one is not waited with."""
-        if part and more:
-            await self._wanted.wait()
-            self._wanted.clear()
-        self._part += part
+    async def _deliver(self, chunk: bytes, more: bool) -> None:
+        """Deliver a chunk when the reader requests one; the last chunk does not wait."""
+        if chunk and more:
+            await self._chunk_requested.wait()
+            self._chunk_requested.clear()
+        self._buffer += chunk
         self._ended = self._ended or not more
-        self._given.set()
+        self._chunk_ready.set()
 
 
-class HTTPCall(Call):
-    """A request with a body, and an answer in parts."""
+class HTTPCall(ASGICall):
+    """A request with a body, answered by a response in chunks."""
 
     def __init__(self, app: Application, scope: Message, grace: float, body: bytes) -> None:
         self._body: bytes | None = body
         super().__init__(app, scope, grace)
 
-    def _request(self) -> Message | None:
+    def _first_message(self) -> Message | None:
         if self._body is None:
             return None
         body, self._body = self._body, None
         return {"type": "http.request", "body": body, "more_body": False}
 
-    def _goodbye(self) -> Message:
+    def _disconnect_message(self) -> Message:
         return {"type": "http.disconnect"}
 
-    async def _take(self, message: Message) -> None:
+    async def _handle(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._begin(message["status"], message.get("headers", ()))
+            self._start_response(message["status"], message.get("headers", ()))
         elif message["type"] == "http.response.body":
-            await self._give(bytes(message.get("body", b"")), bool(message.get("more_body")))
+            await self._deliver(bytes(message.get("body", b"")), bool(message.get("more_body")))
 
 
-class WebSocketCall(Call):
-    """A WebSocket on which only the application speaks; one message is one line."""
+class WebSocketCall(ASGICall):
+    """A WebSocket on which only the application sends; each message is read as one line."""
 
     def __init__(self, app: Application, scope: Message, grace: float) -> None:
         self._connecting = True
         super().__init__(app, scope, grace)
 
-    def _request(self) -> Message | None:
+    def _first_message(self) -> Message | None:
         if not self._connecting:
             return None
         self._connecting = False
         return {"type": "websocket.connect"}
 
-    def _goodbye(self) -> Message:
+    def _disconnect_message(self) -> Message:
         return {"type": "websocket.disconnect", "code": 1000}
 
-    async def _take(self, message: Message) -> None:
+    async def _handle(self, message: Message) -> None:
         if message["type"] == "websocket.accept":
-            self._begin(101, message.get("headers", ()))
+            self._start_response(101, message.get("headers", ()))
         elif message["type"] == "websocket.send":
             data, text = message.get("bytes"), message.get("text")
-            await self._give((text or "").encode() + (data or b"") + b"\n", True)
+            await self._deliver((text or "").encode() + (data or b"") + b"\n", True)
         elif message["type"] == "websocket.close":
             if not self.status:
-                self._begin(_refusal(message.get("code", 1000)))
-            await self._give(b"", False)
+                self._start_response(_rejection_status(message.get("code", 1000)))
+            await self._deliver(b"", False)
 
 
-def _refusal(close_code: int) -> int:
-    code = close_code - _CLOSE_CODES
-    return code if 400 <= code < 600 else _REFUSED
+def _rejection_status(close_code: int) -> int:
+    status = close_code - _CLOSE_CODE_OFFSET
+    return status if 400 <= status < 600 else _REJECTED_STATUS

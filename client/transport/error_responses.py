@@ -1,7 +1,7 @@
-"""Answers that are errors: the Status in the body, or the nearest one when there is none.
+"""Error responses: decode the Status in the body, or build one if the body has none.
 
-A proxy, a load balancer or an unknown path answers in text; those get the words that every
-Kubernetes client uses for them, so that scripts which look for the words find them.
+A proxy, a load balancer or an unknown path responds with plain text. The Status built for such a
+response has the message that client-go gives it, so that scripts which match on messages work.
 """
 
 from typing import Final
@@ -10,17 +10,17 @@ from apimachinery.errors import APIError, from_status
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.schema import GroupResource
-from apimachinery.serialization.serializer import JSON, PROTOBUF, YAML
+from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
 from client.transport.request import Request
 from client.transport.transport import Headers
 
 MAX_TEXT: Final = 2048
-"""How much of an answer that is no Status goes into the error."""
-_HEAD: Final = 4096
-"""Where a Status says that it is one; lists of megabytes are not searched."""
+"""Bytes of a body without a Status that the error quotes."""
+_STATUS_KIND_BYTES: Final = 4096
+"""Bytes of a body in which the kind Status must appear, to avoid searching lists of megabytes."""
 UNEXPECTED: Final = "UnexpectedServerResponse"
 
-_KNOWN: Final = {
+_REASONS_AND_MESSAGES: Final = {
     400: ("BadRequest", "the server rejected our request for an unknown reason"),
     401: ("Unauthorized", "the server has asked for the client to provide credentials"),
     403: ("Forbidden", "{text}"),
@@ -46,11 +46,11 @@ _NOT_ACCEPTABLE: Final = (
 )
 
 
-def error_of(request: Request, status: int, headers: Headers, body: bytes) -> APIError:
-    """The error that an answer other than success tells of."""
-    found = status_in(body)
-    if found is not None and found.status != "Success":
-        return from_status(found)
+def error_from_response(request: Request, status: int, headers: Headers, body: bytes) -> APIError:
+    """Return the APIError for a response whose status code is not a success."""
+    status_object = parse_status(body)
+    if status_object is not None and status_object.status != "Success":
+        return from_status(status_object)
     text = "unknown"
     if _is_text(headers):
         text = body[:MAX_TEXT].decode(errors="replace").strip()
@@ -66,15 +66,15 @@ def error_of(request: Request, status: int, headers: Headers, body: bytes) -> AP
     )
 
 
-def status_in(body: bytes) -> Status | None:
-    """The Status that *body* is, or None."""
-    if b'"Status"' not in body[:_HEAD]:
+def parse_status(body: bytes) -> Status | None:
+    """Return *body* decoded as a Status, or None if it is anything else."""
+    if b'"Status"' not in body[:_STATUS_KIND_BYTES]:
         return None
     try:
-        found = decode_json(Status, body, find_unknown=False).object
+        status = decode_json(Status, body, find_unknown=False).object
     except DecodeError:
         return None
-    return found if (found.kind, found.api_version) == ("Status", "v1") else None
+    return status if (status.kind, status.api_version) == ("Status", "v1") else None
 
 
 def generic_status(
@@ -86,21 +86,21 @@ def generic_status(
     text: str = "",
     retry_after: int = 0,
 ) -> Status:
-    """The Status for an answer that brought none; *text* is what it brought instead."""
-    reason, message = _KNOWN.get(code, _unknown(code, text))
+    """Build the Status for a response without one; *text* is the body of the response."""
+    reason, message = _REASONS_AND_MESSAGES.get(code, _default_reason_and_message(code, text))
     message = message.replace("{text}", text)
     if code == 409 and verb == "POST":
         reason = "AlreadyExists"
     if code == 406 and text in ("", "unknown"):
         message = _NOT_ACCEPTABLE
-    about = resource or GroupResource()
-    if not about.empty:
-        named = f" {name}" if name else ""
-        message = f"{message} ({verb.lower()} {about}{named})"
+    resource = resource or GroupResource()
+    if not resource.empty:
+        suffix = f" {name}" if name else ""
+        message = f"{message} ({verb.lower()} {resource}{suffix})"
     details = StatusDetails(
         name=name,
-        group=about.group,
-        kind=about.resource,
+        group=resource.group,
+        kind=resource.resource,
         causes=[StatusCause(reason=UNEXPECTED, message=text)],
         retry_after_seconds=retry_after,
     )
@@ -116,15 +116,15 @@ def generic_status(
 
 
 def retry_after_seconds(headers: Headers) -> int | None:
-    """The seconds of a Retry-After header; a date there is not understood, as elsewhere."""
+    """Return the seconds of a Retry-After header, or None; like client-go, ignore dates."""
     text = headers.get("retry-after").strip()
     return min(int(text), 2**31 - 1) if text.isdecimal() and text.isascii() else None
 
 
-def _unknown(code: int, text: str) -> tuple[str, str]:
+def _default_reason_and_message(code: int, text: str) -> tuple[str, str]:
     if code >= 500:
-        shown = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        message = f'an error on the server ("{shown}") has prevented the request from succeeding'
+        quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        message = f'an error on the server ("{quoted}") has prevented the request from succeeding'
         return "InternalError", message
     return (
         "",
@@ -133,9 +133,13 @@ def _unknown(code: int, text: str) -> tuple[str, str]:
 
 
 def _is_text(headers: Headers) -> bool:
-    kind = headers.media_type
+    media_type = headers.media_type
     return (
-        kind.startswith("text/")
-        or kind in ("", JSON, YAML)
-        or (kind.startswith("application/") and kind != PROTOBUF and "octet" not in kind)
+        media_type.startswith("text/")
+        or media_type in ("", JSON, YAML)
+        or (
+            media_type.startswith("application/")
+            and media_type != PROTOBUF
+            and "octet" not in media_type
+        )
     )

@@ -1,8 +1,7 @@
-"""The transport to an ASGI application in this process: no sockets, no threads, streams included.
+"""ASGITransport: sends requests to an ASGI application in this process, without sockets or threads.
 
-Tests and programs that hold their server in themselves use it: a request is a call of the
-application (see `asgi_call`), and a watch over a WebSocket is one as well. Knows ASGI and no
-particular server.
+It serves tests and programs that embed their server. Each request, including a watch over HTTP or
+WebSocket, is one call of the application (see `asgi_call`). Any ASGI application will do.
 """
 
 import asyncio
@@ -10,7 +9,7 @@ import logging
 from typing import Any, Final
 from urllib.parse import unquote, urlencode
 
-from client.transport.asgi_call import Application, Call, HTTPCall, Message, WebSocketCall
+from client.transport.asgi_call import Application, ASGICall, HTTPCall, Message, WebSocketCall
 from client.transport.request import Request
 from client.transport.tls import ClientCertificate
 from client.transport.transport import Response, TransportError
@@ -18,14 +17,14 @@ from client.transport.transport import Response, TransportError
 log = logging.getLogger("apimachinery.client.asgi")
 
 GRACE: Final = 0.5
-"""Seconds an application has to notice that its client is gone, before it is cancelled."""
+"""Seconds between the disconnect message and the cancellation of a call."""
 
 
 class ASGITransport:
-    """Carries requests to an application.
+    """Sends requests to an ASGI application.
 
-    `async with` runs the application's lifespan around them; with *lifespan* the first request
-    starts it, for a client that is not entered asynchronously. Otherwise it is not touched.
+    `async with` starts and stops the application's lifespan. With *lifespan* the first request
+    starts it, for clients that are not used with `async with`. Without either it never runs.
     """
 
     def __init__(
@@ -38,12 +37,12 @@ class ASGITransport:
         grace: float = GRACE,
     ) -> None:
         self._app = app
-        self._lazy = lifespan
-        self._starting = asyncio.Lock()
+        self._lifespan_on_request = lifespan
+        self._start_lock = asyncio.Lock()
         self._grace = grace
         self._host = host
         self._scheme = scheme
-        self._calls: set[Call] = set()
+        self._calls: set[ASGICall] = set()
         self._lifespan: _Lifespan | None = None
         self._state: dict[str, Any] = {}
 
@@ -57,7 +56,7 @@ class ASGITransport:
     async def open(
         self, request: Request, certificate: ClientCertificate | None = None
     ) -> Response:
-        if self._lazy:
+        if self._lifespan_on_request:
             await self._start()
         call = self._call(request)
         self._calls.add(call)
@@ -68,11 +67,11 @@ class ASGITransport:
             call.close()
             raise
         if call.status == 0:
-            raise call.failure()
+            raise call.transport_error()
         return call
 
     async def aclose(self) -> None:
-        """End every open stream, then the application's lifespan."""
+        """Close every open response, then stop the application's lifespan."""
         calls = list(self._calls)
         for call in calls:
             call.close()
@@ -83,13 +82,14 @@ class ASGITransport:
             await lifespan.stop()
 
     async def _start(self) -> None:
-        async with self._starting:
+        async with self._start_lock:
             if self._lifespan is None:
-                starting = _Lifespan(self._app, self._state)
-                await starting.start()
-                self._lifespan = starting
+                lifespan = _Lifespan(self._app, self._state)
+                await lifespan.start()
+                # Assigned only now: a failed startup is repeated by the next request.
+                self._lifespan = lifespan
 
-    def _call(self, request: Request) -> Call:
+    def _call(self, request: Request) -> ASGICall:
         scope = self._scope(request)
         if request.websocket:
             scheme = "wss" if self._scheme == "https" else "ws"
@@ -117,7 +117,7 @@ class ASGITransport:
 
 
 class _Lifespan:
-    """The start and the end of an application."""
+    """Runs the startup and shutdown of an application."""
 
     def __init__(self, app: Application, state: dict[str, Any]) -> None:
         self._app = app
@@ -126,21 +126,22 @@ class _Lifespan:
             "asgi": {"version": "3.0", "spec_version": "2.0"},
             "state": state,
         }
-        # Two messages go in and two come out in the whole life of an application.
+        # Never full: startup and shutdown are one message and one reply each, and `_run` adds a
+        # last reply.
         self._inbox: asyncio.Queue[Message] = asyncio.Queue(2)
         self._outbox: asyncio.Queue[Message] = asyncio.Queue(3)
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name="lifespan")
-        await self._tell("startup")
+        await self._run_phase("startup")
 
     async def stop(self) -> None:
         if self._task is None:
             return
         try:
             if not self._task.done():
-                await self._tell("shutdown")
+                await self._run_phase("shutdown")
         finally:
             await self._task
 
@@ -148,12 +149,12 @@ class _Lifespan:
         try:
             await self._app(self._scope, self._inbox.get, self._outbox.put)
         except Exception as error:
-            log.debug("the application has no lifespan: %r", error)
-        # Whoever waits for an answer gets one: an application may simply have no lifespan.
+            log.debug("the application does not support the ASGI lifespan: %r", error)
+        # Applications without a lifespan end or raise without a reply; `_run_phase` needs one.
         self._outbox.put_nowait({"type": "lifespan.unsupported"})
 
-    async def _tell(self, what: str) -> None:
-        await self._inbox.put({"type": f"lifespan.{what}"})
-        answer = await self._outbox.get()
-        if answer["type"] == f"lifespan.{what}.failed":
-            raise TransportError(f"the application's {what} failed: {answer.get('message', '')}")
+    async def _run_phase(self, phase: str) -> None:
+        await self._inbox.put({"type": f"lifespan.{phase}"})
+        reply = await self._outbox.get()
+        if reply["type"] == f"lifespan.{phase}.failed":
+            raise TransportError(f"the application's {phase} failed: {reply.get('message', '')}")

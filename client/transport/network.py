@@ -1,7 +1,7 @@
-"""The transport over the network; the only file that knows aiohttp.
+"""NetworkTransport: HTTP/1.1 and WebSockets over aiohttp, which only this module imports.
 
-HTTP/1.1 with kept connections, TLS from values in memory, proxies, chunked streams and WebSockets.
-Whatever aiohttp raises becomes a TransportError here.
+It supports keep-alive connections, TLS configured from memory, proxies and streamed responses.
+Every aiohttp error is translated into a TransportError.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from client.transport.socks import SocksConnector
 
 KEEPALIVE: Final = 30
-"""Seconds of silence after which TCP asks whether the other side is still there."""
+"""Seconds without traffic after which TCP sends a keep-alive probe."""
 MAX_HEADER: Final = 128 * 1024
 MAX_MESSAGE: Final = 48 * 1024 * 1024
-"""The largest event that is taken from a WebSocket."""
+"""Bytes of the largest WebSocket message, and so of the largest event, that is accepted."""
 
 
 class NetworkTransport:
-    """Carries requests to the server of one configuration."""
+    """Sends requests to the server of one configuration."""
 
     def __init__(self, config: Config, *, environ: Mapping[str, str] | None = None) -> None:
         self._config = config
@@ -58,7 +58,7 @@ class NetworkTransport:
         self, request: Request, certificate: ClientCertificate | None = None
     ) -> Response:
         url = URL(self._config.server + request.target, encoded=True)
-        with _translated(f"{request.method} {url.origin()}{request.path}"):
+        with _transport_errors(f"{request.method} {url.origin()}{request.path}"):
             if request.websocket:
                 return await self._open_websocket(request, url, certificate)
             response = await self._session().request(
@@ -76,7 +76,7 @@ class NetworkTransport:
         if self._open_session is not None:
             await self._open_session.close()
             self._open_session = None
-        # What was cut off is let go of in the next turns of the event loop.
+        # asyncio releases aborted connections in later iterations of the event loop.
         for _ in range(3):
             await asyncio.sleep(0)
 
@@ -92,29 +92,29 @@ class NetworkTransport:
             )
         except aiohttp.WSServerHandshakeError as error:
             headers = Headers(error.headers.items() if error.headers else ())
-            return _Refused(error.status, headers)
+            return _RejectedWebSocket(error.status, headers)
         return _WebSocketResponse(socket, self._closing)
 
     def _connection(self, certificate: ClientCertificate | None) -> dict[str, Any]:
         return {
-            # Loading the system's authorities takes a while, and plain HTTP has no use for them.
+            # Loading the system's CA certificates is slow, and plain HTTP does not need them.
             "ssl": self._context(certificate) if self._secure else True,
             "server_hostname": self._config.tls.server_name or None,
             "proxy": None if self._socks else self._proxy or None,
         }
 
     def _encoding(self, request: Request) -> str:
-        # A compressed stream would be held back until there is enough of it.
-        plain = self._config.disable_compression or request.verb == "watch"
-        return "identity" if plain else "gzip"
+        # Compression would delay the events of a watch until a block is full.
+        uncompressed = self._config.disable_compression or request.verb == "watch"
+        return "identity" if uncompressed else "gzip"
 
     def _context(self, certificate: ClientCertificate | None) -> ssl.SSLContext:
-        found = self._contexts.get(certificate)
-        if found is None:
-            # Certificates that a plugin renews replace each other; the old ones are not kept.
+        context = self._contexts.get(certificate)
+        if context is None:
+            # A certificate renewed by a credential plugin replaces the previous one.
             self._contexts.clear()
-            found = self._contexts[certificate] = ssl_context(self._config.tls, certificate)
-        return found
+            context = self._contexts[certificate] = ssl_context(self._config.tls, certificate)
+        return context
 
     def _connector(self) -> aiohttp.TCPConnector:
         if self._socks is not None:
@@ -138,7 +138,7 @@ class NetworkTransport:
 
 
 class _HTTPResponse:
-    """An answer of aiohttp's."""
+    """An HTTP response of aiohttp."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
@@ -147,14 +147,14 @@ class _HTTPResponse:
         self.headers = Headers(response.headers.items())
 
     async def read(self) -> bytes:
-        with _translated(str(self._response.url.path)):
+        with _transport_errors(str(self._response.url.path)):
             return await self._response.read()
 
     async def chunk(self) -> bytes:
         if self._closed:
             return b""
         try:
-            with _translated(str(self._response.url.path)):
+            with _transport_errors(str(self._response.url.path)):
                 return await self._response.content.readany()
         except TransportError:
             if self._closed:
@@ -165,13 +165,13 @@ class _HTTPResponse:
         self._closed = True
         connection = self._response.connection
         if connection is not None and connection.transport is not None:
-            # A polite end of TLS waits for the server, perhaps longer than the event loop runs.
+            # A graceful TLS shutdown waits for the server, perhaps longer than the loop runs.
             connection.transport.abort()
         self._response.close()
 
 
 class _WebSocketResponse:
-    """A WebSocket as a stream of lines: one message is one line."""
+    """A WebSocket read as a stream of lines, one message per line."""
 
     status = 101
 
@@ -184,10 +184,10 @@ class _WebSocketResponse:
         self._closed = False
 
     async def read(self) -> bytes:
-        parts = []
-        while part := await self.chunk():
-            parts.append(part)
-        return b"".join(parts)
+        chunks = []
+        while chunk := await self.chunk():
+            chunks.append(chunk)
+        return b"".join(chunks)
 
     async def chunk(self) -> bytes:
         if self._closed:
@@ -209,8 +209,8 @@ class _WebSocketResponse:
             task.add_done_callback(self._closing.discard)
 
 
-class _Refused:
-    """A server that did not want a WebSocket."""
+class _RejectedWebSocket:
+    """The empty response of a server that rejected a WebSocket."""
 
     def __init__(self, status: int, headers: Headers) -> None:
         self.status = status
@@ -231,35 +231,38 @@ def _socks_connector(proxy: str, config: Config) -> "type[SocksConnector]":
         from client.transport.socks import SocksConnector
     except ImportError:
         raise ConfigError(
-            f"proxy-url {proxy!r}: SOCKS proxies need another package:"
+            f"proxy-url {proxy!r}: a SOCKS proxy requires an optional dependency:"
             " pip install 'apimachinery[socks]'"
         ) from None
     if config.tls.server_name:
-        raise ConfigError(f"proxy-url {proxy!r}: tls-server-name cannot be had over SOCKS")
+        raise ConfigError(
+            f"proxy-url {proxy!r}: tls-server-name is not supported with a SOCKS proxy"
+        )
     return SocksConnector
 
 
 def _socket(address: Any) -> socket.socket:
-    made = socket.socket(family=address[0], type=address[1], proto=address[2])
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    sock = socket.socket(family=address[0], type=address[1], proto=address[2])
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL"):
         if hasattr(socket, name):
-            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), KEEPALIVE)
-    return made
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), KEEPALIVE)
+    return sock
 
 
 @contextmanager
-def _translated(what: str) -> Iterator[None]:
+def _transport_errors(operation: str) -> Iterator[None]:
+    """Translate errors raised in the block into TransportErrors that name *operation*."""
     try:
         yield
     except TransportError:
         raise
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
-        raise _meaning(error)(f"{what}: {error or type(error).__name__}") from error
+        raise _error_class(error)(f"{operation}: {error or type(error).__name__}") from error
 
 
-def _meaning(error: Exception) -> type[TransportError]:
-    if isinstance(error.__cause__, TransportError):  # of a connector of ours
+def _error_class(error: Exception) -> type[TransportError]:
+    if isinstance(error.__cause__, TransportError):  # raised by SocksConnector
         return type(error.__cause__)
     cause = getattr(error, "os_error", None) or error
     if isinstance(cause, ConnectionRefusedError):

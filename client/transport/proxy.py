@@ -1,8 +1,8 @@
-"""Which proxy leads to a server: the configured one, or the one the environment names.
+"""Proxies: validate a proxy URL, and select a proxy from the environment variables.
 
-`HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are read as Go programs read them, because a machine's
-environment is written for kubectl too: the loopback is never proxied, `.example.com` means only
-names below it, and addresses may be networks.
+`HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are interpreted as Go does it, because the same
+environment also configures kubectl: loopback addresses are never proxied, `.example.com` matches
+only subdomains, and an address in `NO_PROXY` may be a network in CIDR notation.
 """
 
 from collections.abc import Mapping
@@ -16,20 +16,20 @@ SCHEMES = ("http", "https", *SOCKS)
 
 
 def proxy_from_environment(server: str, environ: Mapping[str, str]) -> str:
-    """The proxy for *server*, or an empty string for none."""
+    """Return the URL of the proxy for *server*, or an empty string for a direct connection."""
     url = urlsplit(server)
     name = f"{url.scheme}_proxy"
     proxy = environ.get(name.upper()) or environ.get(name) or ""
-    # A CGI script's HTTP_PROXY is the Proxy header of whoever called it.
+    # In a CGI script the client sets HTTP_PROXY, by a Proxy header in its request.
     if not proxy or (url.scheme == "http" and environ.get("REQUEST_METHOD")):
         return ""
     if _bypassed(url, environ.get("NO_PROXY") or environ.get("no_proxy") or ""):
         return ""
-    return checked_proxy(proxy if "://" in proxy else f"http://{proxy}")
+    return validate_proxy(proxy if "://" in proxy else f"http://{proxy}")
 
 
-def checked_proxy(proxy: str) -> str:
-    """*proxy* as it is, or ConfigError for what cannot be used as one."""
+def validate_proxy(proxy: str) -> str:
+    """Return *proxy* unchanged; raises ConfigError if it is not the URL of a supported proxy."""
     try:
         url = urlsplit(proxy)
         host, _ = url.hostname, url.port
@@ -43,7 +43,7 @@ def checked_proxy(proxy: str) -> str:
 
 
 def is_socks(proxy: str) -> bool:
-    """Whether a proxy carries connections and knows nothing of HTTP."""
+    """Return whether *proxy* is a SOCKS proxy, not an HTTP one."""
     return urlsplit(proxy).scheme in SOCKS
 
 
@@ -63,8 +63,8 @@ def _matches(rule: str, host: str, address: IPv4Address | IPv6Address | None, po
         return True
     if "/" in rule:
         return _in_network(rule, address)
-    name, wanted = _split_port(rule)
-    if wanted is not None and wanted != port:
+    name, rule_port = _split_port(rule)
+    if rule_port is not None and rule_port != port:
         return False
     if address is not None:
         return _address(name) == address

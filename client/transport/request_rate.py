@@ -1,7 +1,7 @@
-"""Not asking too often: a token bucket of so many requests a second, and a burst above it.
+"""Client-side rate limiting of requests: a token bucket with a rate and a burst.
 
-Servers have their own fairness today, so a client is unlimited unless told otherwise. Watches are
-never held up; a request that is tried again counts again.
+API servers enforce priority and fairness themselves, so by default a client is not limited.
+Opening a watch is not limited either, but each retry of any request counts as another request.
 """
 
 import logging
@@ -12,26 +12,26 @@ from client.transport.request import Request
 
 log = logging.getLogger("apimachinery.client.rate")
 
-QUIET = 0.05
-"""A shorter wait is nobody's business."""
-LONG = 1.0
-"""A longer wait is a warning: somebody is going to wonder where the time goes."""
+MIN_LOGGED_DELAY = 0.05
+"""Seconds up to which a delay is not logged."""
+MIN_WARNING_DELAY = 1.0
+"""Seconds above which a delay is logged as a warning, because users notice it."""
 
 
 class RequestRateLimiter(Protocol):
     async def wait(self, request: Request) -> None:
-        """Return when *request* may be sent."""
+        """Wait until *request* may be sent."""
 
 
 class Unlimited:
-    """Every request may go at once."""
+    """Never delays a request."""
 
     async def wait(self, request: Request) -> None:
         return None
 
 
 class TokenBucket:
-    """*burst* requests at once, and *qps* more for each second."""
+    """Permits *burst* requests at once, and *qps* more per second."""
 
     def __init__(self, qps: float, burst: int, *, clock: Clock | None = None) -> None:
         if qps <= 0 or burst < 1:
@@ -46,20 +46,21 @@ class TokenBucket:
         now = self._clock.monotonic()
         self._tokens = min(self._burst, self._tokens + (now - self._last) * self._qps)
         self._last = now
-        # Below zero are those who wait: each knows its own moment, so they go in order.
+        # A negative balance counts the waiting requests. Each computes its own delay from it, so
+        # they are sent in order.
         self._tokens -= 1
         if self._tokens >= 0:
             return
         delay = -self._tokens / self._qps
         try:
             await self._clock.sleep(delay)
-        except BaseException:
+        except BaseException:  # a cancelled request returns its token
             self._tokens += 1
             raise
-        if delay > QUIET:
+        if delay > MIN_LOGGED_DELAY:
             log.log(
-                logging.WARNING if delay > LONG else logging.DEBUG,
-                "waited %.3fs because of this client's own limit of %g requests a second: %s %s",
+                logging.WARNING if delay > MIN_WARNING_DELAY else logging.DEBUG,
+                "waited %.3fs due to client-side rate limiting (%g requests per second): %s %s",
                 delay,
                 self._qps,
                 request.method,

@@ -1,7 +1,8 @@
-"""Trying again: which answers and failures allow it, and when.
+"""Retries: which responses and transport errors permit one, and after which delay.
 
-Only what is safe is repeated: an answer that says when to come back (429, or a server error with
-Retry-After), and a lost connection of a read. A write whose connection broke may have been done.
+A request is retried only if that is safe: if the response asks for it (429 or a server error, with
+a Retry-After header), or if the connection of a read was lost. A write is not repeated after its
+connection was lost, because the server may have executed it.
 """
 
 import random
@@ -17,23 +18,24 @@ from client.transport.transport import ConnectionLost, Headers, RequestTimeout, 
 T = TypeVar("T")
 
 MAX_RETRIES: Final = 10
-LOST_CONNECTION_WAIT: Final = 1.0
+LOST_CONNECTION_DELAY: Final = 1.0
+"""Seconds before a request whose connection was lost is retried."""
 
 
-def wait_after_answer(status: int, headers: Headers) -> float | None:
-    """Seconds after which an answer wants to be asked for again; None when it does not."""
+def retry_delay_after_response(status: int, headers: Headers) -> float | None:
+    """Return the seconds to wait before a retry, or None if the response permits no retry."""
     if status != 429 and status < 500:
         return None
     return retry_after_seconds(headers)
 
 
-def wait_after_failure(request: Request, error: TransportError) -> float | None:
-    """Seconds after which to try again what brought no answer; None when it must not be."""
+def retry_delay_after_error(request: Request, error: TransportError) -> float | None:
+    """Return the seconds to wait before a retry, or None if *request* must not be repeated."""
     if request.verb == "watch":
         retryable = isinstance(error, ConnectionLost | RequestTimeout)
     else:
         retryable = request.method == "GET" and isinstance(error, ConnectionLost)
-    return LOST_CONNECTION_WAIT if retryable else None
+    return LOST_CONNECTION_DELAY if retryable else None
 
 
 async def retry_on_conflict(
@@ -44,11 +46,14 @@ async def retry_on_conflict(
     jitter: float = 0.1,
     clock: Clock | None = None,
 ) -> T:
-    """Call *attempt* until it does not end in a Conflict; it must read again each time."""
-    ticking = clock or SystemClock()
+    """Call *attempt* up to *steps* times, until it does not raise Conflict; return its result.
+
+    *attempt* must read the object anew each time. Raises the Conflict of the last attempt.
+    """
+    clock = clock or SystemClock()
     for _ in range(steps - 1):
         try:
             return await attempt()
         except Conflict:
-            await ticking.sleep(wait * (1 + jitter * random.random()))
+            await clock.sleep(wait * (1 + jitter * random.random()))
     return await attempt()

@@ -1,8 +1,8 @@
-"""Sender: from a request to an answer, or to the error that it tells of.
+"""Sender: sends requests with credentials, rate limiting, timeouts and retries.
 
-The life of a request on this side: wait for the rate limit, add who is asking, send, ask the
-credentials again when they were refused, pass on warnings, try again where that is safe. What the
-bytes mean is not known here.
+For each request the sender waits for the rate limiter, adds the credentials, opens the request,
+renews the credentials after a 401, passes warnings to their handler, and retries where that is
+safe. It does not decode bodies, except for a Status that reports an error.
 """
 
 import asyncio
@@ -13,26 +13,27 @@ from dataclasses import dataclass
 from typing import Final
 
 from apimachinery.errors import APIError, from_status
-from client.auth.credentials import Anonymous, ClientIdentity, Credentials
+from client.auth.credentials import AnonymousCredentials, ClientIdentity, Credentials
 from client.runtime.clock import Clock, SystemClock
-from client.transport.error_responses import error_of, status_in
+from client.transport.error_responses import error_from_response, parse_status
 from client.transport.request import Pairs, Request
 from client.transport.request_rate import RequestRateLimiter, Unlimited
-from client.transport.retry import MAX_RETRIES, wait_after_answer, wait_after_failure
+from client.transport.retry import MAX_RETRIES, retry_delay_after_error, retry_delay_after_response
 from client.transport.transport import Headers, RequestTimeout, Response, Transport, TransportError
-from client.transport.warnings import LogWarnings, WarningHandler, parse_warnings
+from client.transport.warnings import WarningHandler, WarningLogger, parse_warnings
 
 log = logging.getLogger("apimachinery.client")
 
 TIMEOUT: Final = 60.0
-"""Seconds for one attempt; no server works longer on one request."""
-WATCH_IDLE: Final = 150.0
-"""Seconds without a byte after which a watch counts as dead; bookmarks come every minute."""
+"""Seconds for one attempt; API servers abort a request after this time too."""
+WATCH_IDLE_TIMEOUT: Final = 150.0
+"""Seconds without a byte after which a watch is considered dead; servers send a bookmark every
+minute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A successful answer."""
+    """A successful response, read completely."""
 
     status: int
     headers: Headers
@@ -50,7 +51,7 @@ class Sender:
         headers: Pairs = (),
         limiter: RequestRateLimiter | None = None,
         timeout: float = TIMEOUT,
-        watch_idle: float = WATCH_IDLE,
+        watch_idle_timeout: float = WATCH_IDLE_TIMEOUT,
         max_retries: int = MAX_RETRIES,
         warn: WarningHandler | None = None,
         observe: Callable[[Request, int], None] | None = None,
@@ -58,17 +59,20 @@ class Sender:
     ) -> None:
         self.transport = transport
         self.timeout = timeout
-        self.watch_idle = watch_idle
+        self.watch_idle_timeout = watch_idle_timeout
         self.clock = clock or SystemClock()
-        self._credentials = credentials or Anonymous()
+        self._credentials = credentials or AnonymousCredentials()
         self._headers = headers
         self._limiter = limiter or Unlimited()
         self._max_retries = max_retries
-        self._warn = warn or LogWarnings()
+        self._warn = warn or WarningLogger()
         self._observe = observe
 
     async def send(self, request: Request) -> Reply:
-        """The answer with its whole body; raises APIError or TransportError."""
+        """Send *request*, with retries, and return the response with its whole body.
+
+        Raises APIError if the server reports an error, and TransportError if there is no response.
+        """
         retries = _Retries(request, self._max_retries, self.clock)
         while True:
             await self._limiter.wait(request)
@@ -76,22 +80,24 @@ class Sender:
                 async with _deadline(request, self.timeout):
                     reply = await self._exchange(request)
             except TransportError as error:
-                await retries.again(error, wait_after_failure(request, error))
+                await retries.wait_or_raise(error, retry_delay_after_error(request, error))
                 continue
-            problem = _problem(request, reply)
-            if problem is None:
+            api_error = _error_in_reply(request, reply)
+            if api_error is None:
                 return reply
-            await retries.again(problem, wait_after_answer(reply.status, reply.headers))
+            delay = retry_delay_after_response(reply.status, reply.headers)
+            await retries.wait_or_raise(api_error, delay)
 
     async def stream(self, request: Request) -> Response | None:
-        """An open answer whose body is read as it comes; None when there will be none.
+        """Open a watch and return its response, whose body is then read with `read_chunk`.
 
-        Opening a watch is not held up by the rate limit, unless it is tried again. When the
-        server keeps cutting the connection or stays silent, that is a watch without events.
+        Only retries wait for the rate limiter. Returns None, which means a watch without events,
+        if every attempt ends in a lost connection or a timeout. Raises APIError if the server
+        reports an error, and TransportError for failures that are not retried.
         """
         retries = _Retries(request, self._max_retries, self.clock)
         while True:
-            if retries.failure is not None:
+            if retries.last_error is not None:
                 await self._limiter.wait(request)
             try:
                 async with _deadline(request, self.timeout):
@@ -100,24 +106,29 @@ class Sender:
                         return response
                     body = await _read(response)
             except TransportError as error:
-                wait = wait_after_failure(request, error)
-                if wait is not None and not retries.left:
-                    log.debug("watch of %s could not be opened: %s", request.path, error)
+                delay = retry_delay_after_error(request, error)
+                if delay is not None and not retries.left:
+                    log.debug("unable to open watch of %s: %s", request.path, error)
                     return None
-                await retries.again(error, wait)
+                await retries.wait_or_raise(error, delay)
                 continue
-            problem = error_of(request, response.status, response.headers, body)
-            await retries.again(problem, wait_after_answer(response.status, response.headers))
+            api_error = error_from_response(request, response.status, response.headers, body)
+            delay = retry_delay_after_response(response.status, response.headers)
+            await retries.wait_or_raise(api_error, delay)
 
-    async def chunk(self, response: Response) -> bytes:
-        """The next part of a stream; RequestTimeout when it is silent for too long."""
+    async def read_chunk(self, response: Response) -> bytes:
+        """Return the next chunk of a watch's body, which is empty at the end.
+
+        Raises RequestTimeout if no byte arrives within the idle timeout.
+        """
         try:
-            async with asyncio.timeout(self.watch_idle):
+            async with asyncio.timeout(self.watch_idle_timeout):
                 return await response.chunk()
         except TimeoutError as error:
             if isinstance(error, TransportError):
                 raise
-            raise RequestTimeout(f"the stream was silent for {self.watch_idle:g}s") from None
+            message = f"the watch received no data for {self.watch_idle_timeout:g}s"
+            raise RequestTimeout(message) from None
 
     async def aclose(self) -> None:
         await self.transport.aclose()
@@ -127,14 +138,14 @@ class Sender:
         return Reply(response.status, response.headers, await _read(response))
 
     async def _open(self, request: Request) -> Response:
-        """One attempt, or two when the first one's credentials were no longer good."""
+        """Open *request*; if the server rejects the credentials, renew them and open it again."""
         identity = await self._credentials.identity()
         response = await self._open_as(request, identity)
         if response.status == 401:
-            fresh = await self._credentials.renewed(identity)
-            if fresh is not None:
+            renewed = await self._credentials.renew(identity)
+            if renewed is not None:
                 response.close()
-                response = await self._open_as(request, fresh)
+                response = await self._open_as(request, renewed)
         if self._observe is not None:
             self._observe(request, response.status)
         for warning in parse_warnings(response.headers.all("warning")):
@@ -147,29 +158,30 @@ class Sender:
 
 
 class _Retries:
-    """How often one request may still be tried, and what went wrong last."""
+    """Counts the retries left for one request, and keeps its last error."""
 
     def __init__(self, request: Request, left: int, clock: Clock) -> None:
         self.left = left
-        self.failure: Exception | None = None
+        self.last_error: Exception | None = None
         self._request = request
         self._clock = clock
 
-    async def again(self, error: Exception, wait: float | None) -> None:
-        """Wait before the next attempt, or raise *error* when there is to be none."""
-        if wait is None or not self.left:
-            if self.failure is not None:
-                error.add_note(f"error from a previous attempt: {self.failure}")
+    async def wait_or_raise(self, error: Exception, delay: float | None) -> None:
+        """Wait *delay* seconds before a retry; raise *error* if none is permitted or left."""
+        if delay is None or not self.left:
+            if self.last_error is not None:
+                error.add_note(f"error from a previous attempt: {self.last_error}")
             raise error
         self.left -= 1
-        self.failure = error
-        log.debug("%s %s again in %gs: %s", self._request.method, self._request.path, wait, error)
-        await self._clock.sleep(wait)
+        self.last_error = error
+        method, path = self._request.method, self._request.path
+        log.debug("retrying %s %s in %gs: %s", method, path, delay, error)
+        await self._clock.sleep(delay)
 
 
 @asynccontextmanager
 async def _deadline(request: Request, timeout: float) -> AsyncIterator[None]:
-    """Bound one attempt, so that nobody waits for ever on a server that is gone."""
+    """Limit one attempt, so that a server that stopped responding does not block the caller."""
     seconds = request.timeout if request.timeout is not None else timeout
     try:
         async with asyncio.timeout(seconds):
@@ -177,7 +189,7 @@ async def _deadline(request: Request, timeout: float) -> AsyncIterator[None]:
     except TimeoutError as error:
         if isinstance(error, TransportError):
             raise
-        message = f"{request.method} {request.path}: no answer within {seconds:g}s"
+        message = f"{request.method} {request.path}: no response within {seconds:g}s"
         raise RequestTimeout(message) from None
 
 
@@ -189,9 +201,9 @@ async def _read(response: Response) -> bytes:
         raise
 
 
-def _problem(request: Request, reply: Reply) -> APIError | None:
-    """The error in an answer; a failed Status may hide behind a code of success."""
+def _error_in_reply(request: Request, reply: Reply) -> APIError | None:
+    """Return the error that *reply* reports, which may be a Status under a 2xx code."""
     if not 200 <= reply.status < 300:
-        return error_of(request, reply.status, reply.headers, reply.body)
-    found = status_in(reply.body)
-    return from_status(found) if found is not None and found.status == "Failure" else None
+        return error_from_response(request, reply.status, reply.headers, reply.body)
+    status = parse_status(reply.body)
+    return from_status(status) if status is not None and status.status == "Failure" else None

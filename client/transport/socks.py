@@ -1,7 +1,7 @@
-"""Connections through a SOCKS proxy, as people have who reach their cluster by `ssh -D`.
+"""SOCKS proxies, such as `ssh -D` provides for access to a cluster.
 
-The only file that knows aiohttp-socks, which is installed only if it is asked for
-(`pip install 'apimachinery[socks]'`). The proxy looks up the names of servers, as with kubectl.
+Only this module imports aiohttp-socks, an optional dependency
+(`pip install 'apimachinery[socks]'`). As with kubectl, the proxy resolves the server's host name.
 """
 
 from typing import Any, Final
@@ -21,12 +21,12 @@ DEFAULT_PORT: Final = 1080
 
 
 class SocksConnector(ProxyConnector):
-    """Makes connections by way of the proxy at a URL."""
+    """Opens connections through the proxy at a URL."""
 
     def __init__(self, proxy: str, **settings: Any) -> None:
         url = urlsplit(proxy)
         host, port = url.hostname or "", url.port or DEFAULT_PORT
-        self._said = f"proxy {url.scheme}://{host}:{port}"
+        self._description = f"proxy {url.scheme}://{host}:{port}"
         super().__init__(
             host,
             port,
@@ -41,6 +41,6 @@ class SocksConnector(ProxyConnector):
         try:
             return await super().connect(*arguments, **keywords)
         except ProxyTimeoutError as error:
-            raise RequestTimeout(f"{self._said}: {error}") from error
+            raise RequestTimeout(f"{self._description}: {error}") from error
         except (ProxyConnectionError, ProxyError) as error:
-            raise TransportError(f"{self._said}: {error}") from error
+            raise TransportError(f"{self._description}: {error}") from error

@@ -1,8 +1,9 @@
-"""TLS: whom to trust and who one is, as values, and the ssl context made of them.
+"""TLS: trusted authorities and client certificates as values, and the SSLContext built from them.
 
-Certificates and keys may come as text from a kubeconfig or a credential plugin. Python's ssl reads
-client certificates only from files; they are handed over in a file that has no name where the
-system can make one, and is removed at once where it cannot, so no key is left behind.
+Certificates and keys may be PEM text from a kubeconfig or a credential plugin, but Python's ssl
+module loads client certificates only from files. They are written to an anonymous in-memory file
+where the system supports that, otherwise to a temporary file removed at once, so that no key is
+left on disk.
 """
 
 import os
@@ -29,18 +30,21 @@ class ClientCertificate:
 
 @dataclass(frozen=True, slots=True)
 class TLS:
-    """How a server is recognised."""
+    """How to verify the server's certificate."""
 
     ca: bytes = b""
-    """PEM of the authorities to trust; empty means those of the system."""
+    """PEM of the trusted authorities; empty means those of the system."""
     insecure: bool = False
-    """Trust anybody."""
+    """Accept any certificate."""
     server_name: str = ""
-    """The name the server's certificate must have, when it is not the host's."""
+    """The name expected in the server's certificate, if it is not the host name."""
 
 
 def ssl_context(tls: TLS, certificate: ClientCertificate | None = None) -> ssl.SSLContext:
-    """The context for connections to one server as one client."""
+    """Build the context for connections to one server with one client certificate.
+
+    Raises ConfigError if the authorities or the certificate cannot be loaded.
+    """
     try:
         context = ssl.create_default_context(cadata=tls.ca.decode() if tls.ca else None)
     except (ssl.SSLError, ValueError) as error:
@@ -50,15 +54,15 @@ def ssl_context(tls: TLS, certificate: ClientCertificate | None = None) -> ssl.S
     if tls.insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    # Only HTTP/1.1 is spoken here; a server that could choose HTTP/2 must be told.
+    # NetworkTransport supports only HTTP/1.1, so ALPN must not negotiate HTTP/2.
     context.set_alpn_protocols(["http/1.1"])
     if certificate is not None:
-        _load(context, certificate)
+        _load_certificate(context, certificate)
     return context
 
 
-def _load(context: ssl.SSLContext, certificate: ClientCertificate) -> None:
-    with _as_file(certificate.certificate.rstrip() + b"\n" + certificate.key) as path:
+def _load_certificate(context: ssl.SSLContext, certificate: ClientCertificate) -> None:
+    with _temporary_file(certificate.certificate.rstrip() + b"\n" + certificate.key) as path:
         try:
             context.load_cert_chain(path, password=_no_password)
         except (ssl.SSLError, ValueError, OSError) as error:
@@ -66,12 +70,13 @@ def _load(context: ssl.SSLContext, certificate: ClientCertificate) -> None:
 
 
 def _no_password() -> str:
-    # Without this OpenSSL would ask on the terminal and wait.
+    # Without this callback OpenSSL would prompt on the terminal and block.
     raise ValueError("the private key is encrypted")
 
 
 @contextmanager
-def _as_file(data: bytes) -> Iterator[str]:
+def _temporary_file(data: bytes) -> Iterator[str]:
+    """Yield the path of a file with *data* that exists only in the block."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("client-certificate")
         try:
@@ -81,7 +86,7 @@ def _as_file(data: bytes) -> Iterator[str]:
         finally:
             os.close(descriptor)
         return
-    with tempfile.TemporaryDirectory() as directory:  # readable by nobody else
+    with tempfile.TemporaryDirectory() as directory:  # readable by this user only
         path = Path(directory) / "client.pem"
         path.write_bytes(data)
         yield str(path)

@@ -1,35 +1,36 @@
-"""What a transport is: something that carries a `Request` to a server and a `Response` back.
+"""Transport: sends a `Request` to a server and returns its `Response`.
 
-There are two, `network` for the network and `in_process` for an application in the same process;
-everything above them (credentials, retries, decoding) is written once. They raise TransportError
-and nothing else, so that nobody above needs to know which library failed.
+There are two transports, `NetworkTransport` and `ASGITransport` for an application in the same
+process; credentials, retries and decoding are built on top of either. Transports raise only
+TransportErrors, so that callers do not depend on the errors of an HTTP library.
 """
 
 from collections.abc import Iterable
 from typing import Protocol
 
+from apimachinery.serialization.media_types import strip_parameters
 from client.transport.request import Request
 from client.transport.tls import ClientCertificate
 
 
 class TransportError(ConnectionError):
-    """The server could not be asked, or its answer did not arrive."""
+    """The request could not be sent, or its response did not arrive."""
 
 
 class ConnectionRefused(TransportError, ConnectionRefusedError):
-    """Nobody listens where the server should be."""
+    """No process listens on the server's address."""
 
 
 class ConnectionLost(TransportError, ConnectionResetError):
-    """The connection ended before the answer did."""
+    """The connection was lost before the response was complete."""
 
 
 class RequestTimeout(TransportError, TimeoutError):
-    """The answer did not come in time."""
+    """The response did not arrive in time."""
 
 
 class Headers:
-    """The headers of an answer: names in any case, values in order."""
+    """The headers of a response; names are case-insensitive, values are kept in order."""
 
     __slots__ = ("_pairs",)
 
@@ -37,22 +38,22 @@ class Headers:
         self._pairs = [(name.lower(), value) for name, value in pairs]
 
     def get(self, name: str, default: str = "") -> str:
-        """The first value of a header."""
-        wanted = name.lower()
-        return next((value for found, value in self._pairs if found == wanted), default)
+        """Return the first value of a header."""
+        lowered = name.lower()
+        return next((value for header, value in self._pairs if header == lowered), default)
 
     def all(self, name: str) -> list[str]:
-        wanted = name.lower()
-        return [value for found, value in self._pairs if found == wanted]
+        lowered = name.lower()
+        return [value for header, value in self._pairs if header == lowered]
 
     @property
     def media_type(self) -> str:
-        """The type of the body, without its parameters."""
-        return self.get("content-type").partition(";")[0].strip().lower()
+        """The media type of the body, without its parameters."""
+        return strip_parameters(self.get("content-type"))
 
 
 class Response(Protocol):
-    """An answer whose head has arrived and whose body may still be coming."""
+    """A response whose headers have arrived; its body is read as it arrives."""
 
     @property
     def status(self) -> int: ...
@@ -61,24 +62,24 @@ class Response(Protocol):
     def headers(self) -> Headers: ...
 
     async def read(self) -> bytes:
-        """The whole body; the response is closed afterwards."""
+        """Read the whole body and close the response."""
 
     async def chunk(self) -> bytes:
-        """The next part of the body as it arrives; empty at its end."""
+        """Read the next chunk of the body as it arrives; an empty one marks the end."""
 
     def close(self) -> None:
-        """Let go of the connection; a waiting `chunk` ends. May be called again."""
+        """Release the connection and end a pending `chunk`; idempotent."""
 
 
 class Transport(Protocol):
-    """Carries requests."""
+    """Sends requests to one server."""
 
     async def open(
         self, request: Request, certificate: ClientCertificate | None = None
     ) -> Response:
-        """Send *request* and return when the head of the answer is there.
+        """Send *request* and return its response as soon as the headers have arrived.
 
-        Raises TransportError. Cancelling it lets go of the connection.
+        Raises TransportError. Cancellation releases the connection.
         """
 
     async def aclose(self) -> None:

@@ -1,7 +1,7 @@
-"""Warnings of a server: deprecated versions, unknown fields, what admission thinks.
+"""Server warnings: deprecated API versions, unknown fields, warnings of admission plugins.
 
-They come as `Warning: 299 - "text"` headers beside an answer that is otherwise a success, and go
-to a handler: a function of one warning. The usual one logs each text once.
+A server sends them as `Warning: 299 - "text"` headers of a response that is otherwise a success.
+The client passes each to a handler, a function of one warning; the default logs each text once.
 """
 
 import logging
@@ -13,8 +13,9 @@ from typing import Final, TypeAlias
 log = logging.getLogger("apimachinery.client.warnings")
 
 MISCELLANEOUS: Final = 299
-"""The only code that Kubernetes uses."""
-_REMEMBERED: Final = 1000
+"""The only warning code that Kubernetes uses."""
+_MAX_LOGGED_TEXTS: Final = 1000
+"""Distinct texts kept to suppress repetitions; the oldest is then forgotten and logged again."""
 
 _WARNING: Final = re.compile(
     r"\s*(\d{3})\s+(\S+)\s+\"((?:[^\"\\]|\\.)*)\"(?:\s+\"[^\"]*\")?\s*(?:,|$)", re.ASCII | re.DOTALL
@@ -23,7 +24,7 @@ _WARNING: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ServerWarning:
-    """One warning, and who gave it (`-` when nobody said)."""
+    """One warning, with its code and agent (`-` if the server names none)."""
 
     text: str
     code: int = MISCELLANEOUS
@@ -34,29 +35,25 @@ WarningHandler: TypeAlias = Callable[[ServerWarning], None]
 
 
 def parse_warnings(headers: Iterable[str]) -> Iterator[ServerWarning]:
-    """The warnings in some Warning headers; what is malformed is passed over."""
+    """Yield the warnings in the values of Warning headers; skip the rest of a malformed value."""
     for header in headers:
         position = 0
-        while found := _WARNING.match(header, position):
-            code, agent, text = found.groups()
+        while match := _WARNING.match(header, position):
+            code, agent, text = match.groups()
             yield ServerWarning(re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL), int(code), agent)
-            position = found.end()
+            position = match.end()
 
 
-class LogWarnings:
-    """Logs every text once."""
+class WarningLogger:
+    """The default warning handler; logs each text once."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, None] = {}
+        self._logged: dict[str, None] = {}  # a set ordered by insertion
 
     def __call__(self, warning: ServerWarning) -> None:
-        if warning.code != MISCELLANEOUS or not warning.text or warning.text in self._seen:
+        if warning.code != MISCELLANEOUS or not warning.text or warning.text in self._logged:
             return
-        if len(self._seen) >= _REMEMBERED:
-            del self._seen[next(iter(self._seen))]
-        self._seen[warning.text] = None
+        if len(self._logged) >= _MAX_LOGGED_TEXTS:
+            del self._logged[next(iter(self._logged))]
+        self._logged[warning.text] = None
         log.warning("%s", warning.text)
-
-
-def ignore_warnings(_: ServerWarning) -> None:
-    """A handler that does nothing."""

@@ -20,7 +20,7 @@ from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
-from apimachinery.serialization.serializer import JSON, PROTOBUF, YAML
+from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
 from apimachinery.testing import objects
 from apis.gadgets import GROUP, types, v1, v1beta1
 from apis.gadgets.register import add_to_scheme
@@ -35,7 +35,7 @@ DOCUMENT = b'{"apiVersion":"gadgets.example.io/v1","kind":"Gadget","spec":{"mode
 def scheme() -> Scheme:
     made = Scheme("test")
     add_to_scheme(made)
-    made.add_unversioned(GroupVersion("", "v1"), Status)
+    made.add(GroupVersion("", "v1"), Status, internal=True)
     return made
 
 

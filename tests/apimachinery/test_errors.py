@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from apimachinery import errors
 from apimachinery.codec import dump_json
-from apimachinery.errors import APIError, class_of, from_status
+from apimachinery.errors import APIError, error_class, from_status
 from apimachinery.fieldpath import Path, invalid, required
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
 from apimachinery.model.decoding import decode_json
@@ -189,7 +189,7 @@ def test_an_expired_list_can_tell_how_to_go_on() -> None:
 def test_a_reason_nobody_knows_is_judged_by_its_code(
     reason: str, code: int, cls: type[APIError]
 ) -> None:
-    assert class_of(reason, code) is cls
+    assert error_class(reason, code) is cls
 
 
 def test_what_a_status_says_is_kept_even_when_nobody_knows_it() -> None:

@@ -191,15 +191,6 @@ def test_every_type_has_words() -> None:
     assert all(kind.words for kind in ErrorType)
 
 
-def test_the_origin_is_not_printed() -> None:
-    error = field.invalid(SPEC, "a", "no")
-
-    marked = error.with_origin("format=ip")
-
-    assert (marked.origin, str(marked)) == ("format=ip", str(error))
-    assert error.origin == ""
-
-
 def test_errors_are_joined_into_one_message() -> None:
     first, second = field.required(Path("a")), field.required(Path("b"))
 

@@ -13,10 +13,7 @@ from apimachinery.mapper import (
     AmbiguousResource,
     AmbiguousSingular,
     DefaultMapper,
-    FirstHitMapper,
-    Mapper,
     Mapping,
-    MultiMapper,
     NoKindMatch,
     NoMatch,
     NoResourceMatch,
@@ -31,22 +28,16 @@ from apimachinery.resources import (
     ServedResource,
     from_aggregated_discovery,
     from_discovery,
-    from_scheme,
     guess_plural,
     guess_singular,
-    in_category,
 )
 from apimachinery.schema import (
     INTERNAL,
     GroupKind,
-    GroupResource,
     GroupVersion,
     GroupVersionKind,
     GroupVersionResource,
 )
-from apimachinery.scheme import Scheme
-from apis.gadgets import GROUP as GADGETS
-from apis.gadgets.register import add_to_scheme
 
 
 def served(version: str, kind: str, **more: Any) -> ServedResource:
@@ -89,13 +80,6 @@ ALL = (PODS, NODES, CORE_EVENTS, DEPLOYMENTS, OLD_DEPLOYMENTS, EVENTS, INGRESSES
 )
 def test_plurals_are_guessed_by_the_convention(kind: str, plural: str) -> None:
     assert guess_plural(kind) == plural
-
-
-def test_a_resource_is_named_after_its_kind() -> None:
-    guessed = ServedResource.guessed(GroupVersionKind("apps", "v1", "DaemonSet"))
-
-    assert (guessed.plural, guessed.singular) == ("daemonsets", "daemonset")
-    assert guessed.resource == resource("apps/v1/daemonsets")
 
 
 @pytest.mark.parametrize(
@@ -249,61 +233,6 @@ def test_priority_that_does_not_decide_lists_all_candidates() -> None:
     )
 
 
-def test_several_mappers_answer_as_one_and_say_nothing_twice() -> None:
-    mapper = MultiMapper(DefaultMapper([PODS, CORE_EVENTS]), DefaultMapper([EVENTS, PODS]))
-
-    assert mapper.resources_for(resource("//events")) == [CORE_EVENTS.resource, EVENTS.resource]
-    assert mapper.kinds_for(resource("//pods")) == [PODS.kind]
-    assert mapper.resource_for(resource("//pods")) == PODS.resource
-    assert mapper.mapping(GroupKind("", "Pod")).kind == PODS.kind
-    assert len(mapper.mappings(GroupKind("", "Pod"))) == 1
-    assert mapper.resource_singularizer("events") == "event"
-    with pytest.raises(AmbiguousResource):
-        mapper.kind_for(resource("//events"))
-
-
-def test_several_mappers_that_map_a_kind_differently_are_ambiguous() -> None:
-    mapper = MultiMapper(DefaultMapper([DEPLOYMENTS]), DefaultMapper([OLD_DEPLOYMENTS]))
-
-    with pytest.raises(AmbiguousKind):
-        mapper.mapping(GroupKind("apps", "Deployment"))
-    assert mapper.mapping(GroupKind("apps", "Deployment"), "v1beta1").kind == OLD_DEPLOYMENTS.kind
-
-
-def test_one_mapping_is_enough_even_if_another_mapper_cannot_decide() -> None:
-    undecided = PriorityMapper(DefaultMapper([DEPLOYMENTS, OLD_DEPLOYMENTS]), [])
-    kind = GroupKind("apps", "Deployment")
-
-    assert MultiMapper(undecided, DefaultMapper([DEPLOYMENTS])).mapping(kind).kind.version == "v1"
-    with pytest.raises(AmbiguousKind):
-        MultiMapper(undecided, DefaultMapper([PODS])).mapping(kind)
-
-
-@pytest.mark.parametrize("mapper", [MultiMapper(), FirstHitMapper(DefaultMapper([PODS]))])
-def test_several_mappers_that_all_miss_have_no_match(mapper: Mapper) -> None:
-    with pytest.raises(NoResourceMatch, match="no matches for g/v, Resource=x"):
-        mapper.resource_for(resource("g/v/x"))
-    with pytest.raises(NoResourceMatch):
-        mapper.kind_for(resource("g/v/x"))
-    with pytest.raises(NoKindMatch, match='no matches for kind "X" in group "g"'):
-        mapper.mapping(GroupKind("g", "X"))
-    with pytest.raises(NoKindMatch):
-        mapper.mappings(GroupKind("g", "X"))
-    with pytest.raises(NoResourceMatch):
-        mapper.resource_singularizer("x")
-
-
-def test_the_first_mapper_with_a_single_answer_gives_it() -> None:
-    undecided = DefaultMapper([CORE_EVENTS, EVENTS])
-    mapper = FirstHitMapper(DefaultMapper([PODS]), undecided, DefaultMapper([EVENTS]))
-
-    assert mapper.resource_for(resource("//events")) == EVENTS.resource
-    assert mapper.kind_for(resource("//events")) == EVENTS.kind
-    assert mapper.mapping(GroupKind("", "Event")).kind == CORE_EVENTS.kind
-    with pytest.raises(AmbiguousResource):
-        FirstHitMapper(undecided, DefaultMapper([PODS])).resource_for(resource("//events"))
-
-
 def test_short_names_are_expanded() -> None:
     mapper = mapper_for(ALL)
 
@@ -355,14 +284,6 @@ def test_the_usual_mapper_prefers_core_then_the_order_given() -> None:
     assert mapper.mapping(GroupKind("apps", "Deployment")).kind == OLD_DEPLOYMENTS.kind
     assert len(mapper.mappings(GroupKind("apps", "Deployment"))) == 2
     assert mapper.mapping(GroupKind("apps", "Deployment"), "v1").kind == DEPLOYMENTS.kind
-
-
-def test_a_category_lists_its_resources_once() -> None:
-    assert in_category(ALL, "all") == [
-        GroupResource("", "pods"),
-        GroupResource("apps", "deployments"),
-    ]
-    assert in_category(ALL, "nothing") == []
 
 
 GROUP_LIST: dict[str, Any] = {
@@ -569,30 +490,3 @@ def test_every_registered_resource_is_found_by_its_full_name(
         assert (
             mapper.resource_for(GroupVersionResource("", "", each.singular)).resource == each.plural
         )
-
-
-def test_a_mapper_can_be_built_from_the_groups_of_a_scheme() -> None:
-    scheme = Scheme("test")
-    add_to_scheme(scheme)
-    scheme.set_version_priority(GroupVersion(GADGETS, "v1"), GroupVersion(GADGETS, "v1beta1"))
-    mapper = mapper_for(from_scheme(scheme))
-
-    assert mapper.kind_for(GroupVersionResource(resource="gadgets")) == GroupVersionKind(
-        GADGETS, "v1", "Gadget"
-    )
-    assert mapper.mapping(GroupKind(GADGETS, "Gadget"), "v1beta1").resource == GroupVersionResource(
-        GADGETS, "v1beta1", "gadgets"
-    )
-
-
-def test_kinds_of_a_scheme_are_namespaced_unless_said_otherwise() -> None:
-    scheme = Scheme("test")
-    add_to_scheme(scheme)
-
-    scopes = {found.scope for found in from_scheme(scheme)}
-    cluster = {
-        found.scope for found in from_scheme(scheme, cluster_scoped=[GroupKind(GADGETS, "Gadget")])
-    }
-
-    assert scopes == {Scope.NAMESPACED}
-    assert cluster == {Scope.CLUSTER}

@@ -17,7 +17,7 @@ from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
 from apis.rbac.policy import User as Somebody
 from apiserver.auth.authorization import NO_OPINION
-from apiserver.auth.token_review import Reviewed
+from apiserver.auth.token_review import ReviewedToken
 from apiserver.group import Group
 
 
@@ -46,8 +46,8 @@ class NoAuthority:
 class NoTokens:
     """Knows nobody."""
 
-    async def review(self, token: str, audiences: Sequence[str]) -> Reviewed:
-        return Reviewed()
+    async def review(self, token: str, audiences: Sequence[str]) -> ReviewedToken:
+        return ReviewedToken()
 
 
 GROUPS: tuple[Group, ...] = (

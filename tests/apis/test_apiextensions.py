@@ -1,9 +1,7 @@
 """Definitions: the rules of schemas that the wire does not show one by one, and their names."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,15 +9,20 @@ import pytest
 
 from apimachinery.fieldpath import Path
 from apimachinery.protobuf import ProtobufCodec
-from apimachinery.schema import GroupResource
 from apimachinery.structural.structural_rules import validate_structural
+from apis.apiextensions.accepted_names import settle_names
 from apis.apiextensions.conditions import find, is_true
-from apis.apiextensions.controllers.definitions import DefinitionController
-from apis.apiextensions.controllers.naming import settle_names
-from apis.apiextensions.v1 import CustomResourceDefinition, JSONSchemaProps
+from apis.apiextensions.controllers.definition_names import DefinitionNamesController
+from apis.apiextensions.v1 import (
+    CustomResourceDefinition,
+    CustomResourceDefinitionVersion,
+    CustomResourceValidation,
+    JSONSchemaProps,
+)
 from apis.apiextensions.validation.cost import excess, nesting
 from apis.apiextensions.validation.rules import validate_rules
 from apis.apiextensions.validation.schema import validate_schema
+from tests.apis.controlled import ControlledServer, controlled_server
 from tests.apis.validating import decoded, messages
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
@@ -297,66 +300,68 @@ def test_approval_is_a_condition_in_the_groups_of_kubernetes() -> None:
     assert (condition.status, condition.message) == ("True", "approved in https://example.io/yes")
 
 
-class Stored:
-    """Definitions in memory; every call lets others run."""
-
-    def __init__(self, *definitions: CustomResourceDefinition) -> None:
-        self.known = {found.metadata.name: found for found in definitions}
-
-    async def get(self, name: str) -> CustomResourceDefinition | None:
-        await asyncio.sleep(0)
-        return self.known.get(name)
-
-    async def of_group(self, group: str) -> list[CustomResourceDefinition]:
-        await asyncio.sleep(0)
-        return [*self.known.values()]
-
-    async def update_status(self, definition: CustomResourceDefinition) -> CustomResourceDefinition:
-        await asyncio.sleep(0)
-        self.known[definition.metadata.name] = definition
-        return definition
-
-    async def update(self, definition: CustomResourceDefinition) -> CustomResourceDefinition:
-        raise NotImplementedError
-
-    def watch(self) -> AbstractAsyncContextManager[AsyncIterator[str]]:
-        raise NotImplementedError
+# Names, on a server
 
 
-class NoInstances:
-    def is_built_in(self, group: str) -> bool:
-        return False
-
-    def is_served(self, resource: GroupResource) -> bool:
-        return False
-
-    async def delete_all(self, resource: GroupResource) -> None: ...
-
-    async def remaining(self, resource: GroupResource) -> int:
-        return 0
+@pytest.fixture
+async def server() -> AsyncIterator[ControlledServer]:
+    async with controlled_server() as controlled:
+        yield controlled
 
 
-def having_kind(stored: Stored, kind: str) -> list[str]:
-    accepted = {name: found.status.accepted_names for name, found in stored.known.items()}
-    return [name for name, names in accepted.items() if names.kind == kind]
+def stored(plural: str, **names: Any) -> CustomResourceDefinition:
+    definition = crd(plural, **names)
+    schema = JSONSchemaProps(type="object")
+    validation = CustomResourceValidation(open_apiv3_schema=schema)
+    definition.spec.versions = [
+        CustomResourceDefinitionVersion(name="v1", served=True, storage=True, schema_=validation)
+    ]
+    return definition
 
 
-async def test_of_two_that_come_together_one_gets_the_name() -> None:
-    stored = Stored(crd("wheels", kind="Round"), crd("coins", kind="Round"))
-    controller = DefinitionController(stored, NoInstances(), now=lambda: NOW)
+async def having_kind(server: ControlledServer, kind: str) -> list[str]:
+    definitions = (await server.client.of(CustomResourceDefinition).list().all()).items
+    return [
+        definition.metadata.name
+        for definition in definitions
+        if definition.status.accepted_names.kind == kind
+    ]
 
-    await asyncio.gather(*map(controller.sync, stored.known))
 
-    assert len(having_kind(stored, "Round")) == 1
+async def test_of_two_that_come_together_one_gets_the_name(server: ControlledServer) -> None:
+    definitions = server.client.of(CustomResourceDefinition)
+    async with server.running(DefinitionNamesController(server.controllers_client)):
+        for plural in ("wheels", "coins"):
+            await definitions.create(stored(plural, kind="Round"))
+        for plural in ("wheels", "coins"):
+            await definitions.wait(
+                f"{plural}.example.io",
+                lambda definition: find(definition, "NamesAccepted") is not None,
+                timeout=10,
+            )
+
+    assert len(await having_kind(server, "Round")) == 1
 
 
-async def test_of_two_that_wait_for_a_name_one_gets_it() -> None:
-    stored = Stored(crd("wheels", kind="Round"), crd("coins", kind="Round"))
-    controller = DefinitionController(stored, NoInstances(), now=lambda: NOW)
+async def test_of_two_that_wait_for_a_name_one_gets_it(server: ControlledServer) -> None:
+    controller = DefinitionNamesController(server.controllers_client)
+    for plural in ("wheels", "coins"):
+        await server.client.of(CustomResourceDefinition).create(stored(plural, kind="Round"))
 
-    await controller.sync("balls.example.io")  # which had the name, and is gone
+    assert await controller.sync("balls.example.io")  # which had the name, and is gone
 
-    assert having_kind(stored, "Round") == ["wheels.example.io"]
+    assert await having_kind(server, "Round") == ["coins.example.io"]
+
+
+async def test_a_conflict_is_looked_at_again(server: ControlledServer) -> None:
+    await server.client.of(CustomResourceDefinition).create(stored("wheels"))
+    server.faults.update(CustomResourceDefinition, "status").conflict()
+    controller = DefinitionNamesController(server.controllers_client)
+
+    assert not await controller.sync("wheels.example.io")
+    assert await controller.sync("wheels.example.io")
+
+    assert await having_kind(server, "Wheel") == ["wheels.example.io"]
 
 
 # Protobuf

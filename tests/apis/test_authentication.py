@@ -8,7 +8,7 @@ from apimachinery.errors import BadRequest
 from apimachinery.schema import GroupVersionResource
 from apis.authentication import v1
 from apis.authentication.install import authentication_group
-from apiserver.auth.token_review import Reviewed
+from apiserver.auth.token_review import ReviewedToken
 from apiserver.auth.user import User
 from apiserver.context import RequestContext
 
@@ -20,17 +20,18 @@ INFO = v1.UserInfo(username="alice", uid="7", groups=["admins"], extra={"scopes"
 
 
 class OneToken:
-    async def review(self, token: str, audiences: Sequence[str]) -> Reviewed:
+    async def review(self, token: str, audiences: Sequence[str]) -> ReviewedToken:
         if token == "secret" and not audiences:
-            return Reviewed(ALICE, ("api",))
-        return Reviewed(error="why not")
+            return ReviewedToken(ALICE, ("api",))
+        return ReviewedToken(error="why not")
 
 
 async def review_token(token: str, *audiences: str) -> v1.TokenReview:
     (reviews,) = (r for r in authentication_group(OneToken()).resources if r.name == "tokenreviews")
     asked = v1.TokenReview(spec=v1.TokenReviewSpec(token=token, audiences=list(audiences)))
     assert reviews.answer is not None
-    answer: v1.TokenReview = await reviews.answer(CONTEXT, asked)
+    answer = await reviews.answer(CONTEXT, asked)
+    assert isinstance(answer, v1.TokenReview)
     return answer
 
 
@@ -40,6 +41,7 @@ async def test_who_am_i() -> None:
 
     answer = await reviews.answer(CONTEXT, v1.SelfSubjectReview())
 
+    assert isinstance(answer, v1.SelfSubjectReview)
     assert answer.status.user_info == INFO
 
 

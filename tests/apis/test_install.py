@@ -27,7 +27,7 @@ def test_the_class_of_a_resource_is_its_internal_one(group: Group, resource: Res
 
 @pytest.mark.parametrize(("group", "resource"), RESOURCES)
 def test_the_preferred_version_has_every_resource(group: Group, resource: Resource) -> None:
-    assert SCHEME.recognises(GroupVersion(group.name, group.versions[0]).with_kind(resource.kind))
+    assert SCHEME.recognizes(GroupVersion(group.name, group.versions[0]).with_kind(resource.kind))
 
 
 @pytest.mark.parametrize(("group", "resource"), RESOURCES)

@@ -10,7 +10,7 @@ from apimachinery.model.semantic_equality import differences
 from apimachinery.scalars.wire_types import INT32_MAX, INT32_MIN
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.scheme import Scheme
-from apimachinery.serialization.serializer import JSON, PROTOBUF
+from apimachinery.serialization.media_types import JSON, PROTOBUF
 from apimachinery.testing import Strategies, assert_roundtrip, objects
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from apiserver.app import DRAIN
-from apiserver.asgi import Server, application
+from apiserver import create_app
+from apiserver.asgi import Server
 from apiserver.config import ServerConfig
+from apiserver.http.exchange import DRAIN
 from apiserver.process.data_folder import prepare, read_admin_token
 from tests.apiserver.http.driver import Driver
 
@@ -31,7 +32,7 @@ def config(tmp_path: Path) -> ServerConfig:
 
 @pytest.fixture
 async def admin(config: ServerConfig) -> AsyncIterator[Driver]:
-    app = application(config)
+    app = create_app(config)
     await app.start()
     token = read_admin_token(prepare(config, now=datetime.now(UTC)))
     yield Driver(app, authorization=f"Bearer {token}")

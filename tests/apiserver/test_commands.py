@@ -259,7 +259,7 @@ def test_certificates_that_do_not_work_are_told(
 
     assert "ca.crt, .apiserver/serving.key: cannot be used to serve" in mismatch
     assert "cannot be used to serve" in no_key
-    assert no_ca.startswith("apiserver: --client-ca-file: it holds no certificates")
+    assert no_ca.startswith("apiserver: --client-ca-file: contains no certificates")
 
 
 def test_plain_http_for_everybody_is_refused(
@@ -281,22 +281,22 @@ def test_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_kubeconfig_needs_a_server_that_has_started(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "`apiserver serve` makes it on the first start" in told(capsys, "kubeconfig")
+    assert "`apiserver serve` creates it on the first start" in told(capsys, "kubeconfig")
 
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
         (["--user", "ann", "--expires", "soon"], "--expires: 'soon': must be a duration"),
-        (["--user", "ann", "--expires", "0s"], "must be longer than nothing"),
+        (["--user", "ann", "--expires", "0s"], "must be positive"),
         (["--user", "a" * 65], "1 to 64 bytes"),
-        (["--group", "g"], "--group: has a meaning only with --user"),
-        (["--token"], "--token: has a meaning only with --user"),
-        (["--expires", "1h"], "--expires: has a meaning only with --user"),
-        (["--merge"], "--merge: needs the file to merge into"),
-        (["--user", "ann", "--insecure-http"], "turns off; --token does not"),
-        (["--merge", "--output", "notes.yaml"], "cannot be merged into: it is not a kubeconfig"),
-        (["--merge", "--output", "broken.yaml"], "cannot be merged into: yaml: line"),
+        (["--group", "g"], "--group: only valid with --user"),
+        (["--token"], "--token: only valid with --user"),
+        (["--expires", "1h"], "--expires: only valid with --user"),
+        (["--merge"], "--merge: requires --output"),
+        (["--user", "ann", "--insecure-http"], "disables; use --token"),
+        (["--merge", "--output", "notes.yaml"], "cannot merge into it: not a kubeconfig"),
+        (["--merge", "--output", "broken.yaml"], "cannot merge into it: yaml: line"),
         (["--merge", "--output", "odd.yaml"], "users: must be a list of entries with a name"),
     ],
 )
@@ -345,7 +345,7 @@ preferences: {colors: true}
     assert made["users"][0] == {"name": "ann", "user": {"token": "secret"}}
     assert made["contexts"][1]["context"] == {"cluster": "apiserver", "user": "ann@apiserver"}
     assert (made["current-context"], made["preferences"]) == ("ann@apiserver", {"colors": True})
-    assert (made["kind"], file.stat().st_mode & 0o777) == ("ServerConfig", 0o600)
+    assert (made["kind"], file.stat().st_mode & 0o777) == ("Config", 0o600)
 
 
 def test_a_kubeconfig_can_be_added_to_a_file_that_is_not_there(started: Path) -> None:
@@ -415,7 +415,7 @@ def test_a_copy_does_not_write_over_objects_unless_told(
     fill("sqlite:///to.db", 1, b"old")
     copy = ("storage", "copy", "sqlite:///from.db", "sqlite:///to.db")
 
-    assert "--overwrite replaces them" in told(capsys, *copy)
+    assert "--overwrite to replace them" in told(capsys, *copy)
     assert set(stored("sqlite:///to.db").values()) == {b"old"}
 
     assert main([*copy, "--overwrite"]) == 0
@@ -425,7 +425,7 @@ def test_a_copy_does_not_write_over_objects_unless_told(
 def test_a_copy_of_nothing_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     error = told(capsys, "storage", "copy", "sqlite:///mistyped.db", "sqlite:///to.db")
 
-    assert error == "apiserver: the source holds no objects; is its URL right?\n"
+    assert error == "apiserver: the source has no objects; check its URL\n"
 
 
 def test_a_store_is_compacted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,17 +56,17 @@ def test_a_list_in_the_environment_has_commas() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "rule"),
     [
-        ("WORKERS", "many", "must be a whole number from 1 to 1024"),
-        ("WORKERS", "0", "must be a whole number from 1 to 1024"),
-        ("WORKERS", "٣", "must be a whole number from 1 to 1024"),
+        ("WORKERS", "many", "must be an integer from 1 to 1024"),
+        ("WORKERS", "0", "must be an integer from 1 to 1024"),
+        ("WORKERS", "٣", "must be an integer from 1 to 1024"),
         ("BIND", "6443", "must be HOST:PORT"),
-        ("BIND", "::1:6443", "an IPv6 address stands in brackets"),
-        ("BIND", "[a:b]:6443", "must be an IPv6 address"),
+        ("BIND", "::1:6443", "an IPv6 address must be in brackets"),
+        ("BIND", "[a:b]:6443", "only an IPv6 address"),
         ("BIND", "https://a:6443", "must be HOST:PORT"),
         ("BIND", "127.0.0.1:65536", "a port from 0 to 65535"),
         ("INSECURE_HTTP", "maybe", "must be true or false"),
         ("LOG_FORMAT", "xml", "must be one of text, json"),
-        ("TOKEN_AUTH_FILE", "/no/such/file", "there is no such file"),
+        ("TOKEN_AUTH_FILE", "/no/such/file", "file does not exist"),
         ("DATA_DIR", __file__, "is not a folder"),
     ],
 )

@@ -6,10 +6,11 @@ from time import perf_counter
 from apimachinery.schema import GroupResource
 from apis.gadgets.install import GADGETS
 from apis.rbac import GROUP
-from apiserver.app import create_app
+from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
 from apiserver.auth.user import AUTHENTICATED, MASTERS, User
+from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import Access
 from apiserver.controlplane.standard_server import standard_groups
 from apiserver.http.request_info import RequestInfo, request_info
@@ -27,14 +28,15 @@ def run() -> None:
 
 async def measure() -> None:
     access = Access()
-    app = create_app(
+    app = App(
         (GADGETS, *standard_groups(access)),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([]),
         authorizer=access.authorizer,
-        hooks=[lambda app: access.running(app.groups, [GADGETS])],
     )
     await app.start()
+    async with local_client(app) as client:
+        await access.start(app.groups, client, [GADGETS])
     bindings = GroupResource(GROUP, "rolebindings")
     made = 0
     print("microseconds for a decision")

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from apimachinery.apply import FieldManager, FieldSet, no_other_version, set_of
+from apimachinery.apply import FieldManager, FieldSet, field_set_of, no_other_version
 from apimachinery.apply.managed_fields import decode, encode
 from apimachinery.model.class_fields import shape_of
 from tests.benchmarks.pods import VERSION, PodV1, pod_document
@@ -31,7 +31,7 @@ def run() -> None:
     print(f"a document of {len(text)} bytes with {len(orjson.dumps(entries))} of managedFields;")
     print("microseconds, and how often the document is decoded from JSON in that time")
     unit = row("decode from JSON", lambda: orjson.loads(text), None)
-    row("set of its fields", lambda: set_of(pod, shape), unit)
+    row("set of its fields", lambda: field_set_of(pod, shape), unit)
     row("set from FieldsV1", lambda: FieldSet.from_fields_v1(fields), unit)
     row("set to FieldsV1", found.to_fields_v1, unit)
     row("managedFields both ways", lambda: encode(decode(entries)), unit)

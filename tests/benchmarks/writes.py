@@ -14,7 +14,7 @@ import orjson
 import uvloop
 
 from apis.core.install import CORE
-from apiserver.app import App, create_app
+from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
@@ -127,7 +127,7 @@ async def _seconds(step: Callable[[int], Awaitable[None]]) -> float:
 
 
 def _app(ownership: MakeOwnership | None) -> App:
-    return create_app(
+    return App(
         (CORE,),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([TokenAuthenticator({"root": User("root", "", (MASTERS,))})]),

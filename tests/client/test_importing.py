@@ -1,4 +1,4 @@
-"""What importing the client does: nothing, and little of it."""
+"""Importing the client has no side effects and loads no optional dependency."""
 
 import ast
 import subprocess
@@ -30,11 +30,13 @@ def test_importing_the_client_starts_and_configures_nothing_and_loads_little() -
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(CLIENT)))
 def test_it_logs_under_one_name_and_never_prints(path: Path) -> None:
     calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-    printed = [one for one in calls if isinstance(one.func, ast.Name) and one.func.id == "print"]
+    printed = [
+        call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"
+    ]
     named = [
-        ast.literal_eval(one.args[0])
-        for one in calls
-        if isinstance(one.func, ast.Attribute) and one.func.attr == "getLogger"
+        ast.literal_eval(call.args[0])
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "getLogger"
     ]
 
     assert not printed

@@ -70,5 +70,5 @@ def test_a_full_disk_is_told_and_survived(disk: Path, tmp_path: Path) -> None:
         assert again.code == 201
         assert checked == [("ok",)]
         assert names(kept) == stored | {"after"}
-        assert "database or disk is full; make room on the disk" in server.log
+        assert "database or disk is full; free space on the disk" in server.log
         assert "Traceback" not in server.log

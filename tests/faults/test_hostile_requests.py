@@ -12,10 +12,11 @@ import pytest
 import yaml
 
 from apis.core.bootstrap import create_bootstrap_objects
-from apiserver.app import App, create_app
+from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
+from apiserver.controlplane.local_client import local_client
 from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apis.groups import GROUPS
@@ -47,7 +48,7 @@ class Reply:
 
 @pytest.fixture
 async def app() -> AsyncIterator[App]:
-    made = create_app(
+    made = App(
         GROUPS,
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication(
@@ -57,7 +58,8 @@ async def app() -> AsyncIterator[App]:
         cache_limits=CacheLimits(wait=0.005),
     )
     await made.start()
-    await create_bootstrap_objects(made.groups, port=6443)
+    async with local_client(made) as client:
+        await create_bootstrap_objects(client, port=6443)
     yield made
     await made.stop()
 

@@ -1,4 +1,4 @@
-"""The wire contract of apiextensions.k8s.io/v1, which is also what the server thinks with."""
+"""Types of apiextensions.k8s.io/v1, which are also the internal types."""
 
 from apis.apiextensions.v1.definition import (
     CustomResourceColumnDefinition,

@@ -1,4 +1,4 @@
-"""What a v1 definition means by leaving something out."""
+"""Defaulting functions of apiextensions.k8s.io/v1."""
 
 from apis.apiextensions.v1.definition import (
     NO_CONVERSION,

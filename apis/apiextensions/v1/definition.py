@@ -1,4 +1,4 @@
-"""CustomResourceDefinition: a resource that exists because an object says so."""
+"""CustomResourceDefinition: an object that defines a resource."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""JSONSchemaProps: a schema as definitions write it. What it means: `apimachinery.structural`."""
+"""JSONSchemaProps: the schema in a definition; `apimachinery.structural` implements it."""
 
 from typing import Annotated, Any
 
@@ -65,7 +65,7 @@ class JSONSchemaProps(Model):
     max_properties: int | None = field(None, proto=21)
     min_properties: int | None = field(None, proto=22)
     required: list[str] = field(default_factory=list, proto=23, list_type="atomic")
-    # The other forms of these four, a list of schemas or a boolean, are not allowed in definitions,
+    # JSON Schema also allows a list of schemas or a boolean here; definitions may not use these,
     # except for `additionalProperties: true`.
     items: "JSONSchemaProps | None" = field(None, proto=(24, 1))
     all_of: "list[JSONSchemaProps]" = field(default_factory=list, proto=25, list_type="atomic")

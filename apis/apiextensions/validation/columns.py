@@ -1,4 +1,4 @@
-"""What makes printer columns and selectable fields wrong."""
+"""Validation of printer columns and selectable fields."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -25,11 +25,11 @@ def validate_columns(columns: Sequence[CustomResourceColumnDefinition], path: Pa
 def _validate_column(column: CustomResourceColumnDefinition, path: Path) -> FieldErrors:
     if not column.name:
         yield required(path.child("name"))
-    known = f"must be one of {','.join(COLUMN_TYPES)}"
+    supported = f"must be one of {','.join(COLUMN_TYPES)}"
     if not column.type:
-        yield required(path.child("type"), known)
+        yield required(path.child("type"), supported)
     elif column.type not in COLUMN_TYPES:
-        yield invalid(path.child("type"), column.type, known)
+        yield invalid(path.child("type"), column.type, supported)
     if column.format and column.format not in _FORMATS:
         rule = f"must be one of {','.join(_FORMATS)}"
         yield invalid(path.child("format"), column.format, rule)
@@ -53,14 +53,14 @@ def validate_selectable(version: CustomResourceDefinitionVersion, path: Path) ->
         if not text:
             yield required(here)
             continue
-        found = _schema_at(schema, text)
-        if found is None:
+        field_schema = _schema_at(schema, text)
+        if field_schema is None:
             rule = "is an invalid path: does not refer to a valid field"
             yield invalid(here, text, rule)
             continue
         if text.startswith(".metadata"):
             yield invalid(here, text, "must not point to fields in metadata")
-        if found.type not in ("string", "boolean", "integer"):
+        if field_schema.type not in ("string", "boolean", "integer"):
             rule = (
                 "must point to a field of type string, boolean or integer. Enum string fields and"
                 " strings with formats are allowed."

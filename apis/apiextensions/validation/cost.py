@@ -1,8 +1,8 @@
-"""How long a rule in CEL may take: a bound that is estimated before anybody can send anything.
+"""Cost estimation of CEL rules, at the time they are defined.
 
-Expressions have no loops but comprehensions (`all`, `exists`, `map`, `filter`), so what a rule can
-cost is how deep these are nested in it, and how long the lists are that the schema allows. A rule
-that could take too long is refused where it is defined, as in Kubernetes; the estimate is coarser.
+The only loops in CEL are comprehensions (`all`, `exists`, `map`, `filter`), so the cost of a rule
+depends on how deeply they nest and on the maximum length of the lists in the schema. A rule that
+could be too expensive is rejected with its definition, as in Kubernetes, whose estimate is finer.
 """
 
 import re
@@ -24,9 +24,9 @@ _ADVICE: Final = (
 
 
 def excess(rule: str, schema: Mapping[str, Any], *, times: int) -> str:
-    """What is wrong with a rule that may take too long, empty if it may not.
+    """Return the error message for a rule that is too expensive, or an empty string.
 
-    *times* is how often the rule is asked for one object.
+    *times* is how often the rule is evaluated per object.
     """
     depth = nesting(rule)
     estimate = min(times * max(longest(schema), 1) ** depth, UNBOUNDED ** max(depth, 1))
@@ -38,11 +38,11 @@ def excess(rule: str, schema: Mapping[str, Any], *, times: int) -> str:
 
 
 def nesting(rule: str) -> int:
-    """How deep comprehensions stand within each other."""
+    """Return how deeply comprehensions nest."""
     deepest, inside = 0, 0
     brackets: list[bool] = []
-    for found in _TOKEN.finditer(rule):
-        token = found[0]
+    for match in _TOKEN.finditer(rule):
+        token = match[0]
         if token == ")":
             if brackets:
                 inside -= brackets.pop()
@@ -54,15 +54,15 @@ def nesting(rule: str) -> int:
 
 
 def longest(schema: Mapping[str, Any]) -> int:
-    """The most items that any list or map can have, at or below a place of a schema."""
-    found = size(schema) or 0
+    """Return the maximum number of items of any list or map within *schema*."""
+    items = size(schema) or 0
     for part in _parts(schema):
-        found = max(found, longest(part))
-    return found
+        items = max(items, longest(part))
+    return items
 
 
 def size(schema: Mapping[str, Any]) -> int | None:
-    """The most items or entries a list or map can have; None for anything else."""
+    """Return the maximum number of items of a list or map; None for other types."""
     if schema.get("type") == "array":
         return int(schema.get("maxItems", UNBOUNDED))
     if schema.get("additionalProperties") or schema.get("x-kubernetes-preserve-unknown-fields"):

@@ -1,7 +1,7 @@
-"""What makes a definition wrong.
+"""Validation of CustomResourceDefinitions.
 
-Where all versions say the same (and so wherever there is only one), Kubernetes names the place
-as if it were said once for all of them: `spec.validation`, not `spec.versions[0].schema`.
+Where all versions are equal in some respect (and thus always with a single version), Kubernetes
+reports the path of the former top-level field: `spec.validation`, not `spec.versions[0].schema`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ APPROVED: Final = "api-approved.kubernetes.io"
 
 
 def validate_definition(definition: CustomResourceDefinition) -> FieldErrors:
-    """Everything wrong with a new definition."""
+    """Validate a new definition."""
     yield from _validate_spec(definition.spec)
     yield from validate_names(definition.status.accepted_names, Path("status", "acceptedNames"))
     yield from _validate_approval(definition)
@@ -43,7 +43,7 @@ def validate_definition(definition: CustomResourceDefinition) -> FieldErrors:
 def validate_definition_update(
     new: CustomResourceDefinition, old: CustomResourceDefinition
 ) -> FieldErrors:
-    """Everything wrong with a change of a definition."""
+    """Validate an update of a definition."""
     yield from _validate_spec(new.spec)
     before = old.spec
     if is_true(old, ESTABLISHED):
@@ -59,7 +59,7 @@ def validate_definition_update(
 
 
 def validate_stored_versions(definition: CustomResourceDefinition) -> FieldErrors:
-    """What is stored must stay readable."""
+    """Validate that every version in which objects are stored still exists."""
     path = Path("status", "storedVersions")
     stored = definition.status.stored_versions
     names = {version.name for version in definition.spec.versions}
@@ -156,7 +156,7 @@ def _said(
     each: str,
     of_all: str,
 ) -> Iterator[tuple[CustomResourceDefinitionVersion, Path]]:
-    """Every version that says something of its own, or the first where all say the same."""
+    """Yield each version, or only the first if all have equal values."""
     versions = spec.versions
     first = value(versions[0]) if versions else None
     if first and all(value(version) == first for version in versions):
@@ -190,7 +190,7 @@ def _validate_conversion(spec: CustomResourceDefinitionSpec) -> FieldErrors:
     conversion, path = spec.conversion, _SPEC.child("conversion")
     if conversion is None:
         return
-    # Webhooks are not called by this server, so a definition that relies on one is refused.
+    # This server calls no webhooks, so a definition that relies on one is rejected.
     yield from _validate_choice(conversion.strategy, path.child("strategy"), (NO_CONVERSION,))
     if conversion.webhook is not None and conversion.strategy == NO_CONVERSION:
         rule = "should not be set when strategy is not set to Webhook"
@@ -217,5 +217,5 @@ def _validate_approval(definition: CustomResourceDefinition) -> FieldErrors:
 
 
 def is_protected(group: str) -> bool:
-    """Whether a group is one of Kubernetes' own."""
+    """Return whether a group belongs to Kubernetes (`*.k8s.io`, `*.kubernetes.io`)."""
     return f".{group}".endswith((".k8s.io", ".kubernetes.io"))

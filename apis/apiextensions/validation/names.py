@@ -1,4 +1,4 @@
-"""What makes the names of a definition wrong."""
+"""Validation of the names of a definition."""
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid
 from apimachinery.names import is_dns1035_label

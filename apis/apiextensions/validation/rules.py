@@ -1,4 +1,4 @@
-"""What makes the rules of a schema in CEL wrong."""
+"""Validation of the CEL rules in a schema."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ _REASONS: Final = (
 
 
 def validate_rules(schema: Mapping[str, Any], path: Path) -> FieldErrors:
-    """Everything wrong with the rules of a schema that is right otherwise."""
+    """Validate the rules of an otherwise valid schema."""
     yield from _validate(schema, _Place(path))
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a schema stands, and the list or map above it whose parts have no identity."""
+    """The path of a schema, and its closest ancestor whose items cannot be correlated."""
 
     path: Path
     uncorrelated: Path | None = None
@@ -40,7 +40,7 @@ class _Place:
     ) -> "_Place":
         path = self.path.child(*names)
         lost = self.path if loses_identity and self.uncorrelated is None else self.uncorrelated
-        # However lists are nested, an object holds no more items than fit into it.
+        # The size limit of a request bounds the items of an object, however lists nest.
         often = min(self.times * (times or 1), UNBOUNDED)
         return _Place(path.key(key) if key else path, lost, often)
 
@@ -67,7 +67,7 @@ def _validate_rule(
     yield from problems
     if problems:
         return
-    # Imported on first use: few schemas have rules, and what runs them is large.
+    # Imported on first use: few schemas have rules, and the CEL library is large.
     from apimachinery.cel.program import InvalidExpression
     from apimachinery.cel.validation_rules import compile_rule
 
@@ -78,8 +78,10 @@ def _validate_rule(
         return
     if compiled.program.uses_old and place.uncorrelated is not None:
         where = place.uncorrelated
-        said = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {where}"
-        yield invalid(path.child("rule"), rule["rule"], said)
+        message = (
+            f"oldSelf cannot be used on the uncorrelatable portion of the schema within {where}"
+        )
+        yield invalid(path.child("rule"), rule["rule"], message)
     for name in ("rule", "messageExpression"):
         if problem := excess(rule.get(name, ""), schema, times=place.times):
             yield forbidden(path.child(name), problem)

@@ -1,4 +1,4 @@
-"""What makes the schema of a version wrong, beyond not being structural."""
+"""Validation of a version's schema, beyond being structural."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from apimachinery.fieldpath import (
     required,
 )
 from apimachinery.model.model import deep_copy
-from apimachinery.structural.node import META_FIELDS
+from apimachinery.structural.schema_node import META_FIELDS
 from apimachinery.structural.structural_rules import validate_structural
 from apimachinery.structural.structural_schema import Schema
 from apis.apiextensions.v1 import JSONSchemaProps
@@ -36,7 +36,7 @@ _NOT_AT_ROOT: Final = (
 
 
 def schema_document(schema: JSONSchemaProps) -> dict[str, Any]:
-    """A schema as the JSON that `apimachinery.structural` reads."""
+    """Return a schema as the JSON document that `apimachinery.structural` compiles."""
     document: dict[str, Any] = schema.model_dump(mode="json", by_alias=True)
     return document
 
@@ -51,9 +51,9 @@ def validate_schema(schema: JSONSchemaProps, path: Path, *, has_status: bool) ->
     if not problems:
         problems = list(_validate_defaults(document, path, root=True))
     yield from problems
-    found = list(_validate(schema, path, _Place(is_root=True)))
-    yield from found
-    if not problems and not found:
+    errors = list(_validate(schema, path, _Place(is_root=True)))
+    yield from errors
+    if not problems and not errors:
         yield from validate_rules(document, path)
 
 
@@ -74,7 +74,7 @@ def _validate_root(schema: JSONSchemaProps, path: Path) -> FieldErrors:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in a schema something stands."""
+    """The restrictions that apply at one place of a schema."""
 
     is_root: bool = False
     in_metadata: bool = False
@@ -231,16 +231,16 @@ def _validate_key(items: JSONSchemaProps, key: str, path: Path) -> FieldErrors:
     if schema.type in ("array", "object"):
         rule = "must be a scalar type if parent array's x-kubernetes-list-type is map"
         yield invalid(path.child("type"), items.type, rule)
-    said = "this property is in x-kubernetes-list-map-keys, so it"
+    prefix = "this property is in x-kubernetes-list-map-keys, so it"
     if key not in items.required and schema.default is None:
-        rule = f"{said} must have a default or be a required property"
+        rule = f"{prefix} must have a default or be a required property"
         yield required(path.child("default"), rule)
     if schema.nullable:
-        yield forbidden(path.child("nullable"), f"{said} cannot be nullable")
+        yield forbidden(path.child("nullable"), f"{prefix} cannot be nullable")
 
 
 def _validate_defaults(schema: dict[str, Any], path: Path, *, root: bool = False) -> FieldErrors:
-    """A default must be a value that could have been sent."""
+    """Validate that each default is itself valid."""
     for name, part in (schema.get("properties") or {}).items():
         if not (root and name in META_FIELDS):
             yield from _validate_defaults(part, path.child("properties").key(name))

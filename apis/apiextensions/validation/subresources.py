@@ -1,4 +1,4 @@
-"""What makes the subresources of a version wrong."""
+"""Validation of a version's subresources."""
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid, required
 from apis.apiextensions.v1 import CustomResourceSubresources
@@ -28,7 +28,7 @@ def validate_subresources(subresources: CustomResourceSubresources, path: Path) 
 
 
 def validate_simple_path(text: str, path: Path) -> FieldErrors:
-    """A path of names with a dot before each."""
+    """Validate a path of field names, each preceded by a dot."""
     if not text:
         yield invalid(path, text, "must not be empty")
     elif not text.startswith("."):

@@ -1,4 +1,4 @@
-"""The wire contract of coordination.k8s.io/v1, which is also what the server thinks with."""
+"""Types of coordination.k8s.io/v1, which are also the internal types."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field

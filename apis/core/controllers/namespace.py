@@ -1,135 +1,129 @@
-"""The namespace controller: empties namespaces that are being deleted, then lets go of them.
+"""Namespace controller: empties terminating namespaces, then removes their finalizer.
 
-Deleting a namespace only marks it. This loop deletes what is in it, waits for whoever has put
-finalizers on that, says in the status what it waits for, and takes the `kubernetes` finalizer off
-once nothing is left; with that the namespace is gone.
-
-Every step starts from what is stored, so it does not matter how often it runs, after which
-restart, or in how many workers at the same time: whoever comes second finds the work done.
+Deleting a namespace only marks it. This controller deletes its contents, waits for the finalizers
+on them, reports in the status what it waits for, and removes the `kubernetes` finalizer once
+nothing is left; the server then removes the namespace.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Final
 
-from apimachinery.errors import APIError, Conflict, NotFound
-from apimachinery.meta.types import ObjectMeta
-from apimachinery.scalars.time import now as present
-from apimachinery.schema import GroupVersionResource
+from apimachinery.errors import APIError, Conflict, MethodNotAllowed, NotFound
+from apimachinery.meta.types import PartialObjectMetadata
+from apimachinery.resources import Scope, ServedResource
+from apimachinery.scalars.time import now as current_time
 from apis.core.controllers.namespace_conditions import Findings, set_conditions
-from apis.core.controllers.revisits import FIRST_DELAY, LAST_DELAY, Revisits
 from apis.core.v1.namespace import FINALIZER_KUBERNETES, TERMINATING, Namespace
+from client.client import AsyncClient
+from client.controller.context import Context
+from client.controller.manager import Manager
+from client.controller.metadata_source import MetadataChange, MetadataSource
+from client.controller.reconciler import NamespacedName, Result
+from client.interface import ResourceClient
+from client.workqueue.rate_limiters import ExponentialFailure
 
+WORKERS: Final = 8
+RETRY_DELAYS: Final = (0.1, 10.0)
+"""Seconds before the first and between the last attempts at a namespace, doubling in between."""
 
-class Namespaces(Protocol):
-    """What the controller does to namespaces. Writes raise Conflict and NotFound."""
-
-    async def get(self, name: str) -> Namespace | None:
-        """The newest state of a namespace."""
-
-    async def update_status(self, namespace: Namespace) -> Namespace: ...
-
-    async def finalize(self, namespace: Namespace) -> Namespace: ...
-
-    def watch(self) -> AbstractAsyncContextManager[AsyncIterator[Namespace]]:
-        """Every namespace there is, then every one that changes.
-
-        It may end whenever it likes: the controller then starts over, and so sees everything
-        again from time to time.
-        """
-
-
-class Contents(Protocol):
-    """What the controller does to what is in a namespace."""
-
-    def resources(self) -> Iterable[GroupVersionResource]:
-        """The resources whose objects have namespaces and can be deleted, each in one version."""
-
-    async def delete_all(self, resource: GroupVersionResource, namespace: str) -> None:
-        """Begin to delete every object; dependents are not orphaned."""
-
-    async def remaining(
-        self, resource: GroupVersionResource, namespace: str
-    ) -> Sequence[ObjectMeta]:
-        """What is there in the newest state, metadata only."""
+Resources = Callable[[], Awaitable[Sequence[ServedResource]]]
+"""Returns the resources that can be listed and deleted, each in one version."""
 
 
 class NamespaceController:
-    """Run `run()` in one worker or in all of them."""
+    """Reconciles each terminating namespace; *resources* returns what it may contain."""
 
     def __init__(
         self,
-        namespaces: Namespaces,
-        contents: Contents,
+        client: AsyncClient,
+        resources: Resources,
         *,
-        now: Callable[[], datetime] = present,
-        first_delay: float = FIRST_DELAY,
-        last_delay: float = LAST_DELAY,
+        now: Callable[[], datetime] = current_time,
     ) -> None:
-        self._namespaces = namespaces
-        self._contents = contents
+        self._client = client
+        self._resources = resources
         self._now = now
-        self._revisits = Revisits(
-            "emptying namespace", self.sync, first_delay=first_delay, last_delay=last_delay
-        )
 
-    async def run(self) -> None:
-        """Empty namespaces until cancelled."""
-        await self._revisits.run(self._follow)
+    def add_to(self, manager: Manager) -> None:
+        manager.controller(
+            Namespace,
+            name="namespace",
+            source=MetadataSource(self._namespaces, _if_terminating, name="namespaces"),
+            workers=WORKERS,
+            rate_limiter=ExponentialFailure(*RETRY_DELAYS),
+        )(self._reconcile)
 
     async def sync(self, name: str) -> bool:
-        """Do what can be done for one namespace now; False if it must be looked at again."""
+        """Do for one namespace what can be done now; return False to be called again."""
         try:
             return await self._sync(name)
         except NotFound:
             return True
         except Conflict:
-            # Somebody else wrote it: look at what they made of it.
-            return False
+            return False  # another writer was faster: look at the result
 
-    async def _follow(self, tasks: asyncio.TaskGroup) -> None:
-        async with self._namespaces.watch() as seen:
-            async for namespace in seen:
-                if namespace.metadata.deletion_timestamp is not None:
-                    self._revisits.wake(namespace.metadata.name, tasks)
+    async def _reconcile(self, ctx: Context[Namespace]) -> Result | None:
+        return None if await self.sync(ctx.name) else Result(requeue=True)
+
+    @property
+    def _namespaces(self) -> ResourceClient[Namespace]:
+        return self._client.of(Namespace, resource="namespaces", namespaced=False, api_version="v1")
 
     async def _sync(self, name: str) -> bool:
         namespace = await self._namespaces.get(name)
-        if namespace is None or namespace.metadata.deletion_timestamp is None:
+        if namespace.metadata.deletion_timestamp is None:
             return True
         if namespace.status.phase != TERMINATING:
-            namespace = namespace.deep_copy()
             namespace.status.phase = TERMINATING
-            namespace = await self._namespaces.update_status(namespace)
+            namespace = await self._namespaces.status.update(namespace)
         if FINALIZER_KUBERNETES not in namespace.spec.finalizers:
-            return True  # others hold it up, and they will let go by themselves
+            return True  # finalizers of others remain, and whoever removes the last ends it
         findings = await self._empty(name)
-        namespace = namespace.deep_copy()
         if set_conditions(namespace.status, findings, self._now()):
-            namespace = (await self._namespaces.update_status(namespace)).deep_copy()
+            namespace = await self._namespaces.status.update(namespace)
         if not findings.empty:
             return False
         namespace.spec.finalizers.remove(FINALIZER_KUBERNETES)
-        await self._namespaces.finalize(namespace)
+        await self._namespaces.subresource("finalize", Namespace).update(namespace)
         return True
 
     async def _empty(self, name: str) -> Findings:
-        """Delete what is in a namespace and say what is left."""
+        """Delete the contents of a namespace and return what is left."""
         findings = Findings()
         try:
-            resources = list(self._contents.resources())
+            resources = await self._resources()
         except APIError as error:
             findings.discovery_error = str(error)
             return findings
         for resource in resources:
+            if resource.scope is not Scope.NAMESPACED:
+                continue
             try:
-                left = await self._contents.remaining(resource, name)
-                if left:
-                    await self._contents.delete_all(resource, name)
-                    left = await self._contents.remaining(resource, name)
-                findings.add(resource, [meta.finalizers for meta in left])
+                await self._empty_of(resource, name, findings)
             except APIError as error:
                 findings.errors.append(str(error))
         return findings
+
+    async def _empty_of(self, resource: ServedResource, name: str, findings: Findings) -> None:
+        contents = self._client.of(
+            PartialObjectMetadata,
+            namespace=name,
+            resource=resource.plural,
+            api_version=str(resource.kind.group_version),
+        ).metadata
+        if not (await contents.page(limit=1)).items:
+            return
+        try:
+            await contents.delete_collection(options={"propagation": "Background"})
+        except MethodNotAllowed:
+            async for obj in contents.list():
+                uid = obj.metadata.uid
+                await contents.delete(obj.metadata.name, uid=uid, propagation="Background")
+        async for page in contents.list().pages():
+            findings.add(resource.resource, [obj.metadata.finalizers for obj in page.items])
+
+
+def _if_terminating(change: MetadataChange) -> Iterable[NamespacedName]:
+    if not change.deleted and change.metadata.deletion_timestamp is not None:
+        yield NamespacedName("", change.metadata.name)

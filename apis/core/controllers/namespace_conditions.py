@@ -1,6 +1,6 @@
-"""What the namespace controller says about a namespace that is being emptied.
+"""Conditions of a terminating namespace, in Kubernetes' words.
 
-There are five conditions, in Kubernetes' words. Each is always there: False while all is well.
+There are five. Each is always present, and False while there is no problem.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ CONTENT_FAILURE: Final = "NamespaceDeletionContentFailure"
 CONTENT_REMAINING: Final = "NamespaceContentRemaining"
 FINALIZERS_REMAINING: Final = "NamespaceFinalizersRemaining"
 
-_WELL: Final[Mapping[str, tuple[str, str]]] = {
+_NORMAL: Final[Mapping[str, tuple[str, str]]] = {
     DISCOVERY_FAILURE: ("ResourcesDiscovered", "All resources successfully discovered"),
     GROUP_VERSION_FAILURE: ("ParsedGroupVersions", "All legacy kube types successfully parsed"),
     CONTENT_FAILURE: (
@@ -32,7 +32,7 @@ _WELL: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(slots=True)
 class Findings:
-    """What was found when a namespace was to be emptied."""
+    """The result of an attempt to empty a namespace."""
 
     discovery_error: str = ""
     errors: list[str] = field(default_factory=list)
@@ -41,11 +41,11 @@ class Findings:
 
     @property
     def empty(self) -> bool:
-        """Whether everything was looked at and nothing is left."""
+        """Whether every resource was examined and nothing is left."""
         return not (self.discovery_error or self.errors or self.remaining)
 
     def add(self, resource: GroupVersionResource, finalizers: Sequence[Sequence[str]]) -> None:
-        """Remember objects of a resource that are still there, by the finalizers of each."""
+        """Count the remaining objects of a resource, given the finalizers of each."""
         if finalizers:
             self.remaining[resource] += len(finalizers)
         for names in finalizers:
@@ -53,23 +53,23 @@ class Findings:
 
 
 def set_conditions(status: NamespaceStatus, findings: Findings, now: datetime) -> bool:
-    """Bring the conditions up to date; tell whether anything changed."""
+    """Update the conditions; return whether anything changed."""
     problems = _problems(findings)
     changed = False
-    for kind, well in _WELL.items():
-        reason, message = problems.get(kind, well)
+    for kind, normal in _NORMAL.items():
+        reason, message = problems.get(kind, normal)
         changed |= _set(status, kind, "True" if kind in problems else "False", reason, message, now)
     return changed
 
 
 def _problems(findings: Findings) -> dict[str, tuple[str, str]]:
-    """Type of a condition that is True -> its reason and message."""
-    found: dict[str, tuple[str, str]] = {}
+    """Return the reason and the message of each condition that is True, by its type."""
+    problems: dict[str, tuple[str, str]] = {}
     if findings.discovery_error:
-        found[DISCOVERY_FAILURE] = ("DiscoveryFailed", findings.discovery_error)
+        problems[DISCOVERY_FAILURE] = ("DiscoveryFailed", findings.discovery_error)
     if findings.errors:
         listed = ", ".join(sorted(findings.errors))
-        found[CONTENT_FAILURE] = (
+        problems[CONTENT_FAILURE] = (
             "ContentDeletionFailed",
             f"Failed to delete all resource types, {len(findings.errors)} remaining: {listed}",
         )
@@ -80,7 +80,7 @@ def _problems(findings: Findings) -> dict[str, tuple[str, str]]:
                 for resource, count in findings.remaining.items()
             )
         )
-        found[CONTENT_REMAINING] = (
+        problems[CONTENT_REMAINING] = (
             "SomeResourcesRemain",
             f"Some resources are remaining: {listed}",
         )
@@ -91,19 +91,19 @@ def _problems(findings: Findings) -> dict[str, tuple[str, str]]:
                 for name, count in findings.finalizers.items()
             )
         )
-        found[FINALIZERS_REMAINING] = (
+        problems[FINALIZERS_REMAINING] = (
             "SomeFinalizersRemain",
             f"Some content in the namespace has finalizers remaining: {listed}",
         )
-    return found
+    return problems
 
 
 def _set(
     status: NamespaceStatus, kind: str, value: str, reason: str, message: str, now: datetime
 ) -> bool:
-    for known in status.conditions:
-        if known.type == kind:
-            return _update(known, value, reason, message, now)
+    for condition in status.conditions:
+        if condition.type == kind:
+            return _update(condition, value, reason, message, now)
     status.conditions.append(
         NamespaceCondition(
             type=kind, status=value, reason=reason, message=message, last_transition_time=now
@@ -113,11 +113,11 @@ def _set(
 
 
 def _update(
-    known: NamespaceCondition, value: str, reason: str, message: str, now: datetime
+    condition: NamespaceCondition, value: str, reason: str, message: str, now: datetime
 ) -> bool:
-    if (known.status, known.reason, known.message) == (value, reason, message):
+    if (condition.status, condition.reason, condition.message) == (value, reason, message):
         return False
-    if known.status != value:
-        known.last_transition_time = now
-    known.status, known.reason, known.message = value, reason, message
+    if condition.status != value:
+        condition.last_transition_time = now
+    condition.status, condition.reason, condition.message = value, reason, message
     return True

@@ -1,4 +1,4 @@
-"""ConfigMap: texts and bytes by key, for programs to be configured with."""
+"""ConfigMap: configuration data, as text or bytes by key."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import field

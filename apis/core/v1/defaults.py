@@ -1,4 +1,4 @@
-"""What a v1 document means by leaving something out."""
+"""Defaulting functions of core/v1."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ _WITH_ADDRESS: Final = (CLUSTER_IP, NODE_PORT, LOAD_BALANCER)
 
 
 def set_namespace_defaults(namespace: Namespace) -> None:
-    # A name that is still to be generated gets its label when the object is prepared.
+    # With generateName the label is set later, when the strategy prepares the object.
     if namespace.metadata.name:
         namespace.metadata.labels[NAME_LABEL] = namespace.metadata.name
 

@@ -1,4 +1,4 @@
-"""Event: something that happened to an object, for people to read. Kept for an hour."""
+"""Event: a report about an object, for people to read. Events expire after an hour."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field

@@ -1,4 +1,4 @@
-"""Namespace: a space in which names are unique, and which is emptied before it is removed."""
+"""Namespace: the scope of object names; its content is deleted before it is removed."""
 
 from typing import Final
 

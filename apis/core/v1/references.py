@@ -1,4 +1,4 @@
-"""How one object names another."""
+"""References from one object to another."""
 
 from apimachinery.model.model import Model, field
 

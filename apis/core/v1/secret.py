@@ -1,4 +1,4 @@
-"""Secret: like a ConfigMap, for what not everybody may read."""
+"""Secret: confidential data by key."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ class Secret(Object):
 
 
 def merge_string_data(secret: Secret) -> None:
-    """Move the texts into the data; where both have a key the text wins."""
+    """Move `stringData` into `data`, overwriting equal keys."""
     for key, text in secret.string_data.items():
         secret.data[key] = text.encode("utf-8", "surrogatepass")
     secret.string_data = {}

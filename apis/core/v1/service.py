@@ -215,12 +215,12 @@ class Service(Object):
 
 
 def is_headless(service: Service) -> bool:
-    """Whether a service has no address on purpose."""
+    """Return whether the service is headless: `clusterIP: None`."""
     return service.spec.cluster_ips == [HEADLESS]
 
 
 def is_externally_accessible(service: Service) -> bool:
-    """Whether traffic from outside can reach a service."""
+    """Return whether the service accepts external traffic."""
     spec = service.spec
     return spec.type in (NODE_PORT, LOAD_BALANCER) or (
         spec.type == CLUSTER_IP and bool(spec.external_ips)
@@ -228,6 +228,6 @@ def is_externally_accessible(service: Service) -> bool:
 
 
 def needs_health_check(service: Service) -> bool:
-    """Whether a balancer must ask nodes if they have programs of a service."""
+    """Return whether load balancers must health-check nodes for local endpoints."""
     spec = service.spec
     return spec.type == LOAD_BALANCER and spec.external_traffic_policy == "Local"

@@ -1,4 +1,4 @@
-"""ServiceAccount: a user that is a program."""
+"""ServiceAccount: the identity of a program."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import field

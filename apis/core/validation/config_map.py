@@ -1,4 +1,4 @@
-"""What makes a ConfigMap wrong, and the rules it shares with Secrets."""
+"""Validation of ConfigMaps, and the rules shared with Secrets."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -23,7 +23,7 @@ def validate_config_map(config: ConfigMap) -> FieldErrors:
         yield from validate_data_key(key, Path("binaryData"))
     texts = sum(len(value.encode("utf-8", "surrogatepass")) for value in config.data.values())
     if texts + size_of(config.binary_data.values()) > DATA_MAX:
-        # An empty name: the whole object is too long, not one of its fields.
+        # The empty path: the total size is too large, not a single field.
         yield too_long(Path(""), DATA_MAX)
 
 
@@ -44,7 +44,7 @@ def validate_data_key(key: str, path: Path) -> FieldErrors:
 def validate_frozen(
     still_immutable: bool | None, fields: Mapping[str, tuple[Any, Any]]
 ) -> FieldErrors:
-    """Check that an immutable object stays so and keeps its (new, old) fields."""
+    """Validate that an immutable object stays immutable, with equal (new, old) *fields*."""
     rule = "field is immutable when `immutable` is set"
     if not still_immutable:
         yield forbidden(Path("immutable"), rule)

@@ -1,7 +1,7 @@
-"""What makes an event wrong.
+"""Validation of events.
 
-Events of core/v1 are old and many, so little is asked of them; one that has an `eventTime` was
-written by a newer reporter and must be complete.
+Few rules apply to core/v1 events, for the sake of old reporters. An event with an `eventTime` comes
+from a newer reporter and must be complete.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ _MESSAGE_MAX: Final = 1024
 
 
 def validate_event(event: Event, *, reporter: str = "reportingComponent") -> FieldErrors:
-    """Everything wrong with an event; *reporter* is what the group calls who reports it."""
+    """Validate an event; *reporter* is the group's name of the reporting controller's field."""
     if event.event_time is None:
         yield from _validate_old(event)
     else:
@@ -26,7 +26,7 @@ def validate_event(event: Event, *, reporter: str = "reportingComponent") -> Fie
 
 def _validate_old(event: Event) -> FieldErrors:
     about, namespace = event.involved_object.namespace, event.metadata.namespace
-    # Old clients report on objects without a namespace in "default".
+    # Old clients put events about cluster-scoped objects into "default".
     if namespace not in ((about,) if about else ("", "default")):
         yield _other_namespace(event)
 

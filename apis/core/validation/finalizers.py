@@ -1,4 +1,4 @@
-"""Names of finalizers: kinds of the core group ask more of them than others do."""
+"""Validation of finalizers: core kinds have stricter rules than others."""
 
 from typing import Final
 
@@ -12,13 +12,13 @@ _FINALIZERS: Final = Path("metadata", "finalizers")
 
 
 def validate_finalizers(metadata: ObjectMeta) -> FieldErrors:
-    """Check the finalizers of an object; that they are qualified names is checked for all kinds."""
+    """Validate finalizers; that they are qualified names is checked for every kind elsewhere."""
     for position, name in enumerate(metadata.finalizers):
         yield from validate_finalizer(name, _FINALIZERS.index(position))
 
 
 def validate_finalizer(name: str, path: Path) -> FieldErrors:
-    """Check that a finalizer without a domain is one that Kubernetes knows."""
+    """Validate that a finalizer without a domain is one of Kubernetes' own."""
     if "/" not in name and name not in _STANDARD:
         rule = "name is neither a standard finalizer name nor is it fully qualified"
         yield invalid(path, name, rule)

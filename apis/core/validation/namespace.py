@@ -1,4 +1,4 @@
-"""What makes a namespace wrong, and a change of its status or of its finalizers."""
+"""Validation of namespaces, and of updates of their status and finalizers."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ def validate_namespace(namespace: Namespace) -> FieldErrors:
 
 
 def validate_namespace_status_update(new: Namespace) -> FieldErrors:
-    """Check that the phase says what the deletion timestamp says."""
+    """Validate that the phase agrees with the deletion timestamp."""
     path = Path("status", "Phase")
     if new.metadata.deletion_timestamp is None:
         if new.status.phase != ACTIVE:

@@ -1,4 +1,4 @@
-"""What makes a Secret wrong: bad keys, too much data, or not what its type promises."""
+"""Validation of Secrets: keys, total size, and the keys that the type requires."""
 
 import json
 from typing import Final
@@ -65,7 +65,7 @@ def _validate_json(secret: Secret, key: str) -> FieldErrors:
     if key not in secret.data:
         yield required(_DATA.key(key))
     elif problem := _json_problem(secret.data[key]):
-        # What is in a secret does not go into a message.
+        # Error messages must not contain secret data.
         yield invalid(_DATA.key(key), "<secret contents redacted>", problem)
 
 

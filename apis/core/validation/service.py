@@ -1,7 +1,7 @@
-"""What makes a service wrong, apart from its addresses, which `service_addresses` looks at.
+"""Validation of services; addresses are in `service_addresses`, ports in `service_ports`.
 
-Kubernetes sets aside addresses and ports before it validates. Nothing is set aside here, so a
-balancer's `healthCheckNodePort` may be left out where Kubernetes would have filled it in.
+Kubernetes allocates addresses and ports before validation. Nothing is allocated here, so
+`healthCheckNodePort` of a load balancer may be unset where Kubernetes would have set it.
 """
 
 from typing import Final
@@ -125,7 +125,7 @@ def _validate_by_type(service: Service) -> FieldErrors:
 
 def _validate_external_name(name: str) -> FieldErrors:
     path = _SPEC.child("externalName")
-    # A final dot says that the name is complete.
+    # A trailing dot marks a fully qualified name.
     host = name.removesuffix(".")
     if not host:
         yield required(path)

@@ -1,7 +1,7 @@
-"""What makes the addresses of a service wrong: cluster IPs, their families, external IPs.
+"""Validation of service addresses: cluster IPs, IP families, external IPs.
 
-A service may gain and lose its second address and family. The first stays what it is, unless the
-service becomes, or was, one that has no address at all.
+An update may add or remove the secondary address and family. The primary one is immutable, unless
+the service becomes, or was, of type ExternalName.
 """
 
 import ipaddress
@@ -44,7 +44,7 @@ def validate_cluster_ips(service: Service, path: Path) -> FieldErrors:
     yield from errors
     if len(spec.cluster_ips) > 2:
         yield invalid(path.child("clusterIPs"), spec.cluster_ips, "may only hold up to 2 values")
-    # More about addresses that are none would only confuse.
+    # Further errors about invalid addresses would be noise.
     if not errors:
         yield from _validate_together(service, path.child("clusterIPs"))
 
@@ -109,7 +109,7 @@ def _validate_together(service: Service, path: Path) -> FieldErrors:
     if len(families) > 1 and len(set(families)) == 1:
         rule = "may specify no more than one IP for each IP family"
         yield invalid(path, spec.cluster_ips, rule)
-    # There may be more addresses than families, and the other way round.
+    # The two lists may differ in length.
     for position, (found, wanted) in enumerate(zip(families, spec.ip_families, strict=False)):
         if wanted in (IPV4, IPV6) and found != wanted:
             rule = f"expected an {wanted} value as indicated by `ipFamilies[{position}]`"
@@ -154,7 +154,7 @@ def _validate_release(spec: ServiceSpec, what: str) -> FieldErrors:
 
 
 def family_of(address: str) -> str:
-    """The family of an address that is one."""
+    """Return the IP family of a valid address."""
     return IPV4 if is_ipv6(address) else IPV6
 
 
@@ -187,7 +187,7 @@ def _is_link_local_multicast(address: _Address) -> bool:
 
 
 def _parse(address: str) -> _Address:
-    """An address that `is_ip` accepts; Python alone refuses zeros before decimal numbers."""
+    """Parse an address that `is_ip` accepts; Python rejects leading zeros, Kubernetes does not."""
     head, colon, tail = address.rpartition(":")
     if "." in tail:
         tail = ".".join(str(int(number)) for number in tail.split("."))

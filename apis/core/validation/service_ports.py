@@ -1,4 +1,4 @@
-"""What makes the ports of a service wrong, each alone and all together."""
+"""Validation of service ports, individually and for duplicates."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -37,7 +37,7 @@ def validate_ports(spec: ServiceSpec, path: Path) -> FieldErrors:
     for position, port in _repeated(spec.ports, by="node_port"):
         yield duplicate(path.index(position).child("nodePort"), port.node_port)
     for position, port in _repeated(spec.ports, by="port"):
-        # What repeats is the pair, so the pair is shown.
+        # The duplicate is the pair of number and protocol, so the message shows both.
         shown = {"port": port.port, "protocol": port.protocol}
         yield duplicate(path.index(position), shown)
 
@@ -73,7 +73,7 @@ def _validate_target(target: IntOrString, path: Path) -> FieldErrors:
 
 
 def _repeated(ports: list[ServicePort], *, by: str) -> Iterator[tuple[int, ServicePort]]:
-    """Ports whose number was there before with the same protocol; 0 of a node is no number."""
+    """Yield ports that repeat a number and protocol; an unset (0) node port never repeats."""
     seen: set[tuple[str, int]] = set()
     for position, port in enumerate(ports):
         key = (port.protocol, getattr(port, by))

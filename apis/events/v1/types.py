@@ -1,4 +1,4 @@
-"""The wire contract of events.k8s.io/v1; what the server thinks with is the event of core."""
+"""Types of events.k8s.io/v1; the internal type is the event of core."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field

@@ -1,4 +1,4 @@
-"""v1 counts the timeout in seconds; the rest of a gadget has the same shape inside."""
+"""Conversion of v1: the timeout in seconds; everything else has the internal shape."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The wire contract of gadgets.example.io/v1."""
+"""Types of gadgets.example.io/v1."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field

@@ -1,4 +1,4 @@
-"""What a v1beta1 document means by leaving something out."""
+"""Defaulting functions of gadgets.example.io/v1beta1."""
 
 from apis.gadgets import v1beta1
 

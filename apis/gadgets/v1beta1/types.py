@@ -1,4 +1,4 @@
-"""The wire contract of gadgets.example.io/v1beta1: older, and without parts."""
+"""Types of gadgets.example.io/v1beta1, which has no parts."""
 
 from datetime import timedelta
 

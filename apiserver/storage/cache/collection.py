@@ -1,7 +1,7 @@
-"""The objects of one resource as the watch cache knows them: now, and in the recent past.
+"""Collection: the cached objects of one resource, at the newest and at recent revisions.
 
-Everything here is synchronous. A read cannot see half of a change, and a list is one snapshot,
-simply because nothing else runs meanwhile.
+Everything here is synchronous: no other task runs in between, so a read never sees half of a
+change, and a list is one snapshot.
 """
 
 import asyncio
@@ -14,39 +14,40 @@ from sortedcontainers import SortedDict
 
 from apiserver.storage.cache.entry import Entry, EntrySelection, View, make_entry
 from apiserver.storage.cache.fanout import Fanout
-from apiserver.storage.cache.initial_list import Filling
+from apiserver.storage.cache.initial_list import InitialList
 from apiserver.storage.cache.window import Transition, Window
 from apiserver.storage.interface import Record, StoredChange
 from apiserver.storage.keys import InvalidStorageKey, ResourceKeys, after_prefix
 
 Overlay = Mapping[str, Entry | None]
-"""What differs from now: the entry as it was, None if there was none."""
+"""The differences from the newest state: the entry as it was, None if it did not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionListing:
-    """Some objects in the order of their keys, all from one snapshot."""
+    """Entries in the order of their keys, all from one snapshot."""
 
     entries: list[Entry]
     revision: int
-    """The revision of the whole store that this is a snapshot of."""
+    """The revision of the store at which the snapshot was taken."""
     more: bool = False
-    """Whether keys follow the last entry; with a selector they need not match it."""
+    """Whether more keys follow the last entry; with a selector, they may not match it."""
     remaining: int | None = None
-    """How many objects follow; None if that cannot be known without looking at them."""
+    """The number of objects that follow; None if counting them would require a scan."""
 
     @property
     def next_start(self) -> str:
-        """The least key after the last entry, where the next page starts."""
+        """The smallest key after the last entry, where the next page starts."""
         return self.entries[-1].record.key + "\0"
 
 
 class Collection:
-    """The entries of one resource, its window and its watchers.
+    """The entries of one resource, its window of changes and its watchers.
 
-    It is filled from a list and lives on the changes that follow. The feed may begin before the
-    list: what it tells of that time changes no entry, but is remembered and told to watchers like
-    anything else, so that a watch from before this process began can go on.
+    A collection is filled from a list and then updated by the changes that follow. The feed may
+    start before the list: changes of that time do not change any entry, but they enter the window
+    and are sent to watchers like all others, so that a watch from before the start of this process
+    can resume.
     """
 
     def __init__(self, keys: ResourceKeys, view: View, *, window: Window, fanout: Fanout) -> None:
@@ -56,101 +57,105 @@ class Collection:
         self.fanout = fanout
         self.filled = asyncio.Event()
         self.changed = 0
-        """The revision of the last change: a list at any later one reads the same."""
+        """The revision of the last change: a list at any later revision is the same."""
         self.lists = 0
-        """How often it was filled from a list; only in between does the window tell all changes."""
+        """How often it was filled from a list; the window has all changes only since the last."""
         self._entries = SortedDict()
-        self._filling = Filling(0, most=window.most)
+        self._initial_list = InitialList(0, max_changes=window.max_changes)
         self._listed = 0
-        # While the feed tells what happened before the list: what is to change once more.
+        # While the feed replays changes from before the list: the entries that will change again.
         self._past: dict[str, Entry] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    # Filling
+    # Initial list
 
     def begin(
-        self, revision: int, *, after: int | None = None, waiting: Iterable[StoredChange] = ()
+        self, revision: int, *, after: int | None = None, pending: Iterable[StoredChange] = ()
     ) -> None:
-        """Expect a list, and every change after *after* (or *revision*), from *waiting* on.
+        """Expect a list, and every change after *after* (or *revision*), starting with *pending*.
 
-        Watchers cannot go on, they might have missed something; nothing is known before *revision*.
+        All watches end as Expired, because they may have missed changes: no change before
+        *revision* is available.
         """
         self.filled.clear()
         start = revision if after is None else after
-        self._filling = Filling(start, most=self.window.most, waiting=waiting)
+        self._initial_list = InitialList(
+            start, max_changes=self.window.max_changes, pending=pending
+        )
         self.fanout.end_all(expired_at=revision)
 
     def list_at(self, revision: int) -> None:
-        """Expect the first part of a list at *revision*."""
-        self._filling.list_at(revision)
+        """Expect the first page of a list at *revision*."""
+        self._initial_list.list_at(revision)
 
     def stage(self, records: Iterable[Record]) -> None:
-        """Take a part of the list; what is known already is not looked at again."""
-        staged = self._filling.staged
+        """Add a page of the list; entries that are already cached are reused."""
+        staged = self._initial_list.staged
         for record in records:
-            known = self._entries.get(record.key)
-            if known is not None and known.record.revision == record.revision:
-                staged[record.key] = known
-            elif self._locate(record.key) is not None:
+            cached = self._entries.get(record.key)
+            if cached is not None and cached.record.revision == record.revision:
+                staged[record.key] = cached
+            elif self._split(record.key) is not None:
                 staged[record.key] = make_entry(record, self.view)
 
     def finish(self) -> None:
-        """The list is complete; what waits is to be applied with `catch_up`."""
-        filling = self._filling
-        staged, newer = filling.complete()
+        """Complete the list; `catch_up` then applies the pending changes."""
+        initial = self._initial_list
+        staged, newer = initial.complete()
         for change in newer:
-            before = staged.pop(change.key, None)
-            entry = self._entry_of(change, before)
-            if entry is not None and self._locate(change.key) is not None:
+            previous = staged.pop(change.key, None)
+            entry = self._entry_of(change, previous)
+            if entry is not None and self._split(change.key) is not None:
                 staged[change.key] = entry
         self._entries = SortedDict(staged)
         self._past = {}
-        self._listed = self.changed = filling.listed
+        self._listed = self.changed = initial.listed
         self.lists += 1
-        self.window.reset(filling.start)
+        self.window.reset(initial.start)
 
-    def catch_up(self, now: float, *, most: int) -> bool:
-        """Apply some of what has waited; whether that was all and the collection is filled."""
-        for change in self._filling.take(most):
-            self._follow(change, now)
-        if not self._filling:
+    def catch_up(self, now: float, *, max_changes: int) -> bool:
+        """Apply some pending changes; return whether the collection is now filled."""
+        for change in self._initial_list.take(max_changes):
+            self._apply(change, now)
+        if not self._initial_list:
             self.filled.set()
         return self.filled.is_set()
 
-    # Following
+    # Changes
 
     def apply(self, change: StoredChange, now: float) -> None:
-        """Take one change from the feed and tell the watchers."""
+        """Apply one change of the feed and notify the watchers."""
         if self.filled.is_set():
-            self._follow(change, now)
+            self._apply(change, now)
         else:
-            self._filling.add(change)
+            self._initial_list.add(change)
 
-    def _follow(self, change: StoredChange, now: float) -> None:
-        place = self._locate(change.key)
-        if place is None:
+    def _apply(self, change: StoredChange, now: float) -> None:
+        parts = self._split(change.key)
+        if parts is None:
             return
         past = change.revision <= self._listed
-        old, new = self._recall(change) if past else self._replace(change)
+        old, new = self._reconstruct(change) if past else self._replace(change)
         if old is None and new is None:
             return
-        # The words of an entry that is kept anyhow, not those of the change, which then can go.
+        # Use the strings of the entry, which is kept anyway, so that those of the change can be
+        # freed.
         source = change if new is None else new.record
         transition = Transition(
             source.key,
-            namespace=place[0],
+            namespace=parts[0],
             old=old,
             new=new,
             revision=source.revision,
-            seen=now,
+            observed=now,
         )
         self.window.append(transition)
         self.fanout.publish(transition)
 
     def _replace(self, change: StoredChange) -> tuple[Entry | None, Entry | None]:
-        """Let *change* happen to the entries."""
+        """Apply *change* to the entries."""
         old: Entry | None = self._entries.get(change.key)
         new = self._entry_of(change, old)
         if new is not None:
@@ -160,11 +165,12 @@ class Collection:
         self.changed = change.revision
         return old, new
 
-    def _recall(self, change: StoredChange) -> tuple[Entry | None, Entry | None]:
-        """What *change* was, of which the entries are the outcome already."""
+    def _reconstruct(self, change: StoredChange) -> tuple[Entry | None, Entry | None]:
+        """Return the entries before and after a *change* that the list already includes."""
         old = self._past.pop(change.key, None)
         if old is None and change.previous is not None:
-            # Nobody is told when that was written, and the feed does not know.
+            # The feed does not include the revision of the previous value, and no watcher is sent
+            # it.
             old = make_entry(Record(change.key, change.previous, 0, change.created), self.view)
         current: Entry | None = self._entries.get(change.key)
         if current is not None and current.record.revision == change.revision:
@@ -174,44 +180,44 @@ class Collection:
             self._past[change.key] = new
         return old, new
 
-    def _entry_of(self, change: StoredChange, before: Entry | None) -> Entry | None:
+    def _entry_of(self, change: StoredChange, previous: Entry | None) -> Entry | None:
         if change.value is None:
             return None
         record = Record(change.key, change.value, change.revision, change.created)
-        return make_entry(record, self.view, before=before)
+        return make_entry(record, self.view, previous=previous)
 
-    def _locate(self, key: str) -> tuple[str, str] | None:
+    def _split(self, key: str) -> tuple[str, str] | None:
         try:
             return self.keys.split(key)
         except InvalidStorageKey:
-            return None  # somebody else's, under our prefix
+            return None  # not an object: written by another program under our prefix
 
-    # Reading
+    # Reads
 
-    def knows(self, revision: int) -> bool:
-        """Whether the state at *revision*, which has happened, can be told from here."""
+    def covers(self, revision: int) -> bool:
+        """Return whether the state at *revision*, not in the future, can be read from here."""
         return revision >= max(self.window.start, self._listed)
 
     def single_key(self, selection: EntrySelection) -> str | None:
-        """The one key that can match, if there is only one."""
+        """Return the only key that can match, None if there may be several."""
         if selection.name is None or (self.keys.namespaced and selection.namespace is None):
             return None
         try:
             return self.keys.object_key(selection.name, namespace=selection.namespace or "")
         except InvalidStorageKey:
-            return None  # no object has such a name, and a scan will not find one
+            return None  # no object can have such a name, and a scan will not match any
 
     def prefix_of(self, selection: EntrySelection) -> str:
-        """What every key that can match begins with."""
+        """Return the prefix of all keys that can match."""
         if selection.namespace is None:
             return self.keys.prefix
         return self.keys.namespace_prefix(selection.namespace)
 
     def entry(self, key: str, *, revision: int | None = None) -> Entry | None:
-        """The entry of *key* now, or as it was at a revision that `knows` says is known."""
+        """Return the entry of *key* now, or at a *revision* that the collection covers."""
         overlay = self._overlay(revision)
-        found: Entry | None = overlay[key] if key in overlay else self._entries.get(key)
-        return found
+        entry: Entry | None = overlay[key] if key in overlay else self._entries.get(key)
+        return entry
 
     def select(
         self,
@@ -222,24 +228,24 @@ class Collection:
         limit: int = 0,
         revision: int | None = None,
     ) -> CollectionListing:
-        """The matching entries now, at *current*, or as they were at *revision*."""
-        at = current if revision is None else revision
+        """List the matching entries at the *current* revision, or as of *revision*."""
+        snapshot = current if revision is None else revision
         key = self.single_key(selection)
         if key is not None:
             entry = self.entry(key, revision=revision)
-            chosen = entry is not None and key >= start and selection.matches(entry)
-            return CollectionListing([entry] if entry is not None and chosen else [], at)
+            matches = entry is not None and key >= start and selection.matches(entry)
+            return CollectionListing([entry] if entry is not None and matches else [], snapshot)
         prefix = self.prefix_of(selection)
         lower, upper = max(prefix, start), after_prefix(prefix)
         overlay = self._overlay(revision)
-        candidates = self._between(lower, upper, overlay)
+        candidates = self._range(lower, upper, overlay)
         entries = list(islice(self._matching(selection, candidates), limit or None))
         if not limit or len(entries) < limit or next(candidates, None) is None:
-            return CollectionListing(entries, at, remaining=0)
+            return CollectionListing(entries, snapshot, remaining=0)
         if selection.selective or selection.name is not None:
-            return CollectionListing(entries, at, more=True)
+            return CollectionListing(entries, snapshot, more=True)
         remaining = self._count(lower, upper, overlay) - len(entries)
-        return CollectionListing(entries, at, more=True, remaining=remaining)
+        return CollectionListing(entries, snapshot, more=True, remaining=remaining)
 
     def _matching(self, selection: EntrySelection, candidates: Iterator[Entry]) -> Iterator[Entry]:
         if selection.name is not None:
@@ -247,12 +253,14 @@ class Collection:
             candidates = (entry for entry in candidates if split(entry.record.key)[1] == name)
         return filter(selection.matches, candidates) if selection.selective else candidates
 
-    def _between(self, lower: str, upper: str, overlay: Overlay) -> Iterator[Entry]:
-        now = self._entries.irange(lower, upper, inclusive=(True, False))
+    def _range(self, lower: str, upper: str, overlay: Overlay) -> Iterator[Entry]:
+        newest_keys = self._entries.irange(lower, upper, inclusive=(True, False))
         if not overlay:
-            return map(self._entries.__getitem__, now)
-        then = sorted(key for key, entry in overlay.items() if entry and lower <= key < upper)
-        keys = merge(filterfalse(overlay.__contains__, now), then)
+            return map(self._entries.__getitem__, newest_keys)
+        overlay_keys = sorted(
+            key for key, entry in overlay.items() if entry and lower <= key < upper
+        )
+        keys = merge(filterfalse(overlay.__contains__, newest_keys), overlay_keys)
         return (overlay.get(key) or self._entries[key] for key in keys)
 
     def _count(self, lower: str, upper: str, overlay: Overlay) -> int:

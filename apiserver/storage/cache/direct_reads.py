@@ -1,6 +1,6 @@
-"""Reads that go past the cache: an old revision it has forgotten, or a feed that lags behind.
+"""Direct reads: bypass the cache for a revision it no longer covers, or while the feed lags.
 
-They cost a round trip each, look at every record they return, and keep nothing.
+Each costs a round trip, decodes every record it returns, and caches nothing.
 """
 
 from apiserver.storage.cache.collection import Collection, CollectionListing
@@ -10,19 +10,19 @@ from apiserver.storage.interface import Backend, Compacted, FutureRevision, KeyP
 from apiserver.storage.keys import InvalidStorageKey
 
 PAGE = 500
-"""Records asked for at once when a selector decides how many are needed."""
+"""Records fetched at once when a selector decides how many are needed."""
 
 
 async def direct_entry(
     backend: Backend, collection: Collection, key: str, *, revision: int | None
 ) -> Entry | None:
-    """One object now, or at *revision*."""
+    """Read one object, newest or as of *revision*."""
     if revision is None:
         record = await backend.get(key)
         return make_entry(record, collection.view) if record else None
     page = await _range(backend, key, start=key, limit=1, revision=revision)
-    found = [record for record in page.records if record.key == key]
-    return make_entry(found[0], collection.view) if found else None
+    matching = [record for record in page.records if record.key == key]
+    return make_entry(matching[0], collection.view) if matching else None
 
 
 async def direct_listing(
@@ -34,20 +34,20 @@ async def direct_listing(
     limit: int,
     revision: int | None,
 ) -> CollectionListing:
-    """What `Collection.select` answers, with the same meaning, read from the backend."""
+    """List objects with the semantics of `Collection.select`, read from the backend."""
     prefix = collection.single_key(selection) or collection.prefix_of(selection)
     exact = not selection.selective and selection.name is None
     entries: list[Entry] = []
     while True:
-        wanted = limit - len(entries) if limit and exact else limit and max(limit, PAGE)
-        page = await _range(backend, prefix, start=start, limit=wanted, revision=revision)
+        page_size = limit - len(entries) if limit and exact else limit and max(limit, PAGE)
+        page = await _range(backend, prefix, start=start, limit=page_size, revision=revision)
         revision = page.revision if revision is None else revision
-        for place, record in enumerate(page.records, start=1):
-            entry = _chosen(collection, selection, record)
+        for position, record in enumerate(page.records, start=1):
+            entry = _matching_entry(collection, selection, record)
             if entry is not None:
                 entries.append(entry)
             if limit and len(entries) == limit:
-                remaining = page.remaining + len(page.records) - place
+                remaining = page.remaining + len(page.records) - position
                 more = remaining > 0
                 return CollectionListing(
                     entries, revision, more, remaining if exact or not more else None
@@ -57,7 +57,9 @@ async def direct_listing(
         start = page.records[-1].key + "\0"
 
 
-def _chosen(collection: Collection, selection: EntrySelection, record: Record) -> Entry | None:
+def _matching_entry(
+    collection: Collection, selection: EntrySelection, record: Record
+) -> Entry | None:
     try:
         _, name = collection.keys.split(record.key)
     except InvalidStorageKey:

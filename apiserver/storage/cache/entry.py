@@ -1,9 +1,9 @@
-"""One object as the watch cache holds it: bytes, what selectors look at, and its served forms.
+"""Cache entry: one object as bytes, with its selectable fields and its served forms.
 
-The cache never decodes. A `View`, given when a resource is registered, says what a record's labels
-and selectable fields are (asked once per write) and how it reads in a served form (asked when
-somebody wants that form, and then kept). A form is opaque here: a version, a table, anything
-hashable.
+The cache never decodes. A `View`, given when a resource is registered, returns the labels and
+selectable fields of a record (called once per write) and encodes it in a served form (called when
+that form is first requested, and then kept). A form is opaque here: a version, a table, any
+hashable value.
 """
 
 import logging
@@ -22,32 +22,32 @@ _NOTHING: dict[str, str] = {}
 
 
 class View(Protocol):
-    """How the records of one resource look from outside."""
+    """How the records of one resource are selected and encoded."""
 
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
-        """The labels and the selectable fields of *record*."""
+        """Return the labels and the selectable fields of *record*."""
 
     def encode(self, record: Record, form: Hashable) -> bytes:
-        """*record* in a served form, with its revision as the resourceVersion.
+        """Encode *record* in a served form, with its revision as the resourceVersion.
 
-        For a deletion *record* has the last value and the revision of the deletion.
+        For a deletion, *record* has the last value and the revision of the deletion.
         """
 
     def bookmark(self, revision: int, form: Hashable, *, initial_events_end: bool) -> bytes:
-        """The object of a bookmark: of the right kind, with a resourceVersion and nothing else."""
+        """Encode the object of a bookmark: its kind and resourceVersion and nothing else."""
 
     def frame(self, event_type: str, encoded: bytes, form: Hashable) -> bytes:
-        """A whole event of a watch stream around an encoded object."""
+        """Wrap an encoded object into an event of a watch stream."""
 
 
 def json_frame(event_type: str, encoded: bytes) -> bytes:
-    """The event of a JSON watch stream: one document and a newline."""
+    """Return an event of a JSON watch stream: one document and a newline."""
     return b'{"type":"%b","object":%b}\n' % (event_type.encode(), encoded)
 
 
 @dataclass(frozen=True, slots=True)
 class EntrySelection:
-    """Which objects of a resource are meant; None means whatever it is."""
+    """Selects objects of a resource; None matches everything."""
 
     namespace: str | None = None
     name: str | None = None
@@ -56,20 +56,20 @@ class EntrySelection:
 
     @property
     def selective(self) -> bool:
-        """Whether it takes more than an object's key to know that it is meant."""
+        """Return whether matching needs more than the key of an object."""
         return self.labels is not None or self.fields is not None
 
     def matches(self, entry: "Entry") -> bool:
-        """Whether labels and fields are the ones meant; namespace and name are the caller's."""
+        """Return whether labels and fields match; the caller checks namespace and name."""
         return (self.labels is None or self.labels(entry.labels)) and (
             self.fields is None or self.fields(entry.fields)
         )
 
 
 class Entry:
-    """A record, its labels and fields, and the forms in which it has been served so far."""
+    """A record, its labels and fields, and the forms in which it has been encoded so far."""
 
-    __slots__ = ("_encoded", "_form", "_others", "fields", "labels", "record", "view")
+    __slots__ = ("_encoded", "_form", "_more_forms", "fields", "labels", "record", "view")
 
     def __init__(
         self, record: Record, view: View, *, labels: Selectable, fields: Selectable
@@ -78,61 +78,61 @@ class Entry:
         self.view = view
         self.labels = labels
         self.fields = fields
-        # Nearly always there is one form; a dictionary would cost a fifth of a small object.
+        # Nearly always there is one form; a dictionary would add a fifth to a small object.
         self._form: Hashable = None
         self._encoded: bytes | None = None
-        self._others: dict[Hashable, bytes] | None = None
+        self._more_forms: dict[Hashable, bytes] | None = None
 
     def __repr__(self) -> str:
         return f"Entry({self.record.key!r}, revision={self.record.revision})"
 
     def encode(self, form: Hashable) -> bytes:
-        """The object in a served form; the same bytes every time."""
+        """Encode the object in a served form; returns the same bytes every time."""
         if self._encoded is None:
-            self._encoded = self._make(form)
+            self._encoded = self._encode(form)
             self._form = form
             return self._encoded
         if form == self._form:
             return self._encoded
-        if self._others is None:
-            self._others = {}
-        encoded = self._others.get(form)
+        if self._more_forms is None:
+            self._more_forms = {}
+        encoded = self._more_forms.get(form)
         if encoded is None:
-            encoded = self._others[form] = self._make(form)
+            encoded = self._more_forms[form] = self._encode(form)
         return encoded
 
-    def _make(self, form: Hashable) -> bytes:
-        # What an encoder returns may sit in a buffer many times its size (orjson's is 8 KiB at
-        # least); what is kept must not.
+    def _encode(self, form: Hashable) -> bytes:
+        # Copy: an encoder may return a slice of a buffer many times its size (orjson's has at least
+        # 8 KiB), which must not be kept alive.
         return memoryview(self.view.encode(self.record, form)).tobytes()
 
-    def at(self, revision: int) -> "Entry":
-        """The same content as the last state of an object that was gone at *revision*."""
+    def with_revision(self, revision: int) -> "Entry":
+        """Return the last state of an object that was deleted at *revision*."""
         record = self.record
-        moved = Record(record.key, record.value, revision, record.created)
-        return Entry(moved, self.view, labels=self.labels, fields=self.fields)
+        deleted = Record(record.key, record.value, revision, record.created)
+        return Entry(deleted, self.view, labels=self.labels, fields=self.fields)
 
 
-def make_entry(record: Record, view: View, *, before: Entry | None = None) -> Entry:
-    """Look at *record* once; what has not changed since *before* is shared with it."""
+def make_entry(record: Record, view: View, *, previous: Entry | None = None) -> Entry:
+    """Create the entry of *record*; labels and fields equal to those of *previous* are shared."""
     try:
         labels, fields = view.selectable(record)
     except Exception:
-        # One object that cannot be read must not stop the feed of all the others: it matches no
-        # selector that asks for something, and whoever wants it encoded gets the error.
+        # One unreadable object must not stop the feed of all others: it matches no selector that
+        # requires a value, and encoding it raises the error.
         log.exception("%s at revision %d cannot be decoded", record.key, record.revision)
         labels = fields = _NOTHING
     return Entry(
         record,
         view,
-        labels=_shared(labels, before.labels if before else _NOTHING),
-        fields=_shared(fields, before.fields if before else _NOTHING),
+        labels=_share(labels, previous.labels if previous else _NOTHING),
+        fields=_share(fields, previous.fields if previous else _NOTHING),
     )
 
 
-def _shared(pairs: Selectable, before: Selectable) -> Selectable:
-    if pairs == before:
-        return before
+def _share(pairs: Selectable, previous: Selectable) -> Selectable:
+    if pairs == previous:
+        return previous
     if not pairs:
         return _NOTHING
     return {intern(key): intern(value) for key, value in pairs.items()}

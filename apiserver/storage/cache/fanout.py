@@ -1,10 +1,10 @@
-"""From one change to everybody who watches: who wants it, as what, and at whose expense.
+"""Fan-out: notifies the watchers of one resource of each change.
 
-Watchers stand in an index by namespace and name, so a change is shown only to those who could want
-it. What they get is one shared `EntryEvent` per (change, type, form): its frame is built when the
-first of them sends it, and never again. Each watcher has a queue of its own that nothing ever waits
-for: whoever lets it fill up gets what is in it, and then the end of the stream, and resumes from
-the last revision it has seen.
+Watchers are indexed by namespace and name, so a change is checked only against watchers that may
+match it. They share one `EntryEvent` per (change, type, form): its frame is built when the first of
+them sends it, and only once. Each watcher has its own queue, and nothing ever waits for it: when a
+queue is full, its stream ends after the queued events, and the client resumes from the last
+revision it has received.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class EntryEvent:
-    """What a watcher is told; the same object for all who are told the same."""
+    """An event of a watch, shared by all watchers that receive it."""
 
     __slots__ = ("_entry", "_frame", "_view", "form", "initial_events_end", "revision", "type")
 
@@ -49,18 +49,18 @@ class EntryEvent:
 
     @property
     def entry(self) -> Entry | None:
-        """The object it is about; a bookmark is about none."""
+        """The object of the event; None for a bookmark."""
         return self._entry
 
     @property
     def frame(self) -> bytes:
-        """The complete bytes of the event in the form the watcher asked for."""
+        """The complete bytes of the event in the form that the watcher requested."""
         if self._frame is None:
             self._frame = self.frame_in(self.form)
         return self._frame
 
     def frame_in(self, form: Hashable) -> bytes:
-        """The event in some other form, for a stream whose first event is unlike the rest."""
+        """Encode the event in another form, for a stream whose first event has its own form."""
         if self._entry is not None:
             encoded = self._entry.encode(form)
         else:
@@ -71,10 +71,10 @@ class EntryEvent:
 
 
 class Watcher(AsyncIterator[list[EntryEvent]]):
-    """A running watch: what had happened when it began, then what happens, in batches.
+    """An open watch: first the backlog, then new events, in batches.
 
-    One consumer at a time. It ends by itself when the cache is closed or the queue is full, and
-    raises Expired when the cache has lost track of what happened.
+    It has one consumer at a time. Iteration stops when the cache is closed or the queue is full,
+    and raises RevisionExpired when the cache has missed changes.
     """
 
     def __init__(
@@ -90,16 +90,16 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         self.selective = selection.selective
         self.form = form
         self.after = after
-        """Only what happens after this revision is told."""
+        """Only changes after this revision are sent."""
         self.bookmarks = bookmarks
         self.newest = after
-        """The revision of the last event handed over or waiting."""
+        """The revision of the last event delivered or queued."""
         self.slow = False
-        """Whether it was ended because its queue was full."""
-        self._past: Iterator[EntryEvent] | None = None
+        """Whether the stream was ended because its queue was full."""
+        self._backlog: Iterator[EntryEvent] | None = None
         self._queue: list[EntryEvent] = []
         self._limits = limits
-        self._ended = False
+        self._closed = False
         self._failure: RevisionExpired | None = None
         self._waiter: asyncio.Future[None] | None = None
 
@@ -107,15 +107,15 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         return self
 
     async def __anext__(self) -> list[EntryEvent]:
-        if self._past is not None:
-            # Sending may go through without waiting; a long past must leave others a turn.
+        if self._backlog is not None:
+            # Sending may not block at all; a long backlog must let other tasks run.
             await asyncio.sleep(0)
-            past = list(islice(self._past, self._limits.batch))
-            if past:
-                return past
-            self._past = None
+            backlog = list(islice(self._backlog, self._limits.batch))
+            if backlog:
+                return backlog
+            self._backlog = None
         while not self._queue:
-            if self._ended:
+            if self._closed:
                 raise self._failure or StopAsyncIteration
             self._waiter = asyncio.get_running_loop().create_future()
             try:
@@ -124,14 +124,14 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
                 self._waiter = None
         return self._take()
 
-    def begin_with(self, past: Iterable[EntryEvent], *, until: int) -> None:
-        """Tell *past*, which says all there is to say up to *until*, before the queue."""
-        self._past = chain(self._past or (), past)
+    def prepend(self, backlog: Iterable[EntryEvent], *, until: int) -> None:
+        """Deliver *backlog*, which covers everything up to *until*, before the queue."""
+        self._backlog = chain(self._backlog or (), backlog)
         self.newest = until
 
     def push(self, event: EntryEvent) -> None:
-        """Put *event* into the queue, or end the stream if there is no room."""
-        if self._ended:
+        """Queue *event*, or end the stream if the queue is full."""
+        if self._closed:
             return
         if len(self._queue) < self._limits.queue:
             self._queue.append(event)
@@ -142,16 +142,16 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
             self.end()
 
     def push_bookmark(self, bookmark: EntryEvent) -> None:
-        """Put *bookmark* into the queue if there is room; it never ends a stream."""
+        """Queue *bookmark* if there is room; it never ends a stream."""
         if self._queue and self._queue[-1].type is EventType.BOOKMARK:
             self._queue.pop()
         if len(self._queue) < self._limits.queue:
             self.push(bookmark)
 
     def end(self, failure: RevisionExpired | None = None) -> None:
-        """Let the stream end, with *failure* if there is one, after what is waiting."""
-        if not self._ended:
-            self._ended = True
+        """End the stream after the queued events, with *failure* if given."""
+        if not self._closed:
+            self._closed = True
             self._failure = failure
             self._wake()
 
@@ -171,8 +171,8 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
 class Fanout:
     """The watchers of one resource.
 
-    Those who asked for bookmarks are dealt out over slots, so that a tick of the clock reaches
-    a few of them and not all at once.
+    Watchers that requested bookmarks are distributed over slots, so that each tick of the clock
+    sends a bookmark to a few of them and not to all at once.
     """
 
     def __init__(self, view: View, limits: WatchLimits) -> None:
@@ -183,7 +183,7 @@ class Fanout:
         self._next_slot = 0
         self._closed = False
         self.slow = 0
-        """How many watchers were ended because they were too slow."""
+        """The number of watchers ended because they were too slow."""
 
     def __len__(self) -> int:
         return sum(map(len, self._index.values()))
@@ -198,19 +198,23 @@ class Fanout:
         bookmarks: bool,
         initial: Iterable[Entry] | None = None,
     ) -> Watcher:
-        """Begin a watch of everything after *after*, or raise Expired.
+        """Start a watch of every change after *after*. Raises RevisionExpired.
 
-        First *initial* is told, the state at *after*, then what is in the window. There is no gap
-        and nothing twice, because nobody else runs between reading the window and standing in the
-        index.
+        Delivers *initial* first, the state at *after*, then the changes in the window. There is no
+        gap and no duplicate, because no other task runs between reading the window and adding the
+        watcher to the index.
         """
-        past = window.after(after)
+        backlog = window.after(after)
         watcher = Watcher(selection, form, after=after, bookmarks=bookmarks, limits=self._limits)
         if initial is not None:
-            watcher.begin_with(self._initial(watcher, initial), until=after)
-        missed = [event for event in (self._seen_by(watcher, change) for change in past) if event]
-        if missed:
-            watcher.begin_with(missed, until=missed[-1].revision)
+            watcher.prepend(self._initial_events(watcher, initial), until=after)
+        events = [
+            event
+            for event in (self._event_for(watcher, transition) for transition in backlog)
+            if event
+        ]
+        if events:
+            watcher.prepend(events, until=events[-1].revision)
         if self._closed:
             watcher.end()
             return watcher
@@ -221,41 +225,43 @@ class Fanout:
         return watcher
 
     def detach(self, watcher: Watcher) -> None:
-        """Forget *watcher*, whose stream ends."""
-        place = (watcher.selection.namespace, watcher.selection.name)
-        watchers = self._index.get(place, {})
+        """Remove *watcher* and end its stream."""
+        index_key = (watcher.selection.namespace, watcher.selection.name)
+        watchers = self._index.get(index_key, {})
         watchers.pop(watcher, None)
         if not watchers:
-            self._index.pop(place, None)
+            self._index.pop(index_key, None)
         for slot in self._slots:
             slot.pop(watcher, None)
         watcher.end()
 
-    def publish(self, change: Transition) -> None:
-        """Tell everybody who wants to know of one change."""
-        plain = _plain_type(change)
+    def publish(self, transition: Transition) -> None:
+        """Notify the matching watchers of one change."""
+        unfiltered = _unfiltered_type(transition)
         shared: dict[tuple[EventType, Hashable], EntryEvent] = {}
-        overrun: list[Watcher] = []
+        overflowed: list[Watcher] = []
         event: EntryEvent | None = None
-        for watcher in self._interested(change):
-            event_type = self._selected(change, watcher) if watcher.selective else plain
-            if event_type is None or change.revision <= watcher.after:
+        for watcher in self._candidates(transition):
+            event_type = (
+                self._selected_event_type(transition, watcher) if watcher.selective else unfiltered
+            )
+            if event_type is None or transition.revision <= watcher.after:
                 continue
-            # Mostly it is the one that the watcher before was told.
+            # Usually this is the event of the previous watcher.
             if event is None or event.form is not watcher.form or event.type is not event_type:
                 event = shared.get((event_type, watcher.form))
                 if event is None:
-                    event = self._event(event_type, change, watcher.form)
+                    event = self._event(event_type, transition, watcher.form)
                     shared[event_type, watcher.form] = event
             watcher.push(event)
             if watcher.slow:
-                overrun.append(watcher)
-        for watcher in overrun:
+                overflowed.append(watcher)
+        for watcher in overflowed:
             self.slow += 1
             self.detach(watcher)
 
     def bookmark(self, watchers: Iterable[Watcher], revision: int) -> None:
-        """Tell those of *watchers* who asked for it, and do not know, that *revision* is seen."""
+        """Send a bookmark to those watchers that requested bookmarks and are behind *revision*."""
         shared: dict[Hashable, EntryEvent] = {}
         for watcher in watchers:
             if watcher.bookmarks and watcher.newest < revision:
@@ -264,22 +270,22 @@ class Fanout:
                 watcher.push_bookmark(shared[watcher.form])
 
     def in_slot(self, slot: int) -> Iterable[Watcher]:
-        """Those whose bookmarks are due at that tick."""
+        """Return the watchers whose bookmarks are due at tick *slot*."""
         return self._slots[slot % len(self._slots)]
 
     def end_all(self, *, expired_at: int | None = None) -> None:
-        """End every stream; with *expired_at* as Expired, nothing older than that being known."""
+        """End every stream; with *expired_at*, as expired: older changes are not available."""
         for watcher in [watcher for group in self._index.values() for watcher in group]:
             if expired_at is not None:
                 watcher.end(RevisionExpired(watcher.newest, oldest=expired_at))
             self.detach(watcher)
 
     def close(self) -> None:
-        """End every stream, and each that is begun after this."""
+        """End every stream, including those started later."""
         self._closed = True
         self.end_all()
 
-    def _initial(self, watcher: Watcher, entries: Iterable[Entry]) -> Iterator[EntryEvent]:
+    def _initial_events(self, watcher: Watcher, entries: Iterable[Entry]) -> Iterator[EntryEvent]:
         view, form = self._view, watcher.form
         for entry in entries:
             revision = entry.record.revision
@@ -287,33 +293,36 @@ class Fanout:
         if watcher.bookmarks:
             yield self._bookmark(form, watcher.after, initial_events_end=True)
 
-    def _interested(self, change: Transition) -> Iterator[Watcher]:
-        index, namespace, name = self._index, change.namespace, change.name
-        for place in ((None, None), (namespace, None), (namespace, name), (None, name)):
-            if place in index:
-                yield from index[place]
+    def _candidates(self, transition: Transition) -> Iterator[Watcher]:
+        index, namespace, name = self._index, transition.namespace, transition.name
+        for index_key in ((None, None), (namespace, None), (namespace, name), (None, name)):
+            if index_key in index:
+                yield from index[index_key]
 
-    def _seen_by(self, watcher: Watcher, change: Transition) -> EntryEvent | None:
+    def _event_for(self, watcher: Watcher, transition: Transition) -> EntryEvent | None:
         selection = watcher.selection
-        if selection.namespace not in (None, change.namespace):
+        if selection.namespace not in (None, transition.namespace):
             return None
-        if selection.name not in (None, change.name):
+        if selection.name not in (None, transition.name):
             return None
-        event_type = self._selected(change, watcher)
-        return self._event(event_type, change, watcher.form) if event_type else None
+        event_type = self._selected_event_type(transition, watcher)
+        return self._event(event_type, transition, watcher.form) if event_type else None
 
-    def _selected(self, change: Transition, watcher: Watcher) -> EventType | None:
+    def _selected_event_type(self, transition: Transition, watcher: Watcher) -> EventType | None:
         try:
-            return _selected_type(change, watcher.selection)
+            return _selected_type(transition, watcher.selection)
         except Exception:
-            # A selector is somebody else's function; the feed of all the others goes on.
-            log.exception("a selector failed on %s, its watch is ended", change.key)
+            # A selector is supplied by the caller; its failure must not stop the feed of the
+            # others.
+            log.exception("selector failed on %s, ending its watch", transition.key)
             watcher.end()
             return None
 
-    def _event(self, event_type: EventType, change: Transition, form: Hashable) -> EntryEvent:
-        entry = change.gone if event_type is EventType.DELETED else change.new
-        return EntryEvent(event_type, entry, view=self._view, form=form, revision=change.revision)
+    def _event(self, event_type: EventType, transition: Transition, form: Hashable) -> EntryEvent:
+        entry = transition.deleted_entry if event_type is EventType.DELETED else transition.new
+        return EntryEvent(
+            event_type, entry, view=self._view, form=form, revision=transition.revision
+        )
 
     def _bookmark(
         self, form: Hashable, revision: int, *, initial_events_end: bool = False
@@ -328,22 +337,22 @@ class Fanout:
         )
 
 
-def _plain_type(change: Transition) -> EventType:
-    if change.old is None:
+def _unfiltered_type(transition: Transition) -> EventType:
+    if transition.old is None:
         return EventType.ADDED
-    return EventType.DELETED if change.new is None else EventType.MODIFIED
+    return EventType.DELETED if transition.new is None else EventType.MODIFIED
 
 
-def _selected_type(change: Transition, selection: EntrySelection) -> EventType | None:
-    """What a change is to somebody who sees only what *selection* matches."""
-    old, new = change.old, change.new
-    seen = new is not None and selection.matches(new)
-    if old is not None and new is not None and _same_to_selectors(old, new):
-        return EventType.MODIFIED if seen else None
+def _selected_type(transition: Transition, selection: EntrySelection) -> EventType | None:
+    """Return the event type for a watcher that receives only objects that *selection* matches."""
+    old, new = transition.old, transition.new
+    matches = new is not None and selection.matches(new)
+    if old is not None and new is not None and _select_alike(old, new):
+        return EventType.MODIFIED if matches else None
     if old is None or not selection.matches(old):
-        return EventType.ADDED if seen else None
-    return EventType.MODIFIED if seen else EventType.DELETED
+        return EventType.ADDED if matches else None
+    return EventType.MODIFIED if matches else EventType.DELETED
 
 
-def _same_to_selectors(old: Entry, new: Entry) -> bool:
+def _select_alike(old: Entry, new: Entry) -> bool:
     return old.labels is new.labels and old.fields is new.fields

@@ -1,18 +1,18 @@
-"""Keeping the cache in step with the store: one feed over everything, and a list per resource.
+"""Feed follower: keeps the cache up to date with one feed of the store and a list per resource.
 
 Each resource is listed at the revision that the cache has reached at that moment, and the changes
-that come in meanwhile are laid on top. So a resource registered later, on a running server, is
-filled by the very same steps as those registered before the start.
+that arrive in the meantime are applied on top. So a resource registered later, on a running server,
+is filled by the same steps as one registered before the start.
 
-The feed begins some thousand revisions before the lists, as far back as the store remembers. What
-it tells of that time is in the lists already, and goes only into the windows and to the watchers:
-clients whose server was restarted go on where they were. There are therefore two numbers: how far
-the entries have come (`reached`), and how far watchers have been told (`told`), which is the same
-as soon as the feed has caught up.
+The feed starts some thousand revisions before the lists, as far back as the store allows. The lists
+already include these changes, so they go only into the windows and to the watchers: clients of a
+restarted server resume where they were. There are therefore two revisions: the one that the entries
+have reached (`reached`), and the one up to which watchers have been notified (`notified`). They are
+equal as soon as the feed has caught up.
 
-A feed that breaks is opened again where it stopped, and nobody notices. Only when the store has
-forgotten what comes next is everything listed anew, and every watch ended as Expired: what
-happened in between cannot be told any more, and a watch must not pretend.
+A broken feed is reopened where it stopped, without loss. Only when the store has compacted the next
+change is everything listed again, and every watch ends as Expired: a watch must not skip the
+changes in between.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from typing import Final
 
 from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.cache.collection import Collection
-from apiserver.storage.cache.read_revision import Reached
-from apiserver.storage.cache.unclaimed_changes import Unclaimed
+from apiserver.storage.cache.read_revision import ReachedRevision
+from apiserver.storage.cache.unclaimed_changes import UnclaimedChanges
 from apiserver.storage.clock import MonotonicClock
 from apiserver.storage.interface import (
     Backend,
@@ -38,22 +38,22 @@ from apiserver.storage.keys import ROOT, resource_prefix
 log = logging.getLogger(__name__)
 
 _NOTHING: Final = f"{ROOT}\0"
-"""What no key begins with: asking for it finds out whether the store can still be asked."""
+"""A prefix without keys: reading it checks whether the store still has a revision."""
 
 
-class Follower:
-    """Applies the feed to the collections, for as long as `run` runs."""
+class FeedFollower:
+    """Applies the feed to the collections while `run` is running."""
 
     def __init__(self, backend: Backend, *, clock: MonotonicClock, limits: CacheLimits) -> None:
-        self.reached = Reached()
-        """How new the entries are."""
-        self.told = 0
-        """Every change up to this revision has been told to the watchers."""
-        self.unclaimed = Unclaimed(limits.window, most=limits.replay)
+        self.reached = ReachedRevision()
+        """The revision of the entries."""
+        self.notified = 0
+        """The revision up to which watchers have been notified."""
+        self.unclaimed = UnclaimedChanges(limits.window, max_changes=limits.replay)
         self.ready = False
-        """Whether everything registered at the (last) start is filled."""
+        """Whether every collection registered at the (last) start is filled."""
         self.error: Exception | None = None
-        """What went wrong last, until the feed brings something again."""
+        """The last error, until the feed delivers again."""
         self._backend = backend
         self._clock = clock
         self._limits = limits
@@ -62,8 +62,8 @@ class Follower:
         self._tasks: asyncio.TaskGroup | None = None
         self._listing = asyncio.Semaphore(limits.lists)
         self._generation = 0
-        # Whether the collections have to be listed anew.
-        self._lost = True
+        # Whether the collections must be listed again.
+        self._relist_needed = True
         self._delay = limits.retry_first
 
     async def run(self) -> None:
@@ -79,22 +79,22 @@ class Follower:
                 collection.fanout.close()
 
     def add(self, collection: Collection) -> None:
-        """Begin to keep *collection*; it is filled as soon as that can be done."""
+        """Register *collection* and schedule its list."""
         prefix = collection.keys.prefix
         if prefix in self._collections:
-            raise ValueError(f"{prefix!r} is registered already")
+            raise ValueError(f"{prefix!r} is already registered")
         self._collections[prefix] = collection
         if self._generation:
-            after, waiting = self.unclaimed.start, self.unclaimed.of(prefix)
-            collection.begin(self.reached.revision, after=after, waiting=waiting)
+            after, pending = self.unclaimed.start, self.unclaimed.of(prefix)
+            collection.begin(self.reached.revision, after=after, pending=pending)
             self._fill_soon(collection)
 
     def remove(self, collection: Collection) -> None:
-        """Keep *collection* no longer; its watches end."""
+        """Unregister *collection* and end its watches."""
         if self._collections.get(collection.keys.prefix) is collection:
             del self._collections[collection.keys.prefix]
-            # What has happened to it until now is in nobody's hands any more.
-            self.unclaimed.reset(self.told)
+            # Its changes so far were not recorded as unclaimed, so the record restarts here.
+            self.unclaimed.reset(self.notified)
         collection.filled.clear()
         collection.fanout.close()
 
@@ -102,33 +102,36 @@ class Follower:
         return list(self._collections.values())
 
     async def request_progress(self) -> bool:
-        """Ask the feed to say how far it is; False if there is no answer to wait for."""
+        """Request a progress report from the feed; False if no answer can be expected."""
         return self._feed is not None and await self._feed.request_progress()
 
-    # The feed
+    # Feed
 
     async def _follow(self) -> None:
         while True:
             try:
-                if self._lost:
+                if self._relist_needed:
                     revision = await self._backend.current_revision()
-                    self._begin(revision, after=await self._remembered(revision))
-                await self._listen()
+                    self._begin(revision, after=await self._replay_start(revision))
+                await self._consume()
             except Compacted as error:
-                log.warning("changes were compacted before they were seen, listing anew: %s", error)
+                log.warning(
+                    "changes were compacted before the watch cache received them, relisting: %s",
+                    error,
+                )
                 self.error = error
-                self._lost = True
+                self._relist_needed = True
             except StorageError as error:
-                log.warning("the feed broke at revision %d: %s", self.reached.revision, error)
+                log.warning("the feed failed at revision %d: %s", self.reached.revision, error)
                 self.error = error
             except Exception as error:
-                log.exception("the feed broke at revision %d", self.reached.revision)
+                log.exception("the feed failed at revision %d", self.reached.revision)
                 self.error = error
             await self._clock.sleep(self._delay)
             self._delay = min(self._delay * 2, self._limits.retry_longest)
 
-    async def _remembered(self, revision: int) -> int:
-        """The revision before *revision* from which on the store shall tell what happened."""
+    async def _replay_start(self, revision: int) -> int:
+        """Return the revision before *revision* from which the store can replay changes."""
         oldest = max(revision - self._limits.replay, 0)
         try:
             await self._backend.range(_NOTHING, limit=1, revision=oldest)
@@ -138,29 +141,29 @@ class Follower:
 
     def _begin(self, revision: int, *, after: int) -> None:
         self._generation += 1
-        self._lost = False
+        self._relist_needed = False
         self.ready = not self._collections
-        self.told = after
+        self.notified = after
         self.reached.advance(revision)
         self.unclaimed.reset(after)
         for collection in self.collections():
             collection.begin(revision, after=after)
             self._fill_soon(collection)
 
-    async def _listen(self) -> None:
-        async with self._backend.watch(ROOT, after=self.told) as feed:
+    async def _consume(self) -> None:
+        async with self._backend.watch(ROOT, after=self.notified) as feed:
             self._feed = feed
             try:
-                if self.told < self.reached.revision:
-                    # Without it the feed would say nothing if nothing has happened.
+                if self.notified < self.reached.revision:
+                    # Without this, the feed would report nothing if nothing has changed.
                     await feed.request_progress()
                 async for batch in feed:
-                    await self._take(batch)
-                    del batch  # It may be large, and the next one far away.
+                    await self._apply_batch(batch)
+                    del batch  # Free the batch, which may be large, before waiting for the next.
             finally:
                 self._feed = None
 
-    async def _take(self, batch: ChangeBatch) -> None:
+    async def _apply_batch(self, batch: ChangeBatch) -> None:
         self._delay = self._limits.retry_first
         if self.ready:
             self.error = None
@@ -170,24 +173,25 @@ class Follower:
         self._advance(batch.revision)
 
     def _apply(self, changes: Sequence[StoredChange]) -> None:
-        self._lost = True  # until all of them are applied: half a batch is not to be repeated
+        # Until all changes are applied: a partly applied chunk must not be repeated.
+        self._relist_needed = True
         now = self._clock.now()
         for change in changes:
-            if change.revision <= self.told:
-                continue  # A feed opened again may repeat itself.
+            if change.revision <= self.notified:
+                continue  # A reopened feed may repeat changes.
             collection = self._collections.get(resource_prefix(change.key))
             if collection is not None:
                 collection.apply(change, now)
             else:
                 self.unclaimed.append(change, now)
         self._advance(changes[-1].revision)
-        self._lost = False
+        self._relist_needed = False
 
     def _advance(self, revision: int) -> None:
-        self.told = max(revision, self.told)
+        self.notified = max(revision, self.notified)
         self.reached.advance(revision)
 
-    # The lists
+    # Lists
 
     def _fill_soon(self, collection: Collection) -> None:
         if self._tasks is not None:
@@ -197,51 +201,51 @@ class Follower:
 
     async def _fill(self, collection: Collection, generation: int) -> None:
         delay = self._limits.retry_first
-        while self._wanted(collection, generation):
+        while self._is_current(collection, generation):
             try:
                 async with self._listing:
                     await self._list(collection, generation)
                 break
             except StorageError as error:
-                log.warning("%s cannot be listed: %s", collection.keys.prefix, error)
+                log.warning("failed to list %s: %s", collection.keys.prefix, error)
                 self.error = error
             except Exception as error:
-                log.exception("%s cannot be listed", collection.keys.prefix)
+                log.exception("failed to list %s", collection.keys.prefix)
                 self.error = error
             await self._clock.sleep(delay)
             delay = min(delay * 2, self._limits.retry_longest)
-        if all(each.filled.is_set() for each in self._collections.values()):
+        if all(entry.filled.is_set() for entry in self._collections.values()):
             self.ready = True
 
     async def _list(self, collection: Collection, generation: int) -> None:
         revision = self.reached.revision
         collection.list_at(revision)
         prefix, start = collection.keys.prefix, ""
-        while self._wanted(collection, generation):
+        while self._is_current(collection, generation):
             page = await self._backend.range(
                 prefix, start=start, limit=self._limits.page, revision=revision
             )
-            if not self._wanted(collection, generation):
+            if not self._is_current(collection, generation):
                 return
             collection.stage(page.records)
             if not page.remaining:
                 break
             start = page.records[-1].key + "\0"
         collection.finish()
-        # Twice as much as can come in meanwhile, so that there is an end to it.
-        while not collection.catch_up(self._clock.now(), most=2 * self._limits.chunk):
+        # Twice as many as can arrive in the meantime, so that the loop ends.
+        while not collection.catch_up(self._clock.now(), max_changes=2 * self._limits.chunk):
             await asyncio.sleep(0)
-            if not self._wanted(collection, generation):
+            if not self._is_current(collection, generation):
                 return
 
-    def _wanted(self, collection: Collection, generation: int) -> bool:
-        """Whether nobody has removed it or begun to list it anew."""
-        kept = self._collections.get(collection.keys.prefix) is collection
-        return kept and generation == self._generation
+    def _is_current(self, collection: Collection, generation: int) -> bool:
+        """Return whether the collection is still registered and not being listed again."""
+        registered = self._collections.get(collection.keys.prefix) is collection
+        return registered and generation == self._generation
 
 
 def _chunks(changes: Sequence[StoredChange], size: int) -> Iterator[Sequence[StoredChange]]:
-    """Parts of about *size* that never separate changes of one revision."""
+    """Split *changes* into chunks of about *size*, without splitting a revision."""
     start, count = 0, len(changes)
     while start < count:
         end = min(start + size, count)

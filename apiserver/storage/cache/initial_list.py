@@ -1,9 +1,9 @@
-"""What is known of a resource while it is being listed: a part of the list, and what changes.
+"""Initial list: the pages of a list in progress, and the changes that arrive meanwhile.
 
-The changes wait in the order in which they came. Those up to the list's revision tell the past,
-those after it what happened to the list since; so none may be left out, and there may be more of
-them than a window holds. Then the oldest give up their place: of these only the last one of each
-key is kept, which is enough for the state, and the past begins after them.
+Changes are pending in the order of their arrival. Those up to the revision of the list are history,
+the later ones update the list; so none may be dropped, although there may be more than a window
+holds. In that case the oldest are folded: only the last change of each key is kept, which suffices
+for the state, and the history starts after them.
 """
 
 from collections import deque
@@ -13,45 +13,48 @@ from apiserver.storage.cache.entry import Entry
 from apiserver.storage.interface import StoredChange
 
 
-class Filling:
-    """The list so far, and the changes after *start* that wait for it to be complete."""
+class InitialList:
+    """The pages of the list so far, and the pending changes after *start*."""
 
-    def __init__(self, start: int, *, most: int, waiting: Iterable[StoredChange] = ()) -> None:
+    def __init__(
+        self, start: int, *, max_changes: int, pending: Iterable[StoredChange] = ()
+    ) -> None:
         self.start = start
-        """Every change after this revision is waiting."""
+        """Every change after this revision is pending."""
         self.listed = start
-        """The revision that the list is of."""
+        """The revision of the list."""
         self.staged: dict[str, Entry] = {}
-        self._most = most
-        self._waiting = deque(waiting)
+        self._max_changes = max_changes
+        self._pending = deque(pending)
         self._folded: dict[str, StoredChange] = {}
         self._complete = False
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self._pending)
 
     def list_at(self, revision: int) -> None:
-        """Begin to read the list, or begin again."""
+        """Start the list, or start it again."""
         self.listed = revision
         self.staged = {}
         self._complete = False
 
     def add(self, change: StoredChange) -> None:
-        self._waiting.append(change)
-        if len(self._waiting) > self._most and not self._complete:
-            oldest = self._waiting.popleft()
+        self._pending.append(change)
+        if len(self._pending) > self._max_changes and not self._complete:
+            oldest = self._pending.popleft()
             self._folded[oldest.key] = oldest
             self.start = oldest.revision
 
     def complete(self) -> tuple[dict[str, Entry], list[StoredChange]]:
-        """The list, which is all there, and what is newer than it and no longer waits."""
+        """Return the complete list, and the folded changes that are newer than it."""
         self._complete = True
         staged, self.staged = self.staged, {}
-        return staged, [each for each in self._folded.values() if each.revision > self.listed]
+        newer = [change for change in self._folded.values() if change.revision > self.listed]
+        return staged, newer
 
-    def take(self, most: int) -> list[StoredChange]:
-        """The next of those that wait; a list that is begun again after this knows them."""
-        taken = [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
-        if taken:
-            self.start = taken[-1].revision
-        return taken
+    def take(self, max_changes: int) -> list[StoredChange]:
+        """Take the next pending changes; a list that is started again includes them."""
+        changes = [self._pending.popleft() for _ in range(min(max_changes, len(self._pending)))]
+        if changes:
+            self.start = changes[-1].revision
+        return changes

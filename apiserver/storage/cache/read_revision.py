@@ -1,8 +1,8 @@
-"""Which revision a read needs, and waiting until the cache has come that far.
+"""Read revisions: the revision that a read requires, and waiting until the cache reaches it.
 
-A linearizable read may be answered from memory once the cache has reached a revision that the
-backend named *after* the read arrived. `Shared` asks that question once for all reads that wait at
-that moment; `Reached` holds the reads back until the feed has brought the cache there.
+A linearizable read may be served from memory once the cache has reached a revision that the backend
+returned *after* the read arrived. `SharedCall` fetches that revision once for all reads waiting at
+that moment; `ReachedRevision` delays the reads until the feed has advanced the cache.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ _CLOSED = "the watch cache is closed"
 
 
 class Freshness(Enum):
-    """How new an answer must be when no revision is named."""
+    """How recent the state must be if the read gives no revision."""
 
     ANY = "any"
-    """Whatever the cache has now."""
+    """The state that the cache has now."""
     NEWEST = "newest"
-    """Every write acknowledged before the read arrived."""
+    """A state that includes every write acknowledged before the read arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class NotOlderThan:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """The state at this revision and no other."""
+    """The state at exactly this revision."""
 
     revision: int
 
@@ -45,101 +45,101 @@ At = Freshness | NotOlderThan | Exact
 
 
 class TooLargeRevision(StorageError):
-    """The revision asked for has not happened, and did not while the read waited."""
+    """The requested revision is in the future, and was not reached while the read waited."""
 
-    def __init__(self, asked: int, *, current: int) -> None:
-        super().__init__(f"Too large resource version: {asked}, current: {current}")
-        self.asked = asked
+    def __init__(self, requested: int, *, current: int) -> None:
+        super().__init__(f"Too large resource version: {requested}, current: {current}")
+        self.requested = requested
         self.current = current
 
 
 class RevisionExpired(StorageError):
-    """The changes after *asked* are no longer known; those after *oldest* are."""
+    """The changes after *requested* are no longer available; those after *oldest* are."""
 
-    def __init__(self, asked: int, *, oldest: int) -> None:
-        super().__init__(f"too old resource version: {asked} ({oldest})")
-        self.asked = asked
+    def __init__(self, requested: int, *, oldest: int) -> None:
+        super().__init__(f"too old resource version: {requested} ({oldest})")
+        self.requested = requested
         self.oldest = oldest
 
 
 class NotReady(StorageError):
-    """The cache has not listed the resource yet."""
+    """The cache has not yet listed the resource."""
 
     def __init__(self, prefix: str) -> None:
         super().__init__(f"the watch cache of {prefix!r} is not filled yet")
         self.prefix = prefix
 
 
-class Shared(Generic[T]):
-    """A question whose answer serves everybody who asked before it was put.
+class SharedCall(Generic[T]):
+    """Coalesces calls: one result serves every caller that requested it before the call started.
 
-    Whoever asks while one is under way waits for the next: the answer in flight may be older than
-    what the newcomer has already seen.
+    A caller that arrives during a call waits for the next one: the result in flight may be older
+    than a state that this caller has already seen.
     """
 
-    def __init__(self, question: Callable[[], Awaitable[T]]) -> None:
-        self._question = question
+    def __init__(self, call: Callable[[], Awaitable[T]]) -> None:
+        self._call = call
         self._waiting: list[asyncio.Future[T]] = []
         self._task: asyncio.Task[None] | None = None
         self._closed = False
 
-    def ask(self) -> asyncio.Future[T]:
-        """An answer to a question put after this call."""
+    def result(self) -> asyncio.Future[T]:
+        """Return the future of a call that starts after this method was called."""
         if self._closed:
             raise Unavailable(_CLOSED)
-        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._waiting.append(answer)
+        value: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._waiting.append(value)
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run(), name="shared question")
-        return answer
+            self._task = asyncio.create_task(self._run(), name="shared call")
+        return value
 
     async def close(self) -> None:
-        """Stop asking; whoever still waits is told Unavailable."""
+        """Stop calling; waiting callers get Unavailable."""
         self._closed = True
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        for future in _undecided(self._waiting):
+        for future in _unresolved(self._waiting):
             future.set_exception(Unavailable(_CLOSED))
         self._waiting.clear()
 
     async def _run(self) -> None:
         while self._waiting:
-            asking, self._waiting = self._waiting, []
+            callers, self._waiting = self._waiting, []
             try:
-                answer = await self._question()
+                value = await self._call()
             except Exception as error:
-                # Told to everybody who waits, also for the next one: a store that is away takes
-                # its time to be given up, and nobody should wait for that twice.
-                asking, self._waiting = [*asking, *self._waiting], []
-                for future in _undecided(asking):
+                # Fail all waiting callers, also those of the next call: an unavailable store takes
+                # a while to time out, and no caller should wait for that twice.
+                callers, self._waiting = [*callers, *self._waiting], []
+                for future in _unresolved(callers):
                     future.set_exception(error)
             except asyncio.CancelledError:
-                for future in _undecided(asking):
+                for future in _unresolved(callers):
                     future.set_exception(Unavailable(_CLOSED))
                 raise
             else:
-                for future in _undecided(asking):
-                    future.set_result(answer)
+                for future in _unresolved(callers):
+                    future.set_result(value)
 
 
-class Reached:
-    """How far the cache has come, and who waits for it to come further."""
+class ReachedRevision:
+    """The revision that the cache has reached, and the reads that wait for a later one."""
 
     def __init__(self) -> None:
         self.revision = 0
-        # Shared questions make few distinct revisions of many reads.
+        # Reads that share a call wait for the same revision, so there are few distinct keys.
         self._waiting: dict[int, set[asyncio.Future[None]]] = {}
 
     def advance(self, revision: int) -> None:
-        """Say that every change up to *revision* can be seen, and wake those who waited for it."""
+        """Record that changes up to *revision* are visible, and wake the reads waiting for it."""
         self.revision = max(revision, self.revision)
-        for awaited in [awaited for awaited in self._waiting if awaited <= self.revision]:
-            for future in _undecided(self._waiting.pop(awaited)):
+        for target in [target for target in self._waiting if target <= self.revision]:
+            for future in _unresolved(self._waiting.pop(target)):
                 future.set_result(None)
 
     async def wait(self, revision: int, *, seconds: float) -> bool:
-        """Whether *revision* is reached within the given time."""
+        """Return whether *revision* is reached within *seconds*."""
         if revision <= self.revision:
             return True
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -150,10 +150,10 @@ class Reached:
         except TimeoutError:
             return revision <= self.revision
         finally:
-            self._forget(revision, future)
+            self._discard(revision, future)
         return True
 
-    def _forget(self, revision: int, future: asyncio.Future[None]) -> None:
+    def _discard(self, revision: int, future: asyncio.Future[None]) -> None:
         waiting = self._waiting.get(revision)
         if waiting is not None:
             waiting.discard(future)
@@ -161,6 +161,6 @@ class Reached:
                 del self._waiting[revision]
 
 
-def _undecided(futures: Iterable[asyncio.Future[T]]) -> Iterator[asyncio.Future[T]]:
-    """Those whose reader has not gone away."""
+def _unresolved(futures: Iterable[asyncio.Future[T]]) -> Iterator[asyncio.Future[T]]:
+    """Yield the futures whose readers were not cancelled."""
     return (future for future in futures if not future.done())

@@ -1,8 +1,7 @@
-"""Changes of resources that nobody has registered yet.
+"""Unclaimed changes: recent changes of resources that are not yet registered.
 
-Some resources are known only once others have been read: those that are defined by objects. When
-such a resource is registered, the feed has gone past what a watch of it may have missed; here is
-what was said of it.
+Custom resources are registered only after the objects that define them have been read. By then the
+feed has passed changes that a watch of such a resource may have missed; they are kept here.
 """
 
 from collections import deque
@@ -11,13 +10,13 @@ from apiserver.storage.cache.cache_limits import WindowSize
 from apiserver.storage.interface import StoredChange
 
 
-class Unclaimed:
-    """Every change after *start* of whatever was not registered; never more than a window holds."""
+class UnclaimedChanges:
+    """Changes of unregistered resources after *start*; never more than a window holds."""
 
-    def __init__(self, size: WindowSize, *, most: int) -> None:
+    def __init__(self, size: WindowSize, *, max_changes: int) -> None:
         self.start = 0
         self._age = size.age
-        self._most = min(size.most, most)
+        self._max_changes = min(size.max_changes, max_changes)
         self._changes: deque[tuple[float, StoredChange]] = deque()
 
     def __len__(self) -> int:
@@ -28,16 +27,16 @@ class Unclaimed:
         self.prune(now)
 
     def prune(self, now: float) -> None:
-        """Forget what is old, and what is too much."""
+        """Drop changes that are too old or too many."""
         changes, oldest_kept = self._changes, now - self._age
-        while changes and (changes[0][0] < oldest_kept or len(changes) > self._most):
+        while changes and (changes[0][0] < oldest_kept or len(changes) > self._max_changes):
             self.start = changes.popleft()[1].revision
 
     def reset(self, revision: int) -> None:
-        """Forget everything: what is kept begins after *revision*."""
+        """Drop all changes; the record restarts after *revision*."""
         self._changes.clear()
         self.start = revision
 
     def of(self, prefix: str) -> list[StoredChange]:
-        """What is kept of the keys that begin with *prefix*."""
+        """Return the changes of keys that begin with *prefix*."""
         return [change for _, change in self._changes if change.key.startswith(prefix)]

@@ -1,9 +1,8 @@
-"""The watch cache: every read and every watch of a resource, answered from memory.
+"""Watch cache: serves reads and watches of all resources from memory.
 
-Writes never touch it. It listens to the backend's feed and to nothing else, which makes any number
-of servers on one store correct. What it knows of an object is in `entry.py`, of a resource in
-`collection.py`, how it keeps in step with the store in `follow.py`, how it tells watchers in
-`fanout.py`; here is what the rest of the server calls.
+Writes bypass it. Its only input is the backend's feed, so any number of servers can share a store.
+`entry` caches an object, `collection` a resource; `feed_follower` keeps them up to date and
+`fanout` notifies watchers. This module is the interface for the rest of the server.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from apiserver.storage.cache.collection import Collection, CollectionListing
 from apiserver.storage.cache.direct_reads import direct_entry, direct_listing
 from apiserver.storage.cache.entry import Entry, EntrySelection, View
 from apiserver.storage.cache.fanout import Fanout, Watcher
-from apiserver.storage.cache.feed_follower import Follower
+from apiserver.storage.cache.feed_follower import FeedFollower
 from apiserver.storage.cache.read_revision import (
     At,
     Exact,
@@ -24,7 +23,7 @@ from apiserver.storage.cache.read_revision import (
     NotOlderThan,
     NotReady,
     RevisionExpired,
-    Shared,
+    SharedCall,
     TooLargeRevision,
 )
 from apiserver.storage.cache.window import Window
@@ -62,7 +61,7 @@ class WatchCache:
         self._backend = backend
         self._clock = clock or SystemMonotonicClock()
         self._limits = limits or CacheLimits()
-        self._follower = Follower(backend, clock=self._clock, limits=self._limits)
+        self._follower = FeedFollower(backend, clock=self._clock, limits=self._limits)
         self._freshness = _Freshness(backend, self._follower, self._limits)
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -89,25 +88,25 @@ class WatchCache:
 
     @property
     def revision(self) -> int:
-        """How far the cache has come; 0 before the first list."""
+        """The revision that the cache has reached; 0 before the first list."""
         return self._follower.reached.revision
 
     @property
-    def told(self) -> int:
-        """How far watchers have been told; less than `revision` while they are told the past."""
-        return self._follower.told
+    def notified(self) -> int:
+        """The revision up to which watchers are notified; lower than `revision` during a replay."""
+        return self._follower.notified
 
     @property
     def error(self) -> Exception | None:
-        """What last went wrong between the cache and the store, until something goes well."""
+        """The last error of the connection to the store, None after the next success."""
         return self._follower.error
 
     async def wait(self, revision: int, *, seconds: float) -> bool:
-        """Whether the cache comes as far as *revision* within that time."""
+        """Return whether the cache reaches *revision* within *seconds*."""
         return await self._follower.reached.wait(revision, seconds=seconds)
 
     def register(self, keys: ResourceKeys, view: View) -> "CachedResource":
-        """Begin to cache a resource; this may be done while the cache runs."""
+        """Cache a resource; may also be called while the cache is running."""
         collection = Collection(
             keys,
             view,
@@ -118,7 +117,7 @@ class WatchCache:
         return CachedResource(self._backend, collection, self._freshness, self._limits)
 
     def unregister(self, resource: "CachedResource") -> None:
-        """Forget a resource; its watches end."""
+        """Stop caching a resource and end its watches."""
         self._follower.remove(resource.collection)
 
     async def _tick(self) -> None:
@@ -131,7 +130,7 @@ class WatchCache:
                 collection.window.prune(now)
                 if collection.filled.is_set():
                     due = collection.fanout.in_slot(slot)
-                    collection.fanout.bookmark(due, self._follower.told)
+                    collection.fanout.bookmark(due, self._follower.notified)
             self._follower.unclaimed.prune(now)
             slot += 1
 
@@ -139,8 +138,8 @@ class WatchCache:
 class CachedResource:
     """Reads and watches of one resource.
 
-    Besides what the backend raises, every method may raise NotReady, when the resource has not
-    been listed within the time a read may wait.
+    Besides errors of the backend, every method may raise NotReady, if the resource has not been
+    listed within the time a read may wait.
     """
 
     def __init__(
@@ -158,10 +157,10 @@ class CachedResource:
     async def get(
         self, name: str, *, namespace: str = "", at: At = Freshness.NEWEST
     ) -> Entry | None:
-        """One object, or None if there is none at that time."""
+        """Return one object, or None if it does not exist at that revision."""
         key = self.collection.keys.object_key(name, namespace=namespace)
         revision = at.revision if isinstance(at, Exact) else None
-        if await self._prepared(at):
+        if await self._prepare(at):
             return self.collection.entry(key, revision=revision)
         return await direct_entry(self._backend, self.collection, key, revision=revision)
 
@@ -173,9 +172,9 @@ class CachedResource:
         limit: int = 0,
         start: str = "",
     ) -> CollectionListing:
-        """The objects that match, from one snapshot: at most *limit* of them, from key *start*."""
+        """List matching objects from one snapshot: at most *limit*, from the key *start*."""
         revision = at.revision if isinstance(at, Exact) else None
-        if await self._prepared(at):
+        if await self._prepare(at):
             return self.collection.select(
                 selection,
                 current=self._freshness.current,
@@ -191,11 +190,11 @@ class CachedResource:
     async def watch(
         self, selection: EntrySelection, form: Hashable, *, after: int, bookmarks: bool = False
     ) -> AsyncIterator[Watcher]:
-        """Everything that happens after a revision, or Expired if that is too long ago.
+        """Watch every change after a revision. Raises RevisionExpired if it is too old.
 
-        A revision that has not happened yet is waited for in silence.
+        A watch after a revision in the future waits for it without sending events.
         """
-        await self._filled()
+        await self._wait_until_filled()
         watcher = self.collection.fanout.attach(
             selection, form, window=self.collection.window, after=after, bookmarks=bookmarks
         )
@@ -213,12 +212,12 @@ class CachedResource:
         at: Freshness | NotOlderThan = Freshness.NEWEST,
         bookmarks: bool = False,
     ) -> AsyncIterator[Watcher]:
-        """What there is, as ADDED events, and then everything that happens after that.
+        """Watch the current objects as ADDED events, followed by every later change.
 
-        With *bookmarks* a bookmark says where what there is ends and what happens begins.
+        With *bookmarks*, a bookmark marks the end of the initial events.
         """
         listing = await self.list(selection, at=at)
-        await self._filled()
+        await self._wait_until_filled()
         watcher = self.collection.fanout.attach(
             selection,
             form,
@@ -233,27 +232,27 @@ class CachedResource:
             self.collection.fanout.detach(watcher)
 
     def bookmark(self, watcher: Watcher) -> None:
-        """Give *watcher* a bookmark out of turn, as before its time is up."""
+        """Send *watcher* a bookmark out of turn, as when its timeout is near."""
         if self.collection.filled.is_set():
-            self.collection.fanout.bookmark([watcher], self._freshness.told)
+            self.collection.fanout.bookmark([watcher], self._freshness.notified)
 
-    async def _prepared(self, at: At) -> bool:
-        """Wait until the cache can answer; False means that only the backend can."""
+    async def _prepare(self, at: At) -> bool:
+        """Wait until the cache can serve the read; return False if only the backend can."""
         filled = self.collection.filled
         if not filled.is_set():
-            await self._filled()
+            await self._wait_until_filled()
         if at is Freshness.NEWEST:
-            # The path of nearly all reads: one future to wait for, and nothing else.
-            newest = await self._freshness.newest.ask()
+            # The path of nearly all reads: it awaits one future and nothing else.
+            newest = await self._freshness.newest.result()
             if newest > self._freshness.current and not await self._freshness.catch_up(newest):
                 return False
         elif at is not Freshness.ANY and not await self._freshness.reach(at.revision):
             return False
         if not filled.is_set():
-            await self._filled()
-        return not isinstance(at, Exact) or self.collection.knows(at.revision)
+            await self._wait_until_filled()
+        return not isinstance(at, Exact) or self.collection.covers(at.revision)
 
-    async def _filled(self) -> None:
+    async def _wait_until_filled(self) -> None:
         filled = self.collection.filled
         if filled.is_set():
             return
@@ -266,53 +265,53 @@ class CachedResource:
 
 
 class _Freshness:
-    """Brings the cache to where a read needs it, or says that it will not get there."""
+    """Waits until the cache reaches the revision that a read requires."""
 
-    def __init__(self, backend: Backend, follower: Follower, limits: CacheLimits) -> None:
-        self.newest = Shared(backend.current_revision)
-        """The revision of the newest write; one question for all who wait."""
+    def __init__(self, backend: Backend, follower: FeedFollower, limits: CacheLimits) -> None:
+        self.newest = SharedCall(backend.current_revision)
+        """The revision of the newest write, fetched once for all waiting reads."""
         self._follower = follower
         self._reached = follower.reached
         self._limits = limits
         self._overdue = 0
-        self._progress = Shared(follower.request_progress)
+        self._progress = SharedCall(follower.request_progress)
 
     @property
     def current(self) -> int:
         return self._reached.revision
 
     @property
-    def told(self) -> int:
-        return self._follower.told
+    def notified(self) -> int:
+        return self._follower.notified
 
     async def close(self) -> None:
         await self.newest.close()
         await self._progress.close()
 
     async def reach(self, revision: int) -> bool:
-        """Wait for a revision that may not have happened, or raise TooLargeRevision."""
+        """Wait for a revision that may be in the future. Raises TooLargeRevision."""
         reached, newest = self._reached, self.newest
         if await reached.wait(revision, seconds=self._limits.grace):
             return True
-        known = await newest.ask()
-        if known < revision and await reached.wait(revision, seconds=self._limits.wait):
+        newest_revision = await newest.result()
+        if newest_revision < revision and await reached.wait(revision, seconds=self._limits.wait):
             return True
-        known = max(known, await newest.ask())
-        if known < revision:
-            raise TooLargeRevision(revision, current=known)
+        newest_revision = max(newest_revision, await newest.result())
+        if newest_revision < revision:
+            raise TooLargeRevision(revision, current=newest_revision)
         return await self.catch_up(revision)
 
     async def catch_up(self, revision: int) -> bool:
-        """Wait for a revision that has happened; False means that the feed may never bring it.
+        """Wait for a revision that is not in the future; False if the feed may never reach it.
 
-        Its write may be none of ours: in a store shared with others the feed then brings nothing,
-        unless it is asked how far it is.
+        The write may be outside our prefix: in a store shared with other programs, the feed then
+        delivers nothing unless progress is requested.
         """
         reached = self._reached
         if self._overdue < revision and await reached.wait(revision, seconds=self._limits.grace):
             return True
-        if not await self._progress.ask():
-            # The next read at the same revision need not wait to find the same out.
+        if not await self._progress.result():
+            # Later reads at the same revision need not wait to get the same result.
             self._overdue = max(self._overdue, revision)
             return revision <= reached.revision
         return await reached.wait(revision, seconds=self._limits.progress)

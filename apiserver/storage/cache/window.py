@@ -1,8 +1,8 @@
-"""The recent past of one resource: what a watch that resumes has missed, and how things were.
+"""Window: the recent changes of one resource, for watches that resume and reads of the past.
 
-The window keeps changes as long as Kubernetes does: about 75 seconds of them, never fewer than a
-hundred (a quiet resource remembers for long), never more than a hundred thousand (a busy one must
-not eat the memory). What falls out of it is forgotten; a watch from before that is Expired.
+The window keeps changes as long as Kubernetes does: for about 75 seconds, never fewer than a
+hundred (so a quiet resource keeps a long history), never more than a hundred thousand (so a busy
+one does not exhaust the memory). Older changes are dropped; a watch from before them is Expired.
 """
 
 from collections import deque
@@ -14,9 +14,9 @@ from apiserver.storage.cache.read_revision import RevisionExpired
 
 
 class Transition:
-    """One change of one object: from *old* (None: it did not exist) to *new* (None: deleted)."""
+    """One change of one object: from *old* (None: created) to *new* (None: deleted)."""
 
-    __slots__ = ("_gone", "key", "namespace", "new", "old", "revision", "seen")
+    __slots__ = ("_deleted_entry", "key", "namespace", "new", "observed", "old", "revision")
 
     def __init__(
         self,
@@ -26,32 +26,32 @@ class Transition:
         old: Entry | None,
         new: Entry | None,
         revision: int,
-        seen: float,
+        observed: float,
     ) -> None:
         self.key = key
         self.namespace = intern(namespace)
         self.old = old
         self.new = new
         self.revision = revision
-        self.seen = seen
-        """The time at which the cache learned of it."""
-        self._gone: Entry | None = None
+        self.observed = observed
+        """The time at which the cache received the change."""
+        self._deleted_entry: Entry | None = None
 
     @property
     def name(self) -> str:
-        """The name of the object; there may be many of these, and the key has it already."""
+        """The name of the object, taken from the key to save memory."""
         return self.key.rpartition("/")[2]
 
     @property
-    def gone(self) -> Entry:
-        """What somebody is told who can see *old* and cannot see *new*.
+    def deleted_entry(self) -> Entry:
+        """The entry for a watcher that could see *old* and cannot see *new*.
 
-        It is the content that was, with the revision at which it ceased to be.
+        It has the last visible content, with the revision of this change.
         """
-        if self._gone is None:
-            assert self.old is not None, "only what was there can go"
-            self._gone = self.old.at(self.revision)
-        return self._gone
+        if self._deleted_entry is None:
+            assert self.old is not None, "only an existing object can be deleted"
+            self._deleted_entry = self.old.with_revision(self.revision)
+        return self._deleted_entry
 
 
 class Window:
@@ -68,39 +68,39 @@ class Window:
         return len(self._transitions)
 
     @property
-    def most(self) -> int:
-        """How many changes it can ever hold."""
-        return self._size.most
+    def max_changes(self) -> int:
+        """The maximum number of changes that the window holds."""
+        return self._size.max_changes
 
     def append(self, transition: Transition) -> None:
         self._transitions.append(transition)
-        self.prune(transition.seen)
+        self.prune(transition.observed)
 
     def prune(self, now: float) -> None:
-        """Forget what is both old and not among the fewest, and what is too much."""
+        """Drop changes that are too old, unless they are among the minimum, or too many."""
         transitions, size = self._transitions, self._size
         oldest_kept = now - size.age
-        while len(transitions) > size.fewest and (
-            transitions[0].seen < oldest_kept or len(transitions) > size.most
+        while len(transitions) > size.min_changes and (
+            transitions[0].observed < oldest_kept or len(transitions) > size.max_changes
         ):
             self.start = transitions.popleft().revision
 
     def reset(self, revision: int) -> None:
-        """Forget everything: the past begins at *revision*."""
+        """Drop all changes: the history starts at *revision*."""
         self._transitions.clear()
         self.start = revision
 
     def after(self, revision: int) -> list[Transition]:
-        """The changes after *revision*, or Expired if some of them are forgotten.
+        """Return the changes after *revision*. Raises RevisionExpired if some are dropped.
 
-        The cost is that of the answer, not of the window.
+        The cost depends on the size of the result, not of the window.
         """
         if revision < self.start:
             raise RevisionExpired(revision, oldest=self.start)
-        found = []
+        newer = []
         for transition in reversed(self._transitions):
             if transition.revision <= revision:
                 break
-            found.append(transition)
-        found.reverse()
-        return found
+            newer.append(transition)
+        newer.reverse()
+        return newer

@@ -1,8 +1,7 @@
-"""The etcd backend: what the interface promises, in etcd's words.
+"""etcd backend: implements the storage interface on an etcd cluster.
 
-Revisions are etcd's own, shared by everything in that etcd. How calls reach a member is in
-etcd_channel, how a write takes effect exactly once in etcd_session, how a watch outlives its
-streams in etcd_feed.
+Revisions are etcd's own, shared by all users of that cluster. `channel` sends calls to a member,
+`session` makes a write take effect exactly once, and `feed` keeps a watch open across streams.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from apiserver.storage.etcd.channel import EtcdConnection, Member
 from apiserver.storage.etcd.errors import RevisionCompacted, RevisionInFuture
 from apiserver.storage.etcd.feed import EtcdFeed, oldest_revision
 from apiserver.storage.etcd.keys import Keyspace
-from apiserver.storage.etcd.session import Done, Writer
+from apiserver.storage.etcd.session import WriteApplied, Writer
 from apiserver.storage.etcd.url import parse_etcd_url
 from apiserver.storage.interface import (
     Compacted,
@@ -31,16 +30,16 @@ from apiserver.storage.interface import (
 _FIRST_CHUNK = 500
 _LARGEST_CHUNK = 50_000
 _CHUNK_BYTES = 8 << 20
-"""What one reply should weigh: enough to be fast, little enough not to stop the event loop."""
+"""The target size of one reply: large enough to be fast, too small to block the event loop."""
 
 
 async def open_etcd(url: str) -> "EtcdBackend":
-    """Connect to the etcd of an `etcd://` URL (see etcd_url) and see that it answers."""
+    """Connect to the etcd of an `etcd://` URL (see `url`) and verify that it answers."""
     settings = parse_etcd_url(url)
     backend = EtcdBackend(EtcdConnection(settings), Keyspace(settings.prefix))
     try:
         await backend.current_revision()
-        await backend.connection.trusts_progress()
+        await backend.connection.supports_progress()
     except BaseException:
         await backend.close()
         raise
@@ -48,7 +47,7 @@ async def open_etcd(url: str) -> "EtcdBackend":
 
 
 class EtcdBackend:
-    """Keys under one prefix of an etcd."""
+    """The keys under one prefix of an etcd cluster."""
 
     def __init__(self, connection: EtcdConnection, keyspace: Keyspace) -> None:
         self.connection = connection
@@ -57,7 +56,7 @@ class EtcdBackend:
         self._feeds: set[EtcdFeed] = set()
 
     async def get(self, key: str) -> Record | None:
-        request = rpc_pb2.RangeRequest(key=self._keyspace.wire(key))
+        request = rpc_pb2.RangeRequest(key=self._keyspace.encode(key))
         reply = await self.connection.call(_range, request)
         return self._record(reply.kvs[0]) if reply.kvs else None
 
@@ -68,7 +67,7 @@ class EtcdBackend:
         request = rpc_pb2.RangeRequest(key=begin, range_end=end)
         if revision is None:
             return await self._newest(request, limit)
-        # An etcd begins at revision 1, with nothing in it; it takes 0 for "newest".
+        # etcd starts empty at revision 1, and interprets revision 0 as "newest".
         request.revision = max(revision, 1)
         try:
             return await self._chunks(request, limit)
@@ -80,9 +79,9 @@ class EtcdBackend:
 
     async def create(self, key: str, value: bytes, *, ttl: int | None = None) -> int:
         outcome = await self._writer.write(
-            self._keyspace.wire(key), revision=0, value=value, ttl=ttl
+            self._keyspace.encode(key), revision=0, value=value, ttl=ttl
         )
-        if isinstance(outcome, Done):
+        if isinstance(outcome, WriteApplied):
             return outcome.revision
         raise KeyExists(key)
 
@@ -105,7 +104,7 @@ class EtcdBackend:
             await feed.close()
 
     async def current_revision(self) -> int:
-        request = rpc_pb2.RangeRequest(key=self._keyspace.own(""), count_only=True)
+        request = rpc_pb2.RangeRequest(key=self._keyspace.internal_key(""), count_only=True)
         reply = await self.connection.call(_range, request)
         return int(reply.header.revision)
 
@@ -116,7 +115,7 @@ class EtcdBackend:
         try:
             await self.connection.call(lambda member: member.kv.Compact, request)
         except RevisionCompacted:
-            return  # By an earlier call, a lost one of this call, or another server.
+            return  # Compacted by an earlier call, a lost attempt of this call, or another server.
         except RevisionInFuture as error:
             current = await self.current_revision()
             raise FutureRevision(revision, current=current) from error
@@ -132,11 +131,11 @@ class EtcdBackend:
             try:
                 return await self._chunks(request, limit)
             except RevisionCompacted:
-                # The snapshot was compacted between two chunks: begin again with a newer one.
+                # The snapshot was compacted between two chunks: restart with a newer one.
                 request.revision = 0
 
     async def _chunks(self, first: rpc_pb2.RangeRequest, limit: int) -> KeyPage:
-        """Read a range in pieces of bearable size, all at the revision of the first one."""
+        """Read a range in chunks, all at the revision of the first one."""
         request = rpc_pb2.RangeRequest()
         request.CopyFrom(first)
         records: list[Record] = []
@@ -144,25 +143,25 @@ class EtcdBackend:
         while True:
             request.limit = min(chunk, limit - len(records)) if limit else chunk
             reply = await self.connection.call(_range, request)
-            found = [self._record(kv) for kv in reply.kvs]
-            records += found
+            chunk_records = [self._record(kv) for kv in reply.kvs]
+            records += chunk_records
             revision = request.revision or reply.header.revision
-            remaining = reply.count - len(found)
+            remaining = reply.count - len(chunk_records)
             if not reply.more or (limit and len(records) >= limit):
                 return KeyPage(records, revision, remaining)
-            # Large replies are decoded in one go; let others have a turn in between.
+            # Decoding a large reply blocks the event loop; let other tasks run in between.
             await asyncio.sleep(0)
-            chunk = _next_chunk(found)
+            chunk = _next_chunk(chunk_records)
             request.key = reply.kvs[-1].key + b"\0"
             request.revision = revision
 
     async def _replace(self, key: str, value: bytes | None, revision: int, ttl: int | None) -> int:
-        wire = self._keyspace.wire(key)
+        encoded = self._keyspace.encode(key)
         if revision < 1:
-            # To etcd revision 0 is that of a key that does not exist, and is no match for us.
+            # In etcd, revision 0 matches a key that does not exist; here it never matches.
             raise RevisionConflict(key, expected=revision, current=await self.get(key))
-        outcome = await self._writer.write(wire, revision=revision, value=value, ttl=ttl)
-        if isinstance(outcome, Done):
+        outcome = await self._writer.write(encoded, revision=revision, value=value, ttl=ttl)
+        if isinstance(outcome, WriteApplied):
             return outcome.revision
         current = None if outcome.current is None else self._record(outcome.current)
         raise RevisionConflict(key, expected=revision, current=current)
@@ -172,7 +171,7 @@ class EtcdBackend:
         return Compacted(revision, oldest=oldest)
 
     def _record(self, kv: kv_pb2.KeyValue) -> Record:
-        return Record(self._keyspace.key(kv.key), kv.value, kv.mod_revision, kv.create_revision)
+        return Record(self._keyspace.decode(kv.key), kv.value, kv.mod_revision, kv.create_revision)
 
 
 def _range(member: Member) -> Any:
@@ -180,5 +179,5 @@ def _range(member: Member) -> Any:
 
 
 def _next_chunk(records: Sequence[Record]) -> int:
-    weight = sum(len(record.value) for record in records)
-    return max(1, min(len(records) * _CHUNK_BYTES // max(weight, 1), _LARGEST_CHUNK))
+    total_bytes = sum(len(record.value) for record in records)
+    return max(1, min(len(records) * _CHUNK_BYTES // max(total_bytes, 1), _LARGEST_CHUNK))

@@ -1,12 +1,12 @@
-"""Calls to an etcd cluster: endpoints, TLS, tokens, deadlines and retries.
+"""etcd channel: calls to a cluster, with endpoints, TLS, tokens, deadlines and retries.
 
-There is one gRPC channel per endpoint, and all calls go to the endpoint that answered last. An
-endpoint that fails or stays silent for `timeout` is left for the next one, so host names, IPv6 and
-a member that is stopped but keeps its connections open are all the same case. A call gives up
-after three timeouts.
+There is one gRPC channel per endpoint, and all calls go to the endpoint that answered last. When an
+endpoint fails or does not answer within `timeout`, calls move to the next one. This covers host
+names, IPv6 and a member that is stopped but keeps its connections open. A call fails after three
+timeouts.
 
-What is sent here may be sent again, so only requests that are harmless to repeat may come: reads,
-compactions, lease grants, and transactions that can take effect only once (etcd_session).
+Requests may be sent more than once, so only repeatable requests are allowed here: reads,
+compactions, lease grants, and transactions that can take effect only once (`session`).
 """
 
 import asyncio
@@ -25,27 +25,27 @@ from aetcd.rpc import rpc_pb2, rpc_pb2_grpc
 from apiserver.storage.backends import InvalidURL
 from apiserver.storage.etcd.errors import (
     AccessDenied,
-    Verdict,
+    FailureKind,
     authentication_is_off,
-    judge,
+    classify,
     translate,
 )
-from apiserver.storage.etcd.releases import loses_data, reports_progress_rightly
+from apiserver.storage.etcd.releases import may_lose_writes, reports_progress_correctly
 from apiserver.storage.etcd.url import EtcdSettings, Tls
 from apiserver.storage.interface import Unavailable
 
 log = logging.getLogger(__name__)
 
-_DIVERGES = (
-    "etcd at %s is release %s, whose members can lose acknowledged writes and disagree for ever"
+_MAY_LOSE_WRITES = (
+    "etcd at %s is release %s, whose members can lose acknowledged writes and diverge permanently"
     " when one of them is killed: upgrade it to 3.5.3 or later"
 )
-_PATIENCE = 3
-"""An operation is tried for this many times the timeout of one call."""
+_OPERATION_TIMEOUTS = 3
+"""An operation is retried for this multiple of the timeout of one call."""
 _FIRST_PAUSE = 0.02
-_LONGEST_PAUSE = 0.5
-_REFRESHES = 3
-_ASK_VERSIONS_SECONDS = 10.0
+_MAX_PAUSE = 0.5
+_MAX_REFRESHES = 3
+_VERSION_CHECK_SECONDS = 10.0
 # Members close connections that ping more often than every five seconds.
 _KEEPALIVE_SECONDS = 10
 
@@ -54,7 +54,7 @@ Method = Callable[["Member"], Any]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One endpoint, and the services it offers."""
+    """One endpoint, with its gRPC channel and service stubs."""
 
     address: str
     channel: grpc.aio.Channel
@@ -66,15 +66,15 @@ class Member:
 
 
 @dataclass(slots=True)
-class Sending:
-    """What is known of the attempts of one request so far."""
+class SendState:
+    """The state of the attempts to send one request."""
 
     uncertain: bool = False
-    """Whether an attempt that brought no answer may have taken effect."""
+    """Whether an attempt without an answer may have taken effect."""
 
 
 class EtcdConnection:
-    """Calls to whichever member of the cluster answers."""
+    """Sends calls to a member of the cluster that answers."""
 
     def __init__(self, settings: EtcdSettings) -> None:
         self.timeout = settings.timeout
@@ -85,35 +85,35 @@ class EtcdConnection:
         self._current = 0
         self.closed = False
         self._token: str | None = None
-        # Kept because to make it costs a sixth of a call; gRPC does not change what it is given.
+        # Cached, because building it takes a sixth of the time of a call; gRPC does not modify it.
         self._metadata = metadata(None)
         self._authenticated = settings.credentials is None
         self._authenticating = asyncio.Lock()
         self._versions: dict[str, str] = {}
-        self._ask_versions_at = time.monotonic()
+        self._next_version_check = time.monotonic()
 
     @property
     def member(self) -> Member:
-        """The endpoint that calls go to now."""
+        """The endpoint that calls are sent to now."""
         return self._members[self._current]
 
     @property
     def size(self) -> int:
-        """How many endpoints there are."""
+        """The number of endpoints."""
         return len(self._members)
 
-    def leave(self, member: Member) -> None:
-        """Go to another endpoint than *member* from now on, if that is where calls go."""
+    def switch_from(self, member: Member) -> None:
+        """Send calls to the next endpoint from now on, if *member* is the current one."""
         if self.member is member:
             self._current = (self._current + 1) % len(self._members)
 
-    async def call(self, method: Method, request: object, sending: Sending | None = None) -> Any:
-        """Send *request* until it is answered, or raise what the answer or the silence means.
+    async def call(self, method: Method, request: object, state: SendState | None = None) -> Any:
+        """Send *request*, with retries, and return the answer. Raises StorageError.
 
-        *sending* learns whether an attempt may have taken effect without being answered, and so
-        does Unavailable. Without it the request is a read, about which there is nothing to doubt.
+        *state* and Unavailable record whether an attempt may have taken effect without being
+        answered. Requests without *state* are reads, which cannot be uncertain.
         """
-        attempts = _Attempts(self, sending)
+        attempts = _Attempts(self, state)
         while True:
             token, member = await self.token(), self.member
             if self.closed:
@@ -127,11 +127,12 @@ class EtcdConnection:
             except asyncio.CancelledError:
                 if not self.closed or _is_cancelled():
                     raise
-                # Closing the channel cancelled the call, not somebody the caller.
-                attempts.lost()
+                # Closing the channel cancelled this call; the calling task itself was not
+                # cancelled.
+                attempts.mark_uncertain()
 
     async def try_once(self, method: Method, request: object) -> None:
-        """Send *request* once, soon and without insisting: what it asks for is only a courtesy."""
+        """Send *request* once, with a short timeout, ignoring failures: for optional clean-up."""
         if self.closed:
             return
         with contextlib.suppress(grpc.aio.AioRpcError):
@@ -140,62 +141,64 @@ class EtcdConnection:
             )
 
     @contextlib.asynccontextmanager
-    async def patience(self) -> AsyncIterator[None]:
-        """Bound the time of waiting for a turn together with what is done when it comes.
+    async def operation_timeout(self) -> AsyncIterator[None]:
+        """Limit the time for waiting for a lock plus the operation under it. Raises Unavailable.
 
-        Without this, those who wait for a lock would wait for the failures of all before them.
+        Otherwise each task waiting for the lock would also wait for the timeouts of all tasks
+        before it.
         """
         try:
-            async with asyncio.timeout(_PATIENCE * self.timeout):
+            async with asyncio.timeout(_OPERATION_TIMEOUTS * self.timeout):
                 yield
         except TimeoutError:
             raise Unavailable(f"etcd at {self.member.address} does not answer") from None
 
     async def token(self) -> str | None:
-        """The authentication token, fetched if there is none yet; None where none is needed."""
+        """Return the authentication token, fetched on first use; None if none is required."""
         if not self._authenticated:
             await self.refresh_token(None)
         return self._token
 
     async def refresh_token(self, stale: str | None) -> None:
-        """Authenticate again unless somebody has replaced the *stale* token in the meantime."""
+        """Authenticate again unless another task has already replaced the *stale* token."""
         if self._credentials is None:
-            raise AccessDenied("etcd asks for a user and a password, and the URL has none")
-        async with self.patience(), self._authenticating:
+            raise AccessDenied("etcd requires a user and a password; add them to the URL")
+        async with self.operation_timeout(), self._authenticating:
             if self._token == stale:
                 await self._authenticate()
                 self._authenticated = True
 
-    async def trusts_progress(self) -> bool:
-        """Whether every endpoint is of a version whose progress notifications can be believed.
+    async def supports_progress(self) -> bool:
+        """Return whether every endpoint runs a version with reliable progress notifications.
 
-        Each endpoint is asked once; one that cannot be asked means no for now.
+        The version of each endpoint is fetched once; an endpoint that cannot be reached counts as
+        no.
         """
-        unknown = [each for each in self._members if each.address not in self._versions]
-        if unknown and time.monotonic() >= self._ask_versions_at:
-            self._ask_versions_at = time.monotonic() + _ASK_VERSIONS_SECONDS
-            await asyncio.gather(*(self._ask_version(member) for member in unknown))
-        return self.progress_trusted
+        unknown = [member for member in self._members if member.address not in self._versions]
+        if unknown and time.monotonic() >= self._next_version_check:
+            self._next_version_check = time.monotonic() + _VERSION_CHECK_SECONDS
+            await asyncio.gather(*(self._fetch_version(member) for member in unknown))
+        return self.progress_supported
 
     @property
-    def progress_trusted(self) -> bool:
-        """What `trusts_progress` has found out so far."""
-        known = all(each.address in self._versions for each in self._members)
-        return known and all(map(reports_progress_rightly, self._versions.values()))
+    def progress_supported(self) -> bool:
+        """The result of `supports_progress` from the versions fetched so far."""
+        complete = all(member.address in self._versions for member in self._members)
+        return complete and all(map(reports_progress_correctly, self._versions.values()))
 
     async def close(self) -> None:
-        """Cut all connections, which ends all calls."""
+        """Close all connections, which ends all calls."""
         self.closed = True
         for member in self._members:
             await member.channel.close()
 
-    async def _ask_version(self, member: Member) -> None:
+    async def _fetch_version(self, member: Member) -> None:
         request = rpc_pb2.StatusRequest()
         with contextlib.suppress(grpc.aio.AioRpcError):
             reply = await member.maintenance.Status(request, timeout=self.timeout)
             version = str(reply.version)
-            if loses_data(version):
-                log.warning(_DIVERGES, member.address, version)
+            if may_lose_writes(version):
+                log.warning(_MAY_LOSE_WRITES, member.address, version)
             self._versions[member.address] = version
 
     async def _authenticate(self) -> None:
@@ -224,47 +227,47 @@ class EtcdConnection:
 
 
 class _Attempts:
-    """Decides after each failed attempt of one request: once more, or what to raise."""
+    """Decides after each failed attempt of a request whether to retry or what to raise."""
 
-    def __init__(self, connection: EtcdConnection, sending: Sending | None) -> None:
+    def __init__(self, connection: EtcdConnection, state: SendState | None) -> None:
         self._connection = connection
-        self._sending = sending
-        self._give_up = time.monotonic() + _PATIENCE * connection.timeout
-        self._pauses = Pauses(per_round=connection.size)
-        self._refreshed = 0
+        self._state = state
+        self._deadline = time.monotonic() + _OPERATION_TIMEOUTS * connection.timeout
+        self._backoff = Backoff(per_round=connection.size)
+        self._refreshes = 0
 
     def timeout(self) -> float:
-        return min(self._connection.timeout, max(self._give_up - time.monotonic(), 0.001))
+        return min(self._connection.timeout, max(self._deadline - time.monotonic(), 0.001))
 
     async def failed(self, member: Member, token: str | None, error: grpc.aio.AioRpcError) -> None:
-        """Return when it is time for the next attempt, or raise."""
-        verdict = judge(error)
-        if verdict is Verdict.FINAL:
+        """Return when it is time for the next attempt, or raise the final error."""
+        kind = classify(error)
+        if kind is FailureKind.FINAL:
             raise translate(error) from error
-        if verdict is Verdict.TOKEN:
+        if kind is FailureKind.TOKEN:
             await self._refresh(token, error)
             return
-        if verdict is Verdict.UNKNOWN:
-            self.lost()
-        self._connection.leave(member)
-        pause = self._pauses.next()
-        if time.monotonic() + pause >= self._give_up:
+        if kind is FailureKind.UNKNOWN:
+            self.mark_uncertain()
+        self._connection.switch_from(member)
+        pause = self._backoff.next()
+        if time.monotonic() + pause >= self._deadline:
             reason = f"{error.code().name}: {error.details()}"
             raise self.unavailable(f"etcd at {member.address}: {reason}") from error
         await asyncio.sleep(pause)
 
-    def lost(self) -> None:
-        """Remember that an attempt may have taken effect."""
-        if self._sending is not None:
-            self._sending.uncertain = True
+    def mark_uncertain(self) -> None:
+        """Record that an attempt may have taken effect."""
+        if self._state is not None:
+            self._state.uncertain = True
 
     def unavailable(self, message: str) -> Unavailable:
-        uncertain = self._sending is not None and self._sending.uncertain
+        uncertain = self._state is not None and self._state.uncertain
         return Unavailable(message, uncertain=uncertain)
 
     async def _refresh(self, token: str | None, error: grpc.aio.AioRpcError) -> None:
-        self._refreshed += 1
-        if self._refreshed > _REFRESHES:
+        self._refreshes += 1
+        if self._refreshes > _MAX_REFRESHES:
             raise AccessDenied(f"etcd: {error.details()}") from error
         await self._connection.refresh_token(token)
 
@@ -274,31 +277,31 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-class Pauses:
-    """How long to wait before the next attempt: not at all until every endpoint had its turn."""
+class Backoff:
+    """The pauses between attempts: none until every endpoint has been tried once."""
 
     def __init__(self, per_round: int) -> None:
         self._per_round = per_round
         self.reset()
 
     def reset(self) -> None:
-        """Begin again with the shortest pause."""
+        """Restart with the shortest pause."""
         self._failures = 0
         self._pause = _FIRST_PAUSE
 
     def next(self) -> float:
-        """The pause after one more failure."""
+        """Return the pause after one more failure."""
         self._failures += 1
         if self._failures % self._per_round:
             return 0.0
-        # Clients that lost the same member must not all come back at the same moment.
+        # Jitter, so that clients that lost the same member do not all reconnect at the same moment.
         pause = self._pause * random.uniform(0.5, 1.0)
-        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        self._pause = min(2 * self._pause, _MAX_PAUSE)
         return pause
 
 
 def metadata(token: str | None) -> grpc.aio.Metadata:
-    """What every call carries: a member without a leader shall say so instead of waiting."""
+    """Return the metadata of every call: a member without a leader must fail instead of waiting."""
     leader = ("hasleader", "true")
     return (
         grpc.aio.Metadata(leader) if token is None else grpc.aio.Metadata(leader, ("token", token))
@@ -332,14 +335,15 @@ def _options(settings: EtcdSettings) -> list[tuple[str, int | str]]:
         ("grpc.max_send_message_length", -1),
         ("grpc.keepalive_time_ms", _KEEPALIVE_SECONDS * 1000),
         ("grpc.keepalive_timeout_ms", timeout),
-        # Without this a silent connection is given up after a minute, whatever is said above.
+        # Without this a silent connection is closed only after a minute, despite the settings
+        # above.
         ("grpc.http2.ping_timeout_ms", max(timeout, 1000)),
         ("grpc.http2.max_pings_without_data", 0),
-        # How long to wait for a connection, and between attempts at one.
+        # The timeout of a connection attempt, and the pauses between attempts.
         ("grpc.min_reconnect_backoff_ms", timeout),
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 1000),
-        # Connections of another backend in this process have their own troubles.
+        # Do not share connections, and their failures, with another backend in this process.
         ("grpc.use_local_subchannel_pool", 1),
         ("grpc.enable_http_proxy", 0),
     ]
@@ -350,13 +354,13 @@ def _options(settings: EtcdSettings) -> list[tuple[str, int | str]]:
 
 def _tls_credentials(tls: Tls) -> grpc.ChannelCredentials:
     return grpc.ssl_channel_credentials(
-        root_certificates=_content("ca", tls.ca),
-        private_key=_content("key", tls.key),
-        certificate_chain=_content("cert", tls.certificate),
+        root_certificates=_read_file("ca", tls.ca),
+        private_key=_read_file("key", tls.key),
+        certificate_chain=_read_file("cert", tls.certificate),
     )
 
 
-def _content(parameter: str, path: Path | None) -> bytes | None:
+def _read_file(parameter: str, path: Path | None) -> bytes | None:
     if path is None:
         return None
     try:

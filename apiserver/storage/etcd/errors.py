@@ -1,7 +1,7 @@
-"""What a failed call says about the request: was it refused, is it unknown, is it final.
+"""etcd errors: classifies failed calls, and with that decides which may be retried.
 
-Everything about retrying rests on this one judgement. *Refused* is claimed only where the request
-provably never reached the log of the cluster; whatever is not recognised is *unknown*.
+A call is classified as *refused* only if the request provably never reached the log of the cluster;
+any unrecognised failure is *unknown*.
 """
 
 from enum import Enum
@@ -13,37 +13,37 @@ from apiserver.storage.interface import Full, StorageError, Unavailable, ValueTo
 
 
 class AccessDenied(StorageError):
-    """etcd refuses the user, the password or the user's permissions."""
+    """etcd rejects the user, the password or the user's permissions."""
 
 
 class RevisionCompacted(StorageError):
-    """etcd says that a revision is compacted; the caller knows which."""
+    """etcd reports that the requested revision is compacted."""
 
 
 class RevisionInFuture(StorageError):
-    """etcd says that a revision has not happened; the caller knows which."""
+    """etcd reports that the requested revision is in the future."""
 
 
 class LeaseNotFound(StorageError):
-    """The lease of a write has expired or was revoked; the write did not happen."""
+    """The lease of a write has expired or was revoked; nothing was written."""
 
 
-class Verdict(Enum):
-    """What may be done after a failed call."""
+class FailureKind(Enum):
+    """What a failed call implies for the request."""
 
     REFUSED = "refused"
-    """It did not happen; another endpoint or another moment may take it."""
+    """It had no effect; another endpoint or a later attempt may accept it."""
     UNKNOWN = "unknown"
-    """It may have happened, or may yet."""
+    """It may have taken effect, or may do so later."""
     TOKEN = "token"
-    """It did not happen, for want of a fresh authentication token."""
+    """It had no effect; a new authentication token is required."""
     FINAL = "final"
-    """It did not happen, and will not however often it is sent."""
+    """It had no effect, and retrying cannot succeed."""
 
 
-# Written by gRPC's client when there was no connection to send the request over.
+# The message of gRPC's client when there was no connection to send the request over.
 _NOT_CONNECTED = "failed to connect to all addresses"
-# Each is decided by the member that was asked, before it proposes anything to the others.
+# The contacted member rejects these itself, before it proposes anything to the cluster.
 _NOT_PROPOSED = (
     "etcdserver: no leader",
     "etcdserver: too many requests",
@@ -70,20 +70,20 @@ _FINAL = frozenset(
 )
 
 
-def judge(error: AioRpcError) -> Verdict:
-    """What is known of a request whose call failed."""
+def classify(error: AioRpcError) -> FailureKind:
+    """Classify a failed call."""
     details = error.details() or ""
     if error.code() is StatusCode.UNAUTHENTICATED or details.startswith(_STALE_TOKEN):
-        return Verdict.TOKEN
+        return FailureKind.TOKEN
     if details.startswith((_NOT_CONNECTED, *_NOT_PROPOSED)):
-        return Verdict.REFUSED
+        return FailureKind.REFUSED
     if error.code() in _FINAL:
-        return Verdict.FINAL
-    return Verdict.UNKNOWN
+        return FailureKind.FINAL
+    return FailureKind.UNKNOWN
 
 
 def translate(error: AioRpcError) -> StorageError:
-    """The error to raise for a final verdict."""
+    """Return the error to raise for a FINAL failure."""
     code, details = error.code(), error.details() or ""
     if any(text in details for text in _TOO_LARGE):
         return ValueTooLarge(f"etcd: {details} (see its --max-request-bytes)")
@@ -103,5 +103,5 @@ def translate(error: AioRpcError) -> StorageError:
 
 
 def authentication_is_off(error: AioRpcError) -> bool:
-    """Whether the cluster has no users at all, so that a password is not wanted."""
+    """Return whether the cluster has authentication disabled, so that no password is required."""
     return "authentication is not enabled" in (error.details() or "")

@@ -1,13 +1,13 @@
-"""One watch over however many streams it takes.
+"""etcd feed: one watch over as many streams as it takes.
 
-A feed reads from the stream only when it is asked for the next batch, so nothing is buffered here:
-a slow reader is held back by HTTP/2, and etcd keeps its place until compaction passes it. When a
-stream ends for any reason the feed opens another, at whichever member answers, from the last
-revision it delivered.
+A feed reads from the stream only when the next batch is requested, so nothing is buffered here:
+HTTP/2 flow control holds back etcd for a slow reader, and etcd keeps its position until compaction
+passes it. When a stream ends for any reason, the feed opens another at any member that answers,
+from the last revision it delivered.
 
-A stream is asked for the last delivered revision once more, and that revision is dropped here:
-etcd accepts a watch that begins exactly at the compacted revision although the deletions of that
-revision are already lost. Beginning one earlier makes etcd itself say Compacted in that case.
+The new stream starts at the last delivered revision, and the feed drops that revision: etcd accepts
+a watch that starts exactly at the compacted revision although the deletions of that revision are
+already lost. Starting one revision earlier makes etcd report Compacted in that case.
 """
 
 import asyncio
@@ -17,17 +17,17 @@ from collections.abc import Sequence
 import grpc
 from aetcd.rpc import kv_pb2, rpc_pb2
 
-from apiserver.storage.etcd.channel import EtcdConnection, Member, Pauses, metadata
-from apiserver.storage.etcd.errors import AccessDenied, Verdict, judge
+from apiserver.storage.etcd.channel import Backoff, EtcdConnection, Member, metadata
+from apiserver.storage.etcd.errors import AccessDenied, FailureKind, classify
 from apiserver.storage.etcd.keys import Keyspace
 from apiserver.storage.interface import ChangeBatch, Compacted, StoredChange, Unavailable
 
-_ASK_AGAIN_SECONDS = 0.1
-"""etcd stays silent when it is asked for progress while the watch is still catching up."""
+_PROGRESS_RETRY_SECONDS = 0.1
+"""etcd ignores a progress request while the watch is still catching up: repeat it."""
 
 
 class EtcdFeed:
-    """A running watch."""
+    """An open watch."""
 
     def __init__(
         self, connection: EtcdConnection, keyspace: Keyspace, prefix: str, *, after: int
@@ -38,7 +38,7 @@ class EtcdFeed:
         self._revision = max(after, 0)
         self._stream: WatchStream | None = None
         self._fragments: list[kv_pb2.Event] = []
-        self._pauses = Pauses(per_round=connection.size)
+        self._backoff = Backoff(per_round=connection.size)
         self._closing = asyncio.Event()
         self._progress_wanted = False
         self._denied = False
@@ -49,42 +49,42 @@ class EtcdFeed:
     async def __anext__(self) -> ChangeBatch:
         while not self._closing.is_set():
             try:
-                batch = await self._digest(await self._reply())
-            except StreamEnded as ended:
-                await self._recover(ended)
+                batch = await self._process_reply(await self._next_reply())
+            except StreamEnded as end:
+                await self._recover(end)
             else:
                 if batch is not None:
                     return batch
         raise StopAsyncIteration
 
     async def request_progress(self) -> bool:
-        """Ask for a batch even if nothing changes, unless etcd's word cannot be relied on."""
-        if not await self._connection.trusts_progress():
+        """Request a batch even if nothing changes; False if etcd's progress is not reliable."""
+        if not await self._connection.supports_progress():
             return False
         self._progress_wanted = True
-        # Before that, a read that returns nothing means that the member stays silent.
+        # Until the watch is created, a read without a reply means that the member does not answer.
         if self._stream is not None and self._stream.created:
-            self._stream.nudge()
+            self._stream.interrupt()
         return True
 
     async def close(self) -> None:
-        """End the stream; whoever waits for the next batch is told that there is none."""
+        """End the stream; a task waiting for the next batch gets StopAsyncIteration."""
         self._closing.set()
         await self._drop_stream()
 
-    async def _reply(self) -> rpc_pb2.WatchResponse:
+    async def _next_reply(self) -> rpc_pb2.WatchResponse:
         stream = self._stream or await self._open()
         while (reply := await stream.read(self._wait(stream))) is None:
             if not stream.created:
                 raise StreamEnded(None)
             if self._progress_wanted:
-                await stream.ask_progress()
+                await stream.request_progress_report()
         return reply
 
     def _wait(self, stream: "WatchStream") -> float | None:
         if not stream.created:
             return self._connection.timeout
-        return _ASK_AGAIN_SECONDS if self._progress_wanted else None
+        return _PROGRESS_RETRY_SECONDS if self._progress_wanted else None
 
     async def _open(self) -> "WatchStream":
         begin, end = self._span
@@ -94,23 +94,23 @@ class EtcdFeed:
             start_revision=max(self._revision, 1),
             prev_kv=True,
             fragment=True,
-            progress_notify=self._connection.progress_trusted,
+            progress_notify=self._connection.progress_supported,
         )
         self._stream = await WatchStream.open(self._connection, request)
         return self._stream
 
-    async def _recover(self, ended: "StreamEnded") -> None:
+    async def _recover(self, end: "StreamEnded") -> None:
         stream = self._stream
         await self._drop_stream()
         try:
-            if stream is not None and ended.verdict is Verdict.TOKEN:
+            if stream is not None and end.kind is FailureKind.TOKEN:
                 await self._connection.refresh_token(stream.token)
             elif stream is not None:
-                self._connection.leave(stream.member)
+                self._connection.switch_from(stream.member)
         except Unavailable:
-            pass  # The next attempt will find out whether that is still so.
+            pass  # The next attempt will report it if it persists.
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._pauses.next()):
+            async with asyncio.timeout(self._backoff.next()):
                 await self._closing.wait()
 
     async def _drop_stream(self) -> None:
@@ -119,13 +119,13 @@ class EtcdFeed:
         if stream is not None:
             await stream.close()
 
-    async def _digest(self, reply: rpc_pb2.WatchResponse) -> ChangeBatch | None:
-        """What a reply adds up to, if it completes a batch."""
+    async def _process_reply(self, reply: rpc_pb2.WatchResponse) -> ChangeBatch | None:
+        """Return the batch that *reply* completes, None if it completes none."""
         if reply.canceled:
             raise self._cancelled(reply)
         if reply.created:
             self._denied = False
-            self._pauses.reset()
+            self._backoff.reset()
             return None
         self._fragments.extend(reply.events)
         if reply.fragment:
@@ -145,35 +145,35 @@ class EtcdFeed:
             return StreamEnded(None)
         if self._denied:
             return AccessDenied(f"etcd: watch: {reply.cancel_reason}")
-        # Old releases say this of an expired token too.
+        # Old releases give this reason for an expired token, too.
         self._denied = True
-        return StreamEnded(Verdict.TOKEN)
+        return StreamEnded(FailureKind.TOKEN)
 
     def _is_new(self, event: kv_pb2.Event) -> bool:
         return bool(event.kv.mod_revision > self._revision)
 
     def _progress(self, revision: int) -> ChangeBatch | None:
-        # A member that lags behind the one before it reports less than was delivered already.
+        # A member that lags behind the previous one reports a revision that was already delivered.
         reached = max(revision, self._revision)
         advanced = reached > self._revision
-        if not self._connection.progress_trusted or not (advanced or self._progress_wanted):
+        if not self._connection.progress_supported or not (advanced or self._progress_wanted):
             return None
         self._progress_wanted = False
         self._revision = reached
         return ChangeBatch((), reached)
 
     def _change(self, event: kv_pb2.Event) -> StoredChange | None:
-        """The change an event tells of, or None if what was there before is no longer known."""
+        """Return the change of an event, or None if its previous value is compacted."""
         kv = event.kv
         previous = event.prev_kv if event.HasField("prev_kv") else None
         if event.type == kv_pb2.Event.PUT and kv.create_revision == kv.mod_revision:
-            key = self._keyspace.key(kv.key)
+            key = self._keyspace.decode(kv.key)
             return StoredChange(key, kv.value, None, kv.mod_revision, kv.create_revision)
         if previous is None:
             return None
         value = kv.value if event.type == kv_pb2.Event.PUT else None
         return StoredChange(
-            key=self._keyspace.key(kv.key),
+            key=self._keyspace.decode(kv.key),
             value=value,
             previous=previous.value,
             revision=kv.mod_revision,
@@ -187,21 +187,21 @@ class EtcdFeed:
         return ChangeBatch(tuple(changes), self._revision)
 
     async def _previous_lost(self) -> Compacted:
-        """etcd leaves out the previous value when compaction overtook an event on its way."""
+        """Return the error for an event whose previous value was compacted before delivery."""
         oldest = await oldest_revision(self._connection, self._keyspace, self._revision)
         return Compacted(self._revision, oldest=oldest)
 
 
 class StreamEnded(Exception):
-    """A watch stream is over; the verdict of its last error is None if there was no error."""
+    """A watch stream has ended; *kind* classifies its error, None if there was none."""
 
-    def __init__(self, verdict: Verdict | None) -> None:
+    def __init__(self, kind: FailureKind | None) -> None:
         super().__init__()
-        self.verdict = verdict
+        self.kind = kind
 
 
 class WatchStream:
-    """One stream to one member, for one watch: progress is reported per stream, not per watch."""
+    """One stream to one member, for one watch: etcd reports progress per stream, not per watch."""
 
     def __init__(
         self, member: Member, token: str | None, create: rpc_pb2.WatchCreateRequest
@@ -210,19 +210,19 @@ class WatchStream:
         self.token = token
         self.created = False
         self._call = member.watch.Watch(metadata=metadata(token))
-        # Cancelling a read would end the stream, so a read lives on when its reader is cancelled.
-        # The request is written there as well: gRPC's `write` does not notice that a call which is
-        # not connected yet was cancelled, so it must be in a task that `close` can cancel.
+        # Cancelling a read would end the stream, so the read continues in a task when its reader is
+        # cancelled. The task also sends the request: gRPC's `write` does not notice that a call
+        # which is not yet connected was cancelled, so it must be in a task that `close` can cancel.
         self._reading: asyncio.Task[rpc_pb2.WatchResponse] | None = asyncio.create_task(
-            self._first(rpc_pb2.WatchRequest(create_request=create)), name="etcd watch"
+            self._create_watch(rpc_pb2.WatchRequest(create_request=create)), name="etcd watch"
         )
-        self._nudge: asyncio.Future[None] | None = None
+        self._interrupt: asyncio.Future[None] | None = None
 
     @classmethod
     async def open(
         cls, connection: EtcdConnection, create: rpc_pb2.WatchCreateRequest
     ) -> "WatchStream":
-        """A stream to the member that calls go to now."""
+        """Open a stream to the current member. Raises StreamEnded."""
         try:
             token = await connection.token()
         except Unavailable:
@@ -231,40 +231,40 @@ class WatchStream:
             raise StreamEnded(None)
         return cls(connection.member, token, create)
 
-    async def ask_progress(self) -> None:
-        """Send a request for progress."""
+    async def request_progress_report(self) -> None:
+        """Send a progress request."""
         request = rpc_pb2.WatchRequest(progress_request=rpc_pb2.WatchProgressRequest())
         try:
             await self._call.write(request)
         except (grpc.aio.AioRpcError, asyncio.InvalidStateError) as error:
-            raise _ended(error) from error
+            raise _stream_ended(error) from error
 
     async def read(self, timeout: float | None) -> rpc_pb2.WatchResponse | None:
-        """The next reply, or None after *timeout* seconds or a nudge."""
+        """Return the next reply, or None after *timeout* seconds or an interrupt."""
         if self._reading is None:
             self._reading = asyncio.create_task(self._call.read(), name="etcd watch")
-        self._nudge = asyncio.get_running_loop().create_future()
+        self._interrupt = asyncio.get_running_loop().create_future()
         await asyncio.wait(
-            {self._reading, self._nudge}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+            {self._reading, self._interrupt}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
         )
         if not self._reading.done():
             return None
         reading, self._reading = self._reading, None
         return self._result(reading)
 
-    def nudge(self) -> None:
-        """Make a waiting `read` return."""
-        if self._nudge is not None and not self._nudge.done():
-            self._nudge.set_result(None)
+    def interrupt(self) -> None:
+        """Make a waiting `read` return None."""
+        if self._interrupt is not None and not self._interrupt.done():
+            self._interrupt.set_result(None)
 
     async def close(self) -> None:
-        """End the stream and what reads from it."""
+        """End the stream and the pending read."""
         self._call.cancel()
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait({self._reading})
 
-    async def _first(self, create: rpc_pb2.WatchRequest) -> rpc_pb2.WatchResponse:
+    async def _create_watch(self, create: rpc_pb2.WatchRequest) -> rpc_pb2.WatchResponse:
         await self._call.write(create)
         return await self._call.read()
 
@@ -273,7 +273,7 @@ class WatchStream:
             raise StreamEnded(None)
         error = reading.exception()
         if error is not None:
-            raise _ended(error) from error
+            raise _stream_ended(error) from error
         reply = reading.result()
         if reply is grpc.aio.EOF:
             raise StreamEnded(None)
@@ -281,16 +281,18 @@ class WatchStream:
         return reply
 
 
-def _ended(error: BaseException) -> StreamEnded:
-    return StreamEnded(judge(error) if isinstance(error, grpc.aio.AioRpcError) else None)
+def _stream_ended(error: BaseException) -> StreamEnded:
+    return StreamEnded(classify(error) if isinstance(error, grpc.aio.AioRpcError) else None)
 
 
 async def oldest_revision(connection: EtcdConnection, keyspace: Keyspace, revision: int) -> int:
-    """The revision an etcd is compacted to, asked of a watch at a *revision* known to be gone.
+    """Return the compacted revision, by watching at a *revision* known to be compacted.
 
-    There is no cheaper way to ask. If no answer comes, the least that can be true is returned.
+    etcd has no cheaper request for it. Without an answer, return the lowest possible revision.
     """
-    create = rpc_pb2.WatchCreateRequest(key=keyspace.own(""), start_revision=max(revision, 1))
+    create = rpc_pb2.WatchCreateRequest(
+        key=keyspace.internal_key(""), start_revision=max(revision, 1)
+    )
     stream = None
     try:
         async with asyncio.timeout(connection.timeout):

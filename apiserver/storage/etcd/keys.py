@@ -1,18 +1,18 @@
-"""Callers' keys and the keys on the wire.
+"""etcd keys: maps storage keys to the bytes that etcd stores, and back.
 
-The URL's prefix is put before every key and taken off again. Keys whose first character (after
-that prefix) is NUL are the backend's own, invisible to callers: they sort before every other key,
-so a range or a watch leaves them out by where it begins.
+The prefix of the URL is added to every key and removed again. Keys whose first character after that
+prefix is NUL are internal to the backend: they sort before all other keys, so ranges and watches
+exclude them by their start.
 """
 
 from dataclasses import dataclass
 
 from apiserver.storage.interface import StorageError
 
-_OWN = "\0"
+_INTERNAL = "\0"
 _FIRST = "\x01"
-_ALL = b"\0"
-"""etcd's way to say "no end"."""
+_NO_END = b"\0"
+"""etcd's notation for a range without an end."""
 
 
 class InvalidEtcdKey(StorageError):
@@ -21,30 +21,30 @@ class InvalidEtcdKey(StorageError):
 
 @dataclass(frozen=True, slots=True)
 class Keyspace:
-    """The part of an etcd that one URL names."""
+    """The keys of an etcd cluster that belong to one URL."""
 
     prefix: str
 
-    def wire(self, key: str) -> bytes:
-        """The bytes etcd knows *key* by."""
-        if not key or key.startswith(_OWN):
+    def encode(self, key: str) -> bytes:
+        """Encode *key* for etcd. Raises InvalidEtcdKey."""
+        if not key or key.startswith(_INTERNAL):
             raise InvalidEtcdKey(f"key {key!r}: must not be empty or begin with NUL")
         return _encode(self.prefix + key)
 
-    def own(self, name: str) -> bytes:
-        """A key of the backend itself, not visible to callers."""
-        return _encode(self.prefix + _OWN + name)
+    def internal_key(self, name: str) -> bytes:
+        """Return a key of the backend itself, invisible to callers."""
+        return _encode(self.prefix + _INTERNAL + name)
 
-    def key(self, wire: bytes) -> str:
-        """The caller's key of what etcd returned."""
-        return wire.decode(errors="surrogateescape")[len(self.prefix) :]
+    def decode(self, encoded: bytes) -> str:
+        """Return the storage key of a key that etcd returned."""
+        return encoded.decode(errors="surrogateescape")[len(self.prefix) :]
 
     def span(self, prefix: str, start: str = "") -> tuple[bytes, bytes]:
-        """First key and end of the keys that begin with *prefix* and are not less than *start*."""
-        if prefix.startswith(_OWN):
+        """Return the range of the keys that begin with *prefix* and are at least *start*."""
+        if prefix.startswith(_INTERNAL):
             raise InvalidEtcdKey(f"prefix {prefix!r}: must not begin with NUL")
         begin = _encode(self.prefix + max(prefix, start, _FIRST))
-        return begin, _end(_encode(self.prefix + prefix))
+        return begin, _prefix_end(_encode(self.prefix + prefix))
 
 
 def _encode(text: str) -> bytes:
@@ -54,7 +54,7 @@ def _encode(text: str) -> bytes:
         raise InvalidEtcdKey(f"key {text!r}: {error.reason}") from None
 
 
-def _end(prefix: bytes) -> bytes:
-    """The smallest key greater than every key that begins with *prefix*."""
-    kept = prefix.rstrip(b"\xff")
-    return kept[:-1] + bytes([kept[-1] + 1]) if kept else _ALL
+def _prefix_end(prefix: bytes) -> bytes:
+    """Return the smallest key greater than every key that begins with *prefix*."""
+    stem = prefix.rstrip(b"\xff")
+    return stem[:-1] + bytes([stem[-1] + 1]) if stem else _NO_END

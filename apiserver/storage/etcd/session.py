@@ -1,29 +1,28 @@
-"""Conditional writes that take effect exactly once, however often they have to be sent.
+"""etcd session: conditional writes that take effect exactly once, however often they are sent.
 
-A write whose answer is lost may have happened, may not, or may happen later, when a member that
-was stopped reads the request from its socket. Comparing values cannot tell: somebody else may have
-written the same bytes. So every write takes a *slot*, a small key of this backend's own that no
-other write uses at the same time, and the transaction is
+A write whose answer is lost may have happened, may not, or may happen later, when a stopped member
+reads the request from its socket. Comparing values cannot decide: another client may have written
+the same bytes. So every write takes a *slot*, a small internal key of this backend that no other
+write uses at the same time, and the transaction is
 
     if   the condition on the key holds and the slot is still at revision m
     then write the key, write the slot
     else read the key, read the slot
 
-Whatever happens to the answer, the same transaction is simply sent again. At most one copy can
-take effect, because the first one moves the slot away from m for ever: also a late copy of a
-creation, after somebody has deleted the key, finds the slot moved. And the answer of any copy tells
-the whole truth: a slot still at m means that the condition on the key failed; a slot at another
-revision means that an earlier copy took effect, at exactly that revision. One case needs a second
-step: the condition failed, but another copy is still out there and may find it true later. Then
-the slot is moved by a *fence* before the failure is reported, and no copy can take effect any more.
-Only when nothing is answered before the time is up is the outcome unknown, and then the slot is
-never used again.
+If the answer is lost, the same transaction is sent again. At most one copy can take effect, because
+the first one moves the slot away from revision m permanently: even a late copy of a creation, after
+the key was deleted again, finds the slot moved. And the answer of any copy is conclusive: a slot
+still at m means that the condition on the key failed; a slot at another revision means that an
+earlier copy took effect, at exactly that revision. One case needs a second step: the condition
+failed, but another copy is still in flight and may find it true later. Then a *fence* moves the
+slot before the failure is reported, and no copy can take effect any more. The outcome is unknown
+only if no answer arrives in time, and then the slot is never used again.
 
-Slots belong to a lease, so what a crashed process leaves behind goes away by itself. A session (a
-lease and its slots) is used for half the life of its lease only, so a slot does not vanish while a
-write waits for its answer. If that happens all the same, because the machine slept or somebody
-revoked the lease, the write is sent with a new slot if no earlier copy can have taken effect, and
-is Unavailable(uncertain) otherwise.
+Slots are attached to a lease, so the slots of a crashed process expire. A session (a lease and its
+slots) is used only for half the life of its lease, so that a slot does not expire while a write
+waits for its answer. If that still happens, because the machine was suspended or the lease was
+revoked, the write is sent with a new slot if no earlier copy can have taken effect, and otherwise
+raises Unavailable(uncertain).
 """
 
 import asyncio
@@ -35,14 +34,14 @@ from typing import Any, TypeAlias
 
 from aetcd.rpc import kv_pb2, rpc_pb2
 
-from apiserver.storage.etcd.channel import EtcdConnection, Member, Sending
+from apiserver.storage.etcd.channel import EtcdConnection, Member, SendState
 from apiserver.storage.etcd.errors import LeaseNotFound
 from apiserver.storage.etcd.keys import Keyspace
 from apiserver.storage.etcd.leases import Leases
 from apiserver.storage.interface import StorageError, Unavailable
 
 _LEASE_SECONDS = 3600
-_USED_SECONDS = _LEASE_SECONDS / 2
+_SESSION_SECONDS = _LEASE_SECONDS / 2
 _SESSIONS_PER_WRITE = 3
 _FENCE = b"fence"
 _EQUAL = rpc_pb2.Compare.EQUAL
@@ -50,22 +49,22 @@ _MOD = rpc_pb2.Compare.MOD
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class WriteApplied:
     """The write took effect, at *revision*."""
 
     revision: int
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
-    """The condition did not hold; *current* is what the key was at that moment."""
+class ConditionFailed:
+    """The condition did not hold; *current* is the key at that moment, None if missing."""
 
     current: kv_pb2.KeyValue | None
 
 
 @dataclass(slots=True)
 class Slot:
-    """A key that one write at a time may move."""
+    """An internal key that only one write at a time may move."""
 
     key: bytes
     revision: int = 0
@@ -73,24 +72,24 @@ class Slot:
 
 @dataclass(slots=True)
 class EtcdSession:
-    """A lease and the slots that hang on it."""
+    """A lease and the slots attached to it."""
 
     lease: int
     until: float
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     free: list[Slot] = field(default_factory=list)
-    made: int = 0
+    slot_count: int = 0
 
     def take(self, keyspace: Keyspace) -> Slot:
-        """A slot that no other write uses."""
+        """Take a slot that no other write uses."""
         if self.free:
             return self.free.pop()
-        self.made += 1
-        return Slot(keyspace.own(f"{self.name}/{self.made}"))
+        self.slot_count += 1
+        return Slot(keyspace.internal_key(f"{self.name}/{self.slot_count}"))
 
 
 class _SlotLost(StorageError):
-    """The slot is gone, so it cannot tell what became of the write."""
+    """The slot has expired, so the outcome of the write cannot be determined from it."""
 
 
 class Writer:
@@ -108,68 +107,69 @@ class Writer:
         self._clock = clock
         self._leases = Leases(connection, clock=clock)
         self._session: EtcdSession | None = None
-        self._beginning = asyncio.Lock()
+        self._starting = asyncio.Lock()
 
     async def write(
         self, key: bytes, *, revision: int, value: bytes | None, ttl: int | None = None
-    ) -> Done | Failed:
-        """Store *value* (None deletes) if *key* is at *revision*, 0 being that of no key at all."""
-        sending = Sending()
+    ) -> WriteApplied | ConditionFailed:
+        """Store *value* (None deletes) if *key* is at *revision*; 0 if it must not exist."""
+        state = SendState()
         for _ in range(_SESSIONS_PER_WRITE):
-            session = await self._current()
+            session = await self._current_session()
             lease = 0 if ttl is None else await self._leases.lease(ttl)
             slot = session.take(self._keyspace)
             request = _transaction(key, revision, _operation(key, value, lease), slot, session)
             try:
-                outcome = _outcome(await self._connection.call(_txn, request, sending), slot)
-                if sending.uncertain and isinstance(outcome, Failed):
-                    outcome = await self._fence(slot, session, outcome, sending)
+                outcome = _outcome(await self._connection.call(_transact, request, state), slot)
+                if state.uncertain and isinstance(outcome, ConditionFailed):
+                    outcome = await self._fence(slot, session, outcome, state)
             except (LeaseNotFound, _SlotLost) as error:
                 self._leases.forget(lease)
                 self._drop(session)
-                if sending.uncertain:
+                if state.uncertain:
                     message = f"etcd: the session ended during a write ({error})"
                     raise Unavailable(message, uncertain=True) from error
                 continue
-            # Reached only with an answer: a slot whose write may still happen is not used again.
+            # Only an answered write frees its slot: a slot whose write may still happen is not
+            # reused.
             session.free.append(slot)
             return outcome
-        raise Unavailable("etcd: leases end as soon as they are granted")
+        raise Unavailable("etcd: leases expire as soon as they are granted")
 
     async def close(self) -> None:
-        """Remove the slots, if etcd can be reached; else they expire."""
+        """Delete the slots if etcd can be reached; otherwise they expire."""
         if self._session is None:
             return
         request = rpc_pb2.LeaseRevokeRequest(ID=self._session.lease)
         await self._connection.try_once(lambda member: member.lease.LeaseRevoke, request)
 
     async def _fence(
-        self, slot: Slot, session: EtcdSession, failed: Failed, sending: Sending
-    ) -> Done | Failed:
-        """Make sure that no copy of a write takes effect after *failed* is reported."""
+        self, slot: Slot, session: EtcdSession, failed: ConditionFailed, state: SendState
+    ) -> WriteApplied | ConditionFailed:
+        """Ensure that no copy of the write takes effect after *failed* is reported."""
         request = rpc_pb2.TxnRequest(
             compare=[_is_at(slot.key, slot.revision)],
             success=[_operation(slot.key, _FENCE, session.lease)],
             failure=[_read(slot.key)],
         )
-        reply = await self._connection.call(_txn, request, sending)
+        reply = await self._connection.call(_transact, request, state)
         if reply.succeeded:
             slot.revision = reply.header.revision
             return failed
-        found = reply.responses[0].response_range.kvs
-        if not found:
+        slots = reply.responses[0].response_range.kvs
+        if not slots:
             raise _SlotLost("the slot has expired")
-        slot.revision = found[0].mod_revision
-        # The fence may have been sent more than once as well, and have met itself.
-        return failed if found[0].value == _FENCE else Done(slot.revision)
+        slot.revision = slots[0].mod_revision
+        # The fence may also have been sent more than once; then an earlier copy moved the slot.
+        return failed if slots[0].value == _FENCE else WriteApplied(slot.revision)
 
-    async def _current(self) -> EtcdSession:
+    async def _current_session(self) -> EtcdSession:
         session = self._session
         if session is not None and self._clock() < session.until:
             return session
-        async with self._connection.patience(), self._beginning:
+        async with self._connection.operation_timeout(), self._starting:
             if self._session is session:
-                until = self._clock() + _USED_SECONDS
+                until = self._clock() + _SESSION_SECONDS
                 self._session = EtcdSession(await self._leases.grant(_LEASE_SECONDS), until)
             assert self._session is not None
             return self._session
@@ -179,12 +179,12 @@ class Writer:
             session.until = self._clock()
 
 
-def _txn(member: Member) -> Any:
+def _transact(member: Member) -> Any:
     return member.kv.Txn
 
 
-# A request is written as a dictionary: protobuf makes a message of it in half the time that it
-# takes to make a message of every part.
+# Requests are built from dictionaries: protobuf converts one in half the time that it takes to
+# construct a message for every part.
 _Part: TypeAlias = dict[str, Any]
 
 
@@ -197,10 +197,10 @@ def _operation(key: bytes, value: bytes | None, lease: int) -> _Part:
 def _transaction(
     key: bytes, revision: int, operation: _Part, slot: Slot, session: EtcdSession
 ) -> rpc_pb2.TxnRequest:
-    mark = {"request_put": {"key": slot.key, "lease": session.lease}}
+    slot_write = {"request_put": {"key": slot.key, "lease": session.lease}}
     return rpc_pb2.TxnRequest(
         compare=[_is_at(key, revision), _is_at(slot.key, slot.revision)],
-        success=[operation, mark],
+        success=[operation, slot_write],
         failure=[_read(key), _read(slot.key)],
     )
 
@@ -213,16 +213,16 @@ def _read(key: bytes) -> _Part:
     return {"request_range": {"key": key}}
 
 
-def _outcome(reply: rpc_pb2.TxnResponse, slot: Slot) -> Done | Failed:
-    """Read the answer of any copy of a write, and keep account of its slot."""
+def _outcome(reply: rpc_pb2.TxnResponse, slot: Slot) -> WriteApplied | ConditionFailed:
+    """Return the outcome that the answer of any copy of a write proves, and update its slot."""
     if reply.succeeded:
         slot.revision = reply.header.revision
-        return Done(slot.revision)
-    keys, slots = (each.response_range.kvs for each in reply.responses)
-    found = slots[0].mod_revision if slots else 0
-    if found == slot.revision:
-        return Failed(keys[0] if keys else None)
-    if found == 0:
+        return WriteApplied(slot.revision)
+    keys, slots = (response.response_range.kvs for response in reply.responses)
+    revision = slots[0].mod_revision if slots else 0
+    if revision == slot.revision:
+        return ConditionFailed(keys[0] if keys else None)
+    if revision == 0:
         raise _SlotLost("the slot has expired")
-    slot.revision = found
-    return Done(found)
+    slot.revision = revision
+    return WriteApplied(revision)

@@ -1,9 +1,9 @@
-"""The URL of an etcd and what it says, checked before anything is connected.
+"""etcd URL: parsed and validated before connecting.
 
 `etcd://user:password@host:port,host:port?prefix=/x&ca=…&cert=…&key=…&server-name=…&timeout=…`.
-User, password and the values of parameters are percent-decoded. Any of the four TLS parameters
-turns TLS on; without `ca` the roots of the system are trusted. Messages of errors never repeat the
-URL, because it can hold a password.
+User, password and parameter values are percent-decoded. Any of the four TLS parameters enables TLS;
+without `ca` the system's root certificates are trusted. Error messages never repeat the URL,
+because it may contain a password.
 """
 
 import math
@@ -16,12 +16,12 @@ from apiserver.storage.backends import InvalidURL
 SCHEME = "etcd://"
 DEFAULT_PORT = 2379
 DEFAULT_TIMEOUT = 5.0
-_KNOWN = ("prefix", "ca", "cert", "key", "server-name", "timeout")
+_PARAMETERS = ("prefix", "ca", "cert", "key", "server-name", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
 class EtcdCredentials:
-    """Who to authenticate as."""
+    """The user to authenticate as."""
 
     user: str
     password: str = field(repr=False)
@@ -29,33 +29,33 @@ class EtcdCredentials:
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """The files of a TLS connection; a path that is not given is None."""
+    """The files of a TLS connection; None for files that are not given."""
 
     ca: Path | None = None
     certificate: Path | None = None
     key: Path | None = None
     server_name: str | None = None
-    """The name the servers' certificates must carry, where it is not the host's."""
+    """The name that the servers' certificates must contain, if it is not the host name."""
 
 
 @dataclass(frozen=True, slots=True)
 class EtcdSettings:
-    """How to reach one etcd and which part of it is ours."""
+    """The endpoints of an etcd cluster, and the prefix of our keys in it."""
 
     addresses: tuple[str, ...]
     prefix: str = ""
     credentials: EtcdCredentials | None = None
     tls: Tls | None = None
     timeout: float = DEFAULT_TIMEOUT
-    """Seconds that one call to one endpoint may take."""
+    """The timeout in seconds of one call to one endpoint."""
 
 
 def parse_etcd_url(url: str) -> EtcdSettings:
-    """Read an `etcd://` URL, or raise InvalidURL."""
+    """Parse an `etcd://` URL. Raises InvalidURL."""
     if not url.startswith(SCHEME):
         raise InvalidURL(f"etcd URL: must begin with {SCHEME}")
     location, _, query = url.removeprefix(SCHEME).partition("?")
-    # A password may hold an unescaped "@", a host may not.
+    # A password may contain an unescaped "@", a host may not.
     user_info, at, hosts = location.rpartition("@")
     parameters = _parameters(query)
     return EtcdSettings(
@@ -68,22 +68,22 @@ def parse_etcd_url(url: str) -> EtcdSettings:
 
 
 def _parameters(query: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for pair in query.split("&") if query else ():
         name, equals, value = pair.partition("=")
-        if name not in _KNOWN:
+        if name not in _PARAMETERS:
             raise InvalidURL(
-                f"etcd URL: unknown parameter {name!r}, the known ones are {', '.join(_KNOWN)}"
+                f"etcd URL: unknown parameter {name!r}; the known ones are {', '.join(_PARAMETERS)}"
             )
-        if name in found:
+        if name in parameters:
             raise InvalidURL(f"etcd URL: parameter {name!r} is given twice")
         if not equals or not value:
             raise InvalidURL(f"etcd URL: parameter {name!r} has no value")
-        found[name] = _decoded(value, f"parameter {name!r}")
-    return found
+        parameters[name] = _decode(value, f"parameter {name!r}")
+    return parameters
 
 
-def _decoded(text: str, place: str) -> str:
+def _decode(text: str, place: str) -> str:
     try:
         decoded = unquote(text, errors="strict")
         decoded.encode()
@@ -96,7 +96,7 @@ def _address(host: str) -> str:
     name, port = _split_port(host)
     if not name or any(char.isspace() or char in "/?#@%" or ord(char) < 32 for char in name):
         raise InvalidURL(f"etcd URL: {host!r} is not a host or host:port")
-    # The length keeps int() away from numbers it refuses to read.
+    # The length check keeps int() from raising for very long numbers.
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65536):
         raise InvalidURL(f"etcd URL: port {port!r} of {host!r} is not between 1 and 65535")
     return f"{name}:{port}"
@@ -116,14 +116,14 @@ def _credentials(user_info: str) -> EtcdCredentials:
     user, _, password = user_info.partition(":")
     if not user:
         raise InvalidURL("etcd URL: the user before '@' is empty")
-    return EtcdCredentials(_decoded(user, "the user"), _decoded(password, "the password"))
+    return EtcdCredentials(_decode(user, "the user"), _decode(password, "the password"))
 
 
 def _tls(parameters: dict[str, str]) -> Tls | None:
     if not parameters.keys() & {"ca", "cert", "key", "server-name"}:
         return None
     if ("cert" in parameters) != ("key" in parameters):
-        raise InvalidURL("etcd URL: parameters 'cert' and 'key' need each other")
+        raise InvalidURL("etcd URL: parameters 'cert' and 'key' must be given together")
     paths = {name: Path(parameters[name]) for name in ("ca", "cert", "key") if name in parameters}
     return Tls(paths.get("ca"), paths.get("cert"), paths.get("key"), parameters.get("server-name"))
 

@@ -1,15 +1,15 @@
-"""The embedded store: one SQLite file, shared by any number of processes on one machine.
+"""SQLite backend: one file, shared by any number of processes on one machine.
 
-Writes go through one thread, which commits all that wait in one transaction; reads go through
-others, and SQLite's write-ahead log keeps the two out of each other's way. See `sqlite_schema`
-for the tables, `sqlite_writes` for the transaction, `sqlite_feed` for how changes are noticed.
+One thread writes and commits all pending writes in one transaction; other threads read. SQLite's
+write-ahead log lets both proceed at the same time. See `schema` for the tables, `writes` for the
+write transaction and `feed` for how changes are detected.
 
 URLs:
     sqlite:///name.db               a file relative to the working directory
     sqlite:////var/lib/x/name.db    a file by its absolute path (four slashes)
-    sqlite://:memory:               no file: a store of this process, gone when it is closed
+    sqlite://:memory:               no file: private to this process, lost when closed
     ...?synchronous=normal          do not wait for the disk at every commit: a power failure may
-                                    undo the last ones (a crash of the process does not);
+                                    undo the last commits (a crash of the process does not);
                                     `off` may damage the file. The default is `full`.
 
 The file must be on a local disk: the processes share memory beside it.
@@ -27,27 +27,27 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from apiserver.storage.backends import InvalidURL
 from apiserver.storage.interface import ChangeBatch, KeyPage, Record, Unavailable, ValueTooLarge
-from apiserver.storage.sqlite.compaction import promise, sweep
-from apiserver.storage.sqlite.feed import Lookout, SqliteFeed, Tide
+from apiserver.storage.sqlite.compaction import mark_compacted, sweep
+from apiserver.storage.sqlite.feed import NewestRevision, SqliteFeed, StorePoller
 from apiserver.storage.sqlite.queries import read_batch, read_page
 from apiserver.storage.sqlite.schema import Synchronous
 from apiserver.storage.sqlite.sessions import Lookup, Query, SqliteSession, open_sessions
-from apiserver.storage.sqlite.threads import Lane
+from apiserver.storage.sqlite.threads import BatchExecutor
 from apiserver.storage.sqlite.writes import Create, Delete, Expire, Maintenance, Update, Write
 
 Clock: TypeAlias = Callable[[], float]
-"""Seconds since the epoch, as `time.time`: what expires must do so after a restart, too."""
+"""Seconds since the epoch, as `time.time`: keys must also expire after a restart."""
 
-WRITES_TOGETHER: Final = 1000
-LOOKUPS_TOGETHER: Final = 1000
-FEEDS_TOGETHER: Final = 16
+WRITE_BATCH_SIZE: Final = 1000
+LOOKUP_BATCH_SIZE: Final = 1000
+FEED_BATCH_SIZE: Final = 16
 RANGE_THREADS: Final = 2
 ROW_BYTES: Final = 100
-"""What a row has besides its key and its value, at most."""
+"""The maximum size of a row besides its key and its value."""
 
 
 async def open_sqlite(url: str, *, clock: Clock = time.time) -> "SqliteBackend":
-    """Open the store that *url* names, and make it if it does not exist."""
+    """Open the store that *url* names; create it if it does not exist."""
     location = parse_url(url)
     sessions = await asyncio.to_thread(
         open_sessions, location.path, count=5 + RANGE_THREADS, synchronous=location.synchronous
@@ -57,16 +57,16 @@ async def open_sqlite(url: str, *, clock: Clock = time.time) -> "SqliteBackend":
 
 @dataclass(frozen=True, slots=True)
 class DatabaseLocation:
-    """What a URL says; *path* is None for memory."""
+    """A parsed URL; *path* is None for an in-memory store."""
 
     path: Path | None
     synchronous: Synchronous = "full"
 
 
 def parse_url(url: str) -> DatabaseLocation:
-    """Understand a URL of the forms in the docstring of this module, or raise InvalidURL.
+    """Parse a URL of the forms in the docstring of this module. Raises InvalidURL.
 
-    The messages do not repeat the URL: one that was meant for another store may hold a password.
+    The messages do not repeat the URL: a URL meant for another backend may contain a password.
     """
     try:
         parts = urlsplit(url)
@@ -101,21 +101,27 @@ def _path(host: str, path: str) -> Path | None:
 
 
 class SqliteBackend:
-    """A `Backend` over one database, used from the event loop it was made on."""
+    """A `Backend` over one database, used from the event loop on which it was created."""
 
     def __init__(self, sessions: list[SqliteSession], *, clock: Clock = time.time) -> None:
         self._sessions = sessions
         self._clock = clock
-        writer, lookups, feeds, lookout, self._glances, *ranges = sessions
-        self._largest = writer.largest
-        self._writer = Lane[Write | Maintenance]("writer", [writer.write], together=WRITES_TOGETHER)
-        self._lookups = Lane[Lookup]("lookups", [lookups.look_up], together=LOOKUPS_TOGETHER)
-        self._feeds = Lane[Query]("feeds", [feeds.query], together=FEEDS_TOGETHER)
-        self._ranges = Lane[Query]("ranges", [each.query for each in ranges], together=1)
-        self._tide = Tide()
-        self._lookout = Lookout(
-            lookout.value,
-            self._tide,
+        writer, lookups, feeds, polls, self._revision_session, *ranges = sessions
+        self._max_row_bytes = writer.max_row_bytes
+        self._writer = BatchExecutor[Write | Maintenance](
+            "writer", [writer.write], batch_size=WRITE_BATCH_SIZE
+        )
+        self._lookups = BatchExecutor[Lookup](
+            "lookups", [lookups.look_up], batch_size=LOOKUP_BATCH_SIZE
+        )
+        self._feeds = BatchExecutor[Query]("feeds", [feeds.query], batch_size=FEED_BATCH_SIZE)
+        self._ranges = BatchExecutor[Query](
+            "ranges", [session.query for session in ranges], batch_size=1
+        )
+        self._newest = NewestRevision()
+        self._poller = StorePoller(
+            polls.value,
+            self._newest,
             expire=lambda now: self._writer.post(Expire(now)),
             clock=clock,
         )
@@ -135,11 +141,11 @@ class SqliteBackend:
 
     async def create(self, key: str, value: bytes, *, ttl: int | None = None) -> int:
         self._check_size(key, value)
-        return await self._write(Create(key, value, self._expires(ttl)))
+        return await self._write(Create(key, value, self._expiry(ttl)))
 
     async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
         self._check_size(key, value)
-        return await self._write(Update(key, value, revision, self._expires(ttl)))
+        return await self._write(Update(key, value, revision, self._expiry(ttl)))
 
     async def delete(self, key: str, *, revision: int) -> int:
         return await self._write(Delete(key, revision))
@@ -148,24 +154,24 @@ class SqliteBackend:
     async def watch(self, prefix: str, *, after: int) -> AsyncIterator[SqliteFeed]:
         if self._closed:
             raise Unavailable("the store is closed")
-        feed = SqliteFeed(self._tide, self._read_batch, prefix, after=after)
-        self._tide.feeds.add(feed)
-        self._lookout.hurry()
+        feed = SqliteFeed(self._newest, self._read_batch, prefix, after=after)
+        self._newest.feeds.add(feed)
+        self._poller.wake()
         try:
             yield feed
         finally:
-            self._tide.feeds.discard(feed)
+            self._newest.feeds.discard(feed)
             feed.end()
 
     async def current_revision(self) -> int:
-        revision: int | None = self._glances.glance()
+        revision: int | None = self._revision_session.try_read_revision()
         if revision is None:
             revision = await self._lookups.submit(None)
         return revision
 
     async def compact(self, revision: int) -> None:
-        await self._writer.submit(partial(promise, revision=revision))
-        # Each slice queues behind the writes that have come in the meantime.
+        await self._writer.submit(partial(mark_compacted, revision=revision))
+        # Each slice is queued behind the writes that have arrived in the meantime.
         while await self._writer.submit(sweep):
             pass
 
@@ -173,31 +179,31 @@ class SqliteBackend:
         if self._closed:
             return
         self._closed = True
-        for feed in self._tide.feeds:
+        for feed in self._newest.feeds:
             feed.end()
-        await self._lookout.close()
-        for lane in (self._writer, self._lookups, self._feeds, self._ranges):
-            await lane.close()
+        await self._poller.close()
+        for executor in (self._writer, self._lookups, self._feeds, self._ranges):
+            await executor.close()
         for session in self._sessions:
             await asyncio.to_thread(session.close)
 
     def _check_size(self, key: str, value: bytes) -> None:
-        limit = self._largest - 4 * len(key) - ROW_BYTES
+        limit = self._max_row_bytes - 4 * len(key) - ROW_BYTES
         if len(value) > limit:
             raise ValueTooLarge(
-                f"SQLite: the value of {key!r} has {len(value)} bytes, the limit is {limit}"
+                f"SQLite: the value of {key!r} has {len(value)} bytes; the limit is {limit}"
             )
 
     async def _write(self, write: Write) -> int:
         revision: int = await self._writer.submit(write)
-        self._tide.rise(revision)
+        self._newest.advance(revision)
         return revision
 
     async def _read_batch(self, prefix: str, after: int) -> tuple[ChangeBatch, int]:
-        answer: tuple[ChangeBatch, int] = await self._feeds.submit(
+        batch: tuple[ChangeBatch, int] = await self._feeds.submit(
             partial(read_batch, prefix=prefix, after=after)
         )
-        return answer
+        return batch
 
-    def _expires(self, ttl: int | None) -> int | None:
+    def _expiry(self, ttl: int | None) -> int | None:
         return None if ttl is None else int((self._clock() + ttl) * 1000)

@@ -1,10 +1,10 @@
-"""Forgetting: what compaction removes from the SQLite file, a slice at a time.
+"""SQLite compaction: removes old history from the file, a slice at a time.
 
-The promise is made at once, by the number in `store` that every reader checks. The rows that it
-made superfluous are swept up after that in short transactions between which other writes go on:
-for each write up to the promise, the row that it replaced, and the write itself if it is a
-deletion. What is swept is remembered as well, so a sweep that was cut off is taken up by the
-next, in any process.
+`mark_compacted` takes effect at once: every reader checks the `compacted` revision in `store`.
+`sweep` then deletes the rows that are no longer needed in short transactions, so that other writes
+can run in between: for each write up to the compacted revision, the row that it replaced, and the
+write itself if it is a deletion. The swept revision is stored as well, so any process can continue
+an interrupted sweep.
 """
 
 import sqlite3
@@ -17,11 +17,11 @@ SWEEP_REVISIONS: Final = 1000
 VACUUM_PAGES: Final = 100
 
 SPARE_SHARE: Final = 4
-"""One page in so many may stay free: the next writes will want it."""
+"""The fraction of pages, 1/SPARE_SHARE, that may stay free for the next writes."""
 
 
-def promise(connection: sqlite3.Connection, revision: int) -> None:
-    """From now on, refuse what is older than *revision*."""
+def mark_compacted(connection: sqlite3.Connection, revision: int) -> None:
+    """Refuse reads of revisions before *revision* from now on. Raises FutureRevision."""
     state = read_state(connection)
     if revision > state.revision:
         raise FutureRevision(revision, current=state.revision)
@@ -30,7 +30,7 @@ def promise(connection: sqlite3.Connection, revision: int) -> None:
 
 
 def sweep(connection: sqlite3.Connection) -> bool:
-    """Remove a slice of what has been promised; whether there is more to do."""
+    """Delete a slice of the compacted rows; return whether there is more to do."""
     state = read_state(connection)
     if state.swept >= state.compacted:
         return _vacuum(connection)
@@ -59,15 +59,15 @@ def sweep(connection: sqlite3.Connection) -> bool:
 
 
 def _vacuum(connection: sqlite3.Connection) -> bool:
-    """Give a slice of the free pages back to the file system; whether there is more to do."""
+    """Return a slice of the free pages to the file system; return whether there is more to do."""
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
     surplus = free - pages // SPARE_SHARE
     if surplus <= 0:
         return False
-    # Python steps a statement without rows once, and each step frees one page.
+    # Python steps a statement that returns no rows only once, and each step frees one page.
     for _ in range(min(surplus, VACUUM_PAGES)):
         connection.execute("PRAGMA incremental_vacuum(1)")
-    (left,) = connection.execute("PRAGMA freelist_count").fetchone()
-    # A file that was made otherwise may not be able to shrink: do not try for ever.
-    return bool(left < free)
+    (remaining,) = connection.execute("PRAGMA freelist_count").fetchone()
+    # A file created without incremental vacuum cannot shrink: stop instead of looping forever.
+    return bool(remaining < free)

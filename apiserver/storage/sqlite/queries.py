@@ -1,13 +1,13 @@
-"""What is read from the SQLite file, and how rows reach Python.
+"""SQLite queries: reads of records, pages and changes, with many rows packed into one.
 
-Python's sqlite3 lets go of the interpreter lock and takes it again for every row. Beside an event
-loop that is at work, each row then waits for its turn: a list of 10,000 takes seconds instead of
-milliseconds. So every query here packs all its rows into one: SQLite joins what is small as JSON
-and the values as one string of bytes, and Python cuts them apart. Values over LARGE are fetched
-each by itself, which keeps the packed row within what SQLite can hold. The LIMIT in each inner
-query is what keeps its order for the packing, too: SQLite then may not merge it into the outer.
+Python's sqlite3 releases and reacquires the interpreter lock for every row. Beside a busy event
+loop each row then waits for its turn, and a list of 10,000 takes seconds instead of milliseconds.
+So every query here packs its rows into one: SQLite joins the small columns as JSON and the values
+as one byte string, and Python splits them. Values over LARGE are fetched one by one, which keeps
+the packed row within SQLite's size limit. The LIMIT in each inner query preserves its order for the
+packing: it prevents SQLite from merging the inner query into the outer one.
 
-All functions belong inside a transaction of the caller, which is their snapshot.
+Every function runs inside a transaction of the caller, which provides its snapshot.
 """
 
 import sqlite3
@@ -28,13 +28,13 @@ from apiserver.storage.interface import (
 
 LARGE: Final = 64 * 1024
 ROWS: Final = 100
-"""How many rows are packed into one; the memory for more costs more than the fewer steps save."""
+"""The number of rows packed into one; beyond it, memory costs more than fewer steps save."""
 
 FEED_ROWS: Final = 500
 FEED_REVISIONS: Final = 5000
 FEED_BYTES: Final = 4 * 1024 * 1024
 
-# The bytes of a value as text, which SQLite joins without looking into them.
+# Cast values to text: SQLite concatenates text without inspecting the bytes.
 _SMALL: Final = f"CASE WHEN length({{0}}) <= {LARGE} THEN CAST({{0}} AS TEXT) ELSE '' END".format
 
 _PACK_RECORDS: Final = f"""
@@ -64,8 +64,8 @@ _COUNT_NEWEST: Final = """
     WHERE key > :start AND key < :end AND created IS NOT NULL
 """
 
-# What a key was at :revision: walk its chain down to the first row that is not newer. It costs one
-# step per write since then, and only for the keys that have been written since.
+# The record of a key at :revision: follow its chain to the first row that is not newer. This costs
+# one step per write since then, and only for keys written since then.
 _REVISION_THEN: Final = """
     CASE WHEN n.revision <= :revision THEN n.revision ELSE (
         WITH RECURSIVE chain (revision) AS (
@@ -94,7 +94,7 @@ _COUNT_THEN: Final = f"""
     WHERE n.key > :start AND n.key < :end AND h.value IS NOT NULL
 """
 
-# The sizes come first: the caller decides from them how many rows fit into one batch.
+# Read the sizes first, to decide how many rows fit into one batch.
 _SIZES: Final = """
     SELECT json_group_array(json_array(revision, size)) FROM (
         SELECT h.revision, ifnull(length(h.value), 0) + ifnull(length(p.value), 0) AS size
@@ -120,7 +120,7 @@ _CHANGES: Final = f"""
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """The one row of `store`."""
+    """The single row of `store`."""
 
     revision: int
     compacted: int
@@ -134,10 +134,10 @@ def read_state(connection: sqlite3.Connection) -> StoreState:
 
 
 def read_records(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Record]:
-    """The newest records of those of *keys* that exist."""
+    """Return the newest records of those *keys* that exist."""
     records: dict[str, Record] = {}
-    for chunk, marks in marked(list(dict.fromkeys(keys))):
-        cursor = connection.execute(_PACK_RECORDS % (_GET % marks), chunk)
+    for chunk, placeholders in with_placeholders(list(dict.fromkeys(keys))):
+        cursor = connection.execute(_PACK_RECORDS % (_GET % placeholders), chunk)
         records.update((record.key, record) for record in _unpack_records(connection, cursor))
     return records
 
@@ -163,9 +163,9 @@ def read_page(
 def read_batch(
     connection: sqlite3.Connection, prefix: str, *, after: int
 ) -> tuple[ChangeBatch, int]:
-    """The next changes of *prefix* after a revision, and the revision of the whole store.
+    """Return the next changes of *prefix* after a revision, and the revision of the whole store.
 
-    The batch has come as far as the store unless there was more than one batch should hold.
+    The batch reaches the store's revision unless there are more changes than one batch may hold.
     """
     state = read_state(connection)
     if after < state.compacted:
@@ -183,7 +183,7 @@ def read_batch(
     sizes: list[tuple[int, int]] = orjson.loads(packed)
     if not sizes:
         return ChangeBatch((), int(bounds["until"])), state.revision
-    fitting = _fitting(sizes)
+    fitting = _count_fitting(sizes)
     if fitting < len(sizes) or fitting == FEED_ROWS:
         bounds["until"] = sizes[fitting - 1][0]
     changes = _unpack_changes(connection, connection.execute(_CHANGES, bounds))
@@ -198,25 +198,28 @@ def check_revision(state: StoreState, revision: int) -> None:
 
 
 def prefix_end(prefix: str) -> str | bytes:
-    """The least bound above every key that begins with *prefix*.
+    """Return the smallest bound above every key that begins with *prefix*.
 
-    SQLite compares the UTF-8 bytes of keys, whose order is that of the code points; any bytes
-    value is greater than any text.
+    SQLite compares the UTF-8 bytes of keys, which is the order of the code points; any bytes value
+    is greater than any text.
     """
     stem = prefix.rstrip("\U0010ffff")
     if not stem:
         return b""
     following = ord(stem[-1]) + 1
-    # The surrogates between are no characters and have no UTF-8.
+    # Skip the surrogates, which are not characters and have no UTF-8 encoding.
     return stem[:-1] + chr(0xE000 if following == 0xD800 else following)
 
 
-def marked(values: list[str]) -> list[tuple[list[str], str]]:
-    """*values* in chunks with a `?, ?, ...` for each, in few lengths so that SQLite need not
-    prepare a new statement for every number of keys; a chunk is filled up with its last value."""
+def with_placeholders(values: list[str]) -> list[tuple[list[str], str]]:
+    """Split *values* into chunks, each with its `?, ?, ...` placeholders.
+
+    Chunk lengths are powers of two, padded with the last value, so that SQLite prepares few
+    distinct statements.
+    """
     chunks = []
-    for at in range(0, len(values), 256):
-        chunk = values[at : at + 256]
+    for offset in range(0, len(values), 256):
+        chunk = values[offset : offset + 256]
         length = 1 << (len(chunk) - 1).bit_length()
         chunk += chunk[-1:] * (length - len(chunk))
         chunks.append((chunk, ", ".join("?" * length)))
@@ -232,24 +235,24 @@ def _read_range(
     records: list[Record] = []
     bounds = dict(bounds)
     while True:
-        wanted = min(limit - len(records), ROWS) if limit else ROWS
-        cursor = connection.execute(query, bounds | {"limit": wanted})
-        found = _unpack_records(connection, cursor)
-        records += found
-        if len(found) < wanted or len(records) == limit:
+        count = min(limit - len(records), ROWS) if limit else ROWS
+        cursor = connection.execute(query, bounds | {"limit": count})
+        page = _unpack_records(connection, cursor)
+        records += page
+        if len(page) < count or len(records) == limit:
             return records
-        # The least key above another is that key and a zero byte.
+        # The smallest key above another is that key followed by a zero byte.
         bounds["start"] = records[-1].key + "\0"
 
 
 def _unpack_records(connection: sqlite3.Connection, cursor: sqlite3.Cursor) -> list[Record]:
     heads, body = cursor.fetchone()
     records = []
-    at = 0
+    offset = 0
     for key, revision, created, length in orjson.loads(heads):
         if length <= LARGE:
-            value = body[at : at + length]
-            at += length
+            value = body[offset : offset + length]
+            offset += length
         else:
             value = _read_value(connection, revision)
         records.append(Record(key, value, revision, created))
@@ -261,15 +264,15 @@ def _unpack_changes(
 ) -> tuple[StoredChange, ...]:
     heads, body = cursor.fetchone()
     changes = []
-    at = 0
+    offset = 0
     for key, revision, created, length, old, old_length in orjson.loads(heads):
         values: list[bytes | None] = []
         for source, size in ((revision, length), (old, old_length)):
             if size is None:
                 values.append(None)
             elif size <= LARGE:
-                values.append(body[at : at + size])
-                at += size
+                values.append(body[offset : offset + size])
+                offset += size
             else:
                 values.append(_read_value(connection, source))
         changes.append(StoredChange(key, values[0], values[1], revision, created))
@@ -283,8 +286,8 @@ def _read_value(connection: sqlite3.Connection, revision: int) -> bytes:
     return bytes(value)
 
 
-def _fitting(sizes: list[tuple[int, int]]) -> int:
-    """How many of the changes a batch takes: as many as FEED_BYTES holds, but at least one."""
+def _count_fitting(sizes: list[tuple[int, int]]) -> int:
+    """Return how many changes fit into a batch of FEED_BYTES: at least one."""
     total = 0
     for count, (_, size) in enumerate(sizes):
         total += size

@@ -1,19 +1,20 @@
-"""The SQLite file: its tables, the marks by which we know it as ours, and how it is opened.
+"""SQLite schema: the tables, the marks that identify the file, and opening connections.
 
     history   one row per write; its id is the revision. A deletion is a row without a value.
               `previous` is the revision of the same key that the row replaced (0: none), so
-              the versions of a key are a chain that any read of the past can walk down.
+              the versions of a key form a chain that a read at an older revision follows.
     newest    one row per key: the head of its chain. A deleted key keeps its row, without
-              `created`, until compaction forgets the deletion.
+              `created`, until compaction removes the deletion.
     store     one row: the revision of the whole store, the oldest revision that can be read
-              (`compacted`), and how far the rows it made superfluous are removed (`swept`).
+              (`compacted`), and the revision up to which compacted rows are deleted (`swept`).
 
-A list therefore reads `newest` in the order of the keys and never meets history, however long
-that is, and the counter survives the removal of the row that counted last. Revisions are given
-out inside `BEGIN IMMEDIATE`, of which SQLite allows one at a time over all processes, so no
-reader can see revision n+1 without n.
+A list therefore reads `newest` in key order and never touches history, however long it is, and the
+revision counter survives the deletion of the last row. Revisions are assigned inside `BEGIN
+IMMEDIATE`, of which SQLite allows one at a time over all processes, so no reader can see revision
+n+1 without n.
 
-This is apart from the reading and writing because only it decides whose file this is.
+Kept apart from reading and writing because only this module decides whether a file is one of
+ours.
 """
 
 import contextlib
@@ -28,15 +29,15 @@ from typing import Final, Literal, TypeVar
 from apiserver.storage.interface import Full, StorageError, Unavailable
 
 APPLICATION_ID: Final = 0x4B415049
-"""'KAPI' in the header of the file, where `file` and other programs look for it."""
+"""'KAPI' in the header of the file, where `file` and other programs read it."""
 
 SCHEMA_VERSION: Final = 1
 
 MINIMUM_SQLITE: Final = (3, 38, 0)
-"""The first that always has JSON, in which rows come packed."""
+"""The first release that always includes the JSON functions, which pack rows."""
 
 BUSY_SECONDS: Final = 30.0
-"""How long a process waits for the others' transactions before it gives up."""
+"""How long a process waits for the transactions of other processes before giving up."""
 
 # The first revision is 1, as in etcd: an empty list has a revision too, and 0 means "any".
 _TABLES: Final = """
@@ -68,11 +69,11 @@ T = TypeVar("T")
 
 
 class CannotOpen(StorageError):
-    """The file cannot be used as a store; the message says why and what to do."""
+    """The file cannot be used as a store; the message gives the reason and the remedy."""
 
 
 class NotOurFile(CannotOpen):
-    """The file holds something else; it has not been changed."""
+    """The file contains something else; it has not been changed."""
 
 
 class NewerSchema(CannotOpen):
@@ -80,14 +81,16 @@ class NewerSchema(CannotOpen):
 
 
 def open_file(path: Path, *, synchronous: Synchronous = "full") -> sqlite3.Connection:
-    """Open the store in *path*, and make it if there is none."""
+    """Open the store at *path*; create it if it does not exist. Raises CannotOpen."""
     try:
         _check_path(path)
         connection = _connect(str(path))
     except (OSError, sqlite3.Error) as error:
-        raise CannotOpen(f"{path}: {error}; check that the file may be read and written") from error
+        raise CannotOpen(
+            f"{path}: {error}; check that the file is readable and writable"
+        ) from error
     try:
-        retry_busy(lambda: _adopt(connection, path))
+        retry_busy(lambda: _initialize(connection, path))
         _tune(connection, synchronous)
     except sqlite3.Error as error:
         connection.close()
@@ -99,39 +102,39 @@ def open_file(path: Path, *, synchronous: Synchronous = "full") -> sqlite3.Conne
 
 
 def open_memory() -> sqlite3.Connection:
-    """A new store without a file; it is gone when the connection is closed."""
+    """Create an in-memory store; its data is lost when the connection is closed."""
     connection = _connect(":memory:")
     _create(connection)
     return connection
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether another connection is in the way, so that trying again can help."""
+    """Return whether another connection holds a lock, so that a retry can succeed."""
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def is_uncertain(error: sqlite3.Error) -> bool:
-    """Whether a commit that failed so may have reached the disk all the same."""
+    """Return whether a commit that failed with *error* may still have reached the disk."""
     return _code(error) == sqlite3.SQLITE_IOERR
 
 
-def is_too_much(error: sqlite3.Error) -> bool:
-    """Whether less at a time might succeed."""
+def is_size_error(error: sqlite3.Error) -> bool:
+    """Return whether a smaller transaction might succeed."""
     return _code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOMEM)
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
-    """Leave the transaction; some errors have done so already, some leave it to us."""
+    """Roll back the transaction unless SQLite has already done so because of an error."""
     if connection.in_transaction:
         with contextlib.suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
 
 
 def retry_busy(action: Callable[[], T]) -> T:
-    """Run *action* until no other connection is in its way.
+    """Run *action*, retrying while another connection holds a lock. Raises Unavailable.
 
-    SQLite's own busy handler sleeps up to 100 ms between its attempts, which is a hundred commits
-    of the process it waits for. The random part keeps two processes from meeting again.
+    SQLite's own busy handler sleeps up to 100 ms between attempts, the time of a hundred commits of
+    the process that holds the lock. The random sleep keeps two processes from colliding again.
     """
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
@@ -148,10 +151,10 @@ def retry_busy(action: Callable[[], T]) -> T:
 
 
 def unavailable(error: sqlite3.Error, *, uncertain: bool = False) -> Unavailable:
-    """What a caller may know of an error of SQLite."""
+    """Translate an SQLite error, with advice for the operator."""
     advice = {
-        sqlite3.SQLITE_FULL: "; make room on the disk, nothing has been written",
-        sqlite3.SQLITE_READONLY: "; check that the file and its directory may be written",
+        sqlite3.SQLITE_FULL: "; free space on the disk, nothing has been written",
+        sqlite3.SQLITE_READONLY: "; check that the file and its directory are writable",
         sqlite3.SQLITE_CORRUPT: "; the file is damaged, restore it from a backup",
     }.get(_code(error), "")
     kind = Full if _code(error) == sqlite3.SQLITE_FULL else Unavailable
@@ -159,7 +162,7 @@ def unavailable(error: sqlite3.Error, *, uncertain: bool = False) -> Unavailable
 
 
 def _code(error: sqlite3.Error) -> int:
-    # The low byte is the primary code; the extended one says more than anybody here asks.
+    # The low byte is the primary error code, which is all that is required here.
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
@@ -168,38 +171,41 @@ def _check_path(path: Path) -> None:
         raise CannotOpen(f"{path}: is a directory; name a file in it")
     if not path.parent.is_dir():
         raise CannotOpen(f"{path}: the directory {path.parent} does not exist; create it first")
-    # To SQLite a file of one byte is a new one.
+    # SQLite treats a file of one byte as a new database.
     if path.exists() and path.stat().st_size == 1:
         raise NotOurFile(f"{path}: is not an SQLite database; name another file")
-    # SQLite would open these read-only, or fail at the first write; WAL needs files beside it.
-    for needed in (path, path.parent):
-        if needed.exists() and not os.access(needed, os.R_OK | os.W_OK):
-            raise CannotOpen(f"{path}: no permission to read and write {needed}; change its mode")
+    # Without these permissions SQLite opens the file read-only or fails at the first write; the
+    # write-ahead log needs files beside it.
+    for required in (path, path.parent):
+        if required.exists() and not os.access(required, os.R_OK | os.W_OK):
+            raise CannotOpen(f"{path}: no permission to read and write {required}; change its mode")
 
 
 def _connect(database: str) -> sqlite3.Connection:
     if sqlite3.sqlite_version_info < MINIMUM_SQLITE:
-        needed = ".".join(map(str, MINIMUM_SQLITE))
-        raise CannotOpen(f"SQLite is {sqlite3.sqlite_version}; install {needed} or newer")
-    # Each connection is used by one thread at a time, but not always by the one that opened it.
+        required = ".".join(map(str, MINIMUM_SQLITE))
+        raise CannotOpen(f"SQLite is {sqlite3.sqlite_version}; install {required} or newer")
+    # One thread at a time uses a connection, but not always the thread that opened it.
     return sqlite3.connect(
         database, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=512
     )
 
 
-def _adopt(connection: sqlite3.Connection, path: Path) -> None:
-    # Inside a transaction: another process may be making the tables right now.
+def _initialize(connection: sqlite3.Connection, path: Path) -> None:
+    # In a transaction, because another process may be creating the tables at the same time.
     with _transaction(connection, "BEGIN"):
-        ours = _recognise(connection, path)
-    if not ours:
-        # Has no effect any more once the file is written to.
+        initialized = _is_initialized(connection, path)
+    if not initialized:
+        # Has no effect once the file has been written to.
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
     if mode != "wal":
-        raise CannotOpen(f"{path}: cannot have a write-ahead log there; put it on a local disk")
-    if not ours:
+        raise CannotOpen(
+            f"{path}: write-ahead logging is not supported there; use a file on a local disk"
+        )
+    if not initialized:
         with _transaction(connection, "BEGIN IMMEDIATE"):
-            if not _recognise(connection, path):
+            if not _is_initialized(connection, path):
                 _create(connection)
 
 
@@ -214,26 +220,29 @@ def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
 
 
 def _tune(connection: sqlite3.Connection, synchronous: Synchronous) -> None:
-    # FULL makes a commit durable; SQLite's fsync on macOS needs the second to mean it.
+    # FULL makes a commit durable; on macOS, fsync reaches the disk only with fullfsync.
     connection.execute(f"PRAGMA synchronous = {synchronous}")
     connection.execute("PRAGMA fullfsync = ON")
-    # A longer log is copied into the file less often, a page that changed twice only once.
+    # A longer log is copied into the file less often, and a page changed twice is copied once.
     connection.execute("PRAGMA wal_autocheckpoint = 4000")
     connection.execute("PRAGMA journal_size_limit = 67108864")
     connection.execute("PRAGMA cache_size = -16000")
-    # Debian's SQLite overwrites what it deletes with zeros, which compaction would wait for.
+    # Debian's SQLite overwrites deleted rows with zeros, which would slow down compaction.
     connection.execute("PRAGMA secure_delete = OFF")
 
 
-def _recognise(connection: sqlite3.Connection, path: Path) -> bool:
-    """Whether the file is a store of ours: False if it is empty, an error if it is not ours."""
+def _is_initialized(connection: sqlite3.Connection, path: Path) -> bool:
+    """Return whether the file is a store of ours; False if it is empty.
+
+    Raises NotOurFile or NewerSchema.
+    """
     identity = _pragma(connection, "application_id")
     version = _pragma(connection, "user_version")
     if identity == APPLICATION_ID:
         if version > SCHEMA_VERSION:
             raise NewerSchema(
-                f"{path}: has schema version {version}, this program knows up to "
-                f"{SCHEMA_VERSION}; use the program that wrote it, or a newer one"
+                f"{path}: has schema version {version}, this program supports up to "
+                f"{SCHEMA_VERSION}; use the version that wrote it, or a newer one"
             )
         return True
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -243,7 +252,7 @@ def _recognise(connection: sqlite3.Connection, path: Path) -> bool:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    # Not executescript(), which commits the transaction that makes this all or nothing.
+    # executescript() would commit the transaction that makes this atomic.
     for statement in _TABLES.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -1,7 +1,7 @@
-"""Connections to one database, and what a thread does with one.
+"""SQLite sessions: the connections of the threads that use one database.
 
-A file gets a connection for every thread, and readers see a snapshot while the writer goes on. A
-database in memory belongs to its one connection, so there the threads take turns.
+With a file, every thread has its own connection, and readers see a snapshot while the writer
+proceeds. An in-memory database exists only in its one connection, so the threads take turns.
 """
 
 import contextlib
@@ -26,21 +26,21 @@ from apiserver.storage.sqlite.writes import Maintenance, Write, run_writes
 T = TypeVar("T")
 
 Lookup: TypeAlias = str | None
-"""A key, or None for the revision of the store."""
+"""A key to read, or None to read the revision of the store."""
 
 Query: TypeAlias = Callable[[sqlite3.Connection], Any]
 
 
 class SqliteSession:
-    """A connection that is this thread's while it holds the lock."""
+    """A connection that a thread uses while it holds the lock."""
 
     def __init__(self, connection: sqlite3.Connection, lock: threading.Lock) -> None:
         self._connection = connection
         self._lock = lock
 
     @property
-    def largest(self) -> int:
-        """How many bytes a row can have."""
+    def max_row_bytes(self) -> int:
+        """Return the maximum size of a row in bytes."""
         return self._connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
 
     def write(self, jobs: Sequence[Write | Maintenance]) -> list[Any]:
@@ -48,23 +48,23 @@ class SqliteSession:
             return run_writes(self._connection, jobs)
 
     def query(self, jobs: Sequence[Query]) -> list[Any]:
-        """Answer each query from a snapshot of its own."""
+        """Run each query in a snapshot of its own."""
         return [self._answer(job) for job in jobs]
 
     def look_up(self, jobs: Sequence[Lookup]) -> list[Any]:
-        """Answer all from one snapshot, which is newer than any of the questions."""
+        """Answer all lookups from one snapshot, which is newer than any of the requests."""
         keys = [key for key in jobs if key is not None]
-        answer = self._answer(lambda connection: _look_up(connection, keys))
-        if isinstance(answer, StorageError):
-            return [answer] * len(jobs)
-        records, revision = answer
+        outcome = self._answer(lambda connection: _look_up(connection, keys))
+        if isinstance(outcome, StorageError):
+            return [outcome] * len(jobs)
+        records, revision = outcome
         return [revision if key is None else records.get(key) for key in jobs]
 
-    def glance(self) -> int | None:
-        """The revision of the store if it can be read without waiting for anybody, else None.
+    def try_read_revision(self) -> int | None:
+        """Return the revision of the store, or None if that would block.
 
-        For the event loop: it is one row, which some process has written or read a moment ago and
-        which is therefore in memory, and readers of SQLite's log wait for no lock.
+        Called on the event loop: it reads one row, which is in memory because some process has just
+        read or written it, and readers of the write-ahead log wait for no lock.
         """
         if not self._lock.acquire(blocking=False):
             return None
@@ -77,7 +77,7 @@ class SqliteSession:
         return int(revision)
 
     def value(self, statement: str) -> int | None:
-        """The one number that *statement* selects."""
+        """Return the single number that *statement* selects, None if it selects NULL."""
         with self._lock:
             (value,) = retry_busy(lambda: self._connection.execute(statement).fetchone())
         return None if value is None else int(value)
@@ -106,7 +106,7 @@ class SqliteSession:
 def open_sessions(
     path: Path | None, *, count: int, synchronous: Synchronous
 ) -> list[SqliteSession]:
-    """*count* sessions of the database in a file, or in memory if *path* is None."""
+    """Open *count* sessions of the database at *path*, or of one in memory if *path* is None."""
     if path is None:
         connection, lock = open_memory(), threading.Lock()
         return [SqliteSession(connection, lock) for _ in range(count)]

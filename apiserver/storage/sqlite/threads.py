@@ -1,10 +1,10 @@
-"""Threads that use SQLite so that the event loop does not have to wait.
+"""SQLite threads: run database jobs outside the event loop, in batches.
 
-A lane is one queue of jobs and a thread or more that take from it, each with a connection of its
-own. A thread takes all jobs that wait, up to a number, runs them together and tells the event
-loop all answers in one call, so that a job costs neither a commit nor a wake-up by itself: this
-is what groups commits. The queue has no bound of its own, because every job in it is a coroutine
-that waits for its answer; the number of requests is the bound.
+A BatchExecutor is one queue of jobs and one or more threads that serve it, each with a connection
+of its own. A thread takes all queued jobs, up to a limit, runs them together and delivers all
+results to the event loop in one call. So a job needs neither a commit nor a wake-up of its own:
+this is group commit. The queue is unbounded, because every job in it is a coroutine that waits for
+its result; the number of requests is the bound.
 """
 
 import asyncio
@@ -19,25 +19,26 @@ from apiserver.storage.interface import StorageError, Unavailable
 
 J = TypeVar("J")
 
-Run = Callable[[list[J]], Sequence[Any]]
-"""Runs jobs together; an answer that is an exception is raised to the one who asked.
+RunBatch = Callable[[list[J]], Sequence[Any]]
+"""Runs jobs together and returns one result per job; a result that is an exception is raised to the
+caller of that job.
 
-If it raises, nothing of what the jobs wanted has happened.
+If it raises, none of the jobs has taken effect.
 """
 
 _log = logging.getLogger(__name__)
 
 
-class Lane(Generic[J]):
+class BatchExecutor(Generic[J]):
     """A queue of jobs, with one thread for each of *runs*."""
 
-    def __init__(self, name: str, runs: Sequence[Run[J]], *, together: int) -> None:
+    def __init__(self, name: str, runs: Sequence[RunBatch[J]], *, batch_size: int) -> None:
         self._loop = asyncio.get_running_loop()
-        self._together = together
+        self._batch_size = batch_size
         self._queue: queue.SimpleQueue[tuple[J, asyncio.Future[Any] | None] | None]
         self._queue = queue.SimpleQueue()
         self._closed = False
-        # Daemons: an interpreter that ends without close() must not wait for them for ever.
+        # Daemon threads, so that an interpreter that exits without close() does not hang.
         self._threads = [
             threading.Thread(target=self._work, args=(run,), name=f"sqlite {name}", daemon=True)
             for run in runs
@@ -46,7 +47,7 @@ class Lane(Generic[J]):
             thread.start()
 
     def submit(self, job: J) -> asyncio.Future[Any]:
-        """Queue *job*; called on the event loop."""
+        """Queue *job* and return the future of its result; called on the event loop."""
         if self._closed:
             raise Unavailable("the store is closed")
         future = self._loop.create_future()
@@ -54,64 +55,64 @@ class Lane(Generic[J]):
         return future
 
     def post(self, job: J) -> None:
-        """Queue *job* from any thread, for nobody who waits."""
+        """Queue *job* from any thread without waiting for a result."""
         self._queue.put((job, None))
 
     async def close(self) -> None:
-        """Refuse new jobs, and wait until those in the queue are done."""
+        """Refuse new jobs and wait until the queued ones are done."""
         self._closed = True
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
 
-    def _work(self, run: Run[J]) -> None:
-        going_on = True
-        while going_on:
-            taken, going_on = self._take()
-            if not taken:
+    def _work(self, run: RunBatch[J]) -> None:
+        running = True
+        while running:
+            batch, running = self._take()
+            if not batch:
                 continue
-            answers = _answers(run, [job for job, _ in taken])
-            futures = [future for _, future in taken]
-            # The loop may be gone, when its owner has not closed the store.
+            results = _run_batch(run, [job for job, _ in batch])
+            futures = [future for _, future in batch]
+            # The event loop may be closed, if its owner has not closed the store.
             with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(_deliver, futures, answers)
-            # What was read may be large, and the next job far away.
-            del taken, futures, answers
+                self._loop.call_soon_threadsafe(_deliver, futures, results)
+            # Release the results, which may be large, before waiting for the next job.
+            del batch, futures, results
 
     def _take(self) -> tuple[list[tuple[J, asyncio.Future[Any] | None]], bool]:
-        """The jobs that wait, and whether more may come."""
+        """Take the queued jobs, up to the limit; return them and whether to keep running."""
         entry = self._queue.get()
-        taken = []
+        batch = []
         while entry is not None:
-            taken.append(entry)
-            if len(taken) == self._together:
-                return taken, True
+            batch.append(entry)
+            if len(batch) == self._batch_size:
+                return batch, True
             try:
                 entry = self._queue.get_nowait()
             except queue.Empty:
-                return taken, True
-        return taken, False
+                return batch, True
+        return batch, False
 
 
-def _answers(run: Run[J], jobs: list[J]) -> Sequence[Any]:
-    """Run *jobs* together, or one by one if that fails: then only the guilty one suffers."""
+def _run_batch(run: RunBatch[J], jobs: list[J]) -> Sequence[Any]:
+    """Run *jobs* together; if that fails, run them one by one so that only the faulty job fails."""
     try:
         return run(jobs)
     except Exception as error:
         if len(jobs) > 1:
-            return [_answers(run, [job])[0] for job in jobs]
+            return [_run_batch(run, [job])[0] for job in jobs]
         if not isinstance(error, StorageError):
-            _log.exception("the store failed in a way it does not know")
+            _log.exception("unexpected error in a database job")
         return [error]
 
 
-def _deliver(futures: list[asyncio.Future[Any] | None], answers: Sequence[Any]) -> None:
-    for future, answer in zip(futures, answers, strict=True):
-        # Whoever asked may have been cancelled; what was written stays written.
+def _deliver(futures: list[asyncio.Future[Any] | None], results: Sequence[Any]) -> None:
+    for future, result in zip(futures, results, strict=True):
+        # The caller may have been cancelled; its write is still committed.
         if future is None or future.done():
             continue
-        if isinstance(answer, Exception):
-            future.set_exception(answer)
+        if isinstance(result, Exception):
+            future.set_exception(result)
         else:
-            future.set_result(answer)
+            future.set_result(result)

@@ -1,8 +1,8 @@
-"""One transaction for all writes that wait, each decided by itself.
+"""SQLite writes: group commit, one transaction for all pending writes.
 
-A transaction reads the heads of all the keys it touches at once, decides the writes one after the
-other in memory, and stores all their rows at once. So the number of SQL statements hardly depends
-on the number of writes, and a write that is refused has touched nothing: the others go on.
+A transaction reads the heads of all keys of the group at once, decides each write in turn in
+memory, and inserts all rows at once. So the number of SQL statements hardly depends on the number
+of writes, and a refused write has touched nothing: the other writes proceed.
 """
 
 import sqlite3
@@ -19,16 +19,16 @@ from apiserver.storage.interface import (
     StorageError,
     Unavailable,
 )
-from apiserver.storage.sqlite.queries import marked, read_state
+from apiserver.storage.sqlite.queries import read_state, with_placeholders
 from apiserver.storage.sqlite.schema import (
-    is_too_much,
+    is_size_error,
     is_uncertain,
     retry_busy,
     roll_back,
     unavailable,
 )
 
-EXPIRED_TOGETHER: Final = 500
+EXPIRED_BATCH_SIZE: Final = 500
 
 _HEADS: Final = """
     SELECT json_group_array(json_array(key, revision, created, expires))
@@ -66,7 +66,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Expire:
-    """Delete the keys whose time has come; decided under the lock, so only once."""
+    """Delete the expired keys; decided inside the transaction, so each expires only once."""
 
     now: int
 
@@ -76,7 +76,7 @@ T = TypeVar("T")
 Write: TypeAlias = Create | Update | Delete | Expire
 
 Maintenance: TypeAlias = Callable[[sqlite3.Connection], Any]
-"""Something else to do in a write transaction of its own."""
+"""A job that runs in a write transaction of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,26 +89,29 @@ class Head:
 
 
 def run_writes(connection: sqlite3.Connection, jobs: Sequence[Write | Maintenance]) -> list[Any]:
-    """Run all writes of *jobs* in one transaction, then the others; answers as `Lane` wants."""
+    """Run the writes among *jobs* in one transaction, then the other jobs.
+
+    Returns one result per job, as `BatchExecutor` expects.
+    """
     writes = [job for job in jobs if not callable(job)]
-    answers = iter(_commit_together(connection, writes))
-    return [_run_alone(connection, job) if callable(job) else next(answers) for job in jobs]
+    results = iter(_commit_writes(connection, writes))
+    return [_run_separately(connection, job) if callable(job) else next(results) for job in jobs]
 
 
-def _commit_together(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Any]:
-    """The outcome of each write, once it is durable."""
+def _commit_writes(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Any]:
+    """Commit *writes* together; return the outcome of each, once it is durable."""
     if not writes:
         return []
     try:
         return _transaction(connection, lambda: Transaction(connection, writes).apply())
     except Unavailable as error:
-        # When there is no room for all of them, some may still fit: let them be tried one by one.
-        if isinstance(error.__cause__, sqlite3.Error) and is_too_much(error.__cause__):
+        # Out of space for the whole group: raise, so that the writes are retried one by one.
+        if isinstance(error.__cause__, sqlite3.Error) and is_size_error(error.__cause__):
             raise
         return [Unavailable(str(error), uncertain=error.uncertain) for _ in writes]
 
 
-def _run_alone(connection: sqlite3.Connection, job: Maintenance) -> Any:
+def _run_separately(connection: sqlite3.Connection, job: Maintenance) -> Any:
     try:
         return _transaction(connection, lambda: job(connection))
     except StorageError as error:
@@ -116,7 +119,7 @@ def _run_alone(connection: sqlite3.Connection, job: Maintenance) -> Any:
 
 
 def _transaction(connection: sqlite3.Connection, body: Callable[[], T]) -> T:
-    """What *body* returns, committed; if this raises, nothing of it has happened."""
+    """Return the result of *body*, committed; if this raises, nothing has been written."""
     committing = False
     try:
         retry_busy(lambda: connection.execute("BEGIN IMMEDIATE"))
@@ -131,7 +134,7 @@ def _transaction(connection: sqlite3.Connection, body: Callable[[], T]) -> T:
 
 
 class Transaction:
-    """The writes of one group, inside a transaction of SQLite that the caller commits."""
+    """Applies a group of writes inside an SQLite transaction that the caller commits."""
 
     def __init__(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> None:
         self._connection = connection
@@ -143,15 +146,15 @@ class Transaction:
         self._touched: dict[str, Head] = {}
 
     def apply(self) -> list[Any]:
-        """Decide every write and store what is accepted; refusals are among the answers."""
-        answers: list[Any] = []
+        """Decide every write and store the accepted ones; return all outcomes, also refusals."""
+        results: list[Any] = []
         for write in self._writes:
             try:
-                answers.append(self._decide(write))
+                results.append(self._decide(write))
             except StorageError as refusal:
-                answers.append(refusal)
+                results.append(refusal)
         self._store()
-        return answers
+        return results
 
     def _decide(self, write: Write) -> int:
         match write:
@@ -169,7 +172,10 @@ class Transaction:
                 return self._expire(now)
 
     def _expect(self, key: str, revision: int) -> int:
-        """The revision at which *key* was created, if it is at *revision*."""
+        """Return the revision that created *key*, which must be at *revision* now.
+
+        Raises RevisionConflict.
+        """
         head = self._heads.get(key)
         if head is None or head.created is None:
             raise RevisionConflict(key, expected=revision, current=None)
@@ -191,19 +197,19 @@ class Transaction:
         return self._revision
 
     def _expire(self, now: int) -> int:
-        (packed,) = self._connection.execute(_EXPIRED, (now, EXPIRED_TOGETHER)).fetchone()
+        (packed,) = self._connection.execute(_EXPIRED, (now, EXPIRED_BATCH_SIZE)).fetchone()
         expired: list[str] = orjson.loads(packed)
         self._read_heads(key for key in expired if key not in self._heads)
         for key in expired:
             head = self._heads[key]
-            # A write of this same group may have given it more time, or deleted it.
+            # A write of the same group may have extended its expiry or deleted it.
             if head.created is not None and head.expires is not None and head.expires <= now:
                 self._write(key, None, created=head.created)
         return self._revision
 
     def _read_heads(self, keys: Iterable[str]) -> None:
-        for chunk, marks in marked(list(dict.fromkeys(keys))):
-            (packed,) = self._connection.execute(_HEADS % marks, chunk).fetchone()
+        for chunk, placeholders in with_placeholders(list(dict.fromkeys(keys))):
+            (packed,) = self._connection.execute(_HEADS % placeholders, chunk).fetchone()
             for key, *head in orjson.loads(packed):
                 self._heads[key] = Head(*head)
 
@@ -230,11 +236,11 @@ class Transaction:
 def _insert(
     connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Insert *rows* with few statements, in lengths that are powers of two (as `marked`)."""
-    at = 0
-    row_marks = f"({', '.join('?' * len(rows[0]))})"
-    while at < len(rows):
-        count = min(1 << ((len(rows) - at).bit_length() - 1), 128)
-        values = [value for row in rows[at : at + count] for value in row]
-        connection.execute(statement + ", ".join([row_marks] * count), values)
-        at += count
+    """Insert *rows* in chunks whose lengths are powers of two (see `with_placeholders`)."""
+    offset = 0
+    row_placeholders = f"({', '.join('?' * len(rows[0]))})"
+    while offset < len(rows):
+        count = min(1 << ((len(rows) - offset).bit_length() - 1), 128)
+        values = [value for row in rows[offset : offset + count] for value in row]
+        connection.execute(statement + ", ".join([row_placeholders] * count), values)
+        offset += count

@@ -1,4 +1,4 @@
-"""Shapes and paths, written shortly, for the tests of server-side apply."""
+"""Short notation for shapes and paths, for the tests of server-side apply."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ def keyed(
 
 
 def path(*steps: Any) -> Path:
-    """A str is a field, a dict a key, an int an index, and a list of one a value."""
+    """Build a path: a str is a field, a dict a key, an int an index, a list of one a value."""
     return tuple(map(_element, steps))
 
 
@@ -38,7 +38,7 @@ def fields(*members: Path) -> FieldSet:
 
 
 def shown(found: FieldSet) -> set[str]:
-    """The paths of a set as messages show them."""
+    """Return the paths of a set as messages show them."""
     return {paths.path_text(member) for member in found}
 
 

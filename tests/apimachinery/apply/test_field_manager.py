@@ -1,4 +1,4 @@
-"""Applying to and updating whole objects with their managed fields."""
+"""FieldManager: apply to and update whole objects with their managedFields."""
 
 from copy import deepcopy
 from typing import Any
@@ -59,7 +59,7 @@ def manager() -> FieldManager:
 
 
 def obj(data: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
-    """A ConfigMap with this data; *changes* with a leading underscore go into its metadata."""
+    """Build a ConfigMap with this data; *changes* with a leading underscore go into metadata."""
     metadata = {"name": "x", "namespace": "default"}
     metadata |= {name[1:]: value for name, value in changes.items() if name[0] == "_"}
     found: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
@@ -467,7 +467,7 @@ def test_an_annotation_that_cannot_be_used_allows_nothing(
 
 
 def swap(value: dict[str, Any], version: str) -> dict[str, Any]:
-    """A conversion between v1, which has `data`, and v2, which calls it `content`."""
+    """Convert between v1, which has `data`, and v2, which calls it `content`."""
     if version not in ("v1", "v2"):
         raise MissingVersion(version)
     names = {"v1": {"content": "data"}, "v2": {"data": "content"}}[version]

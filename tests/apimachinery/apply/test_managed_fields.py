@@ -1,4 +1,4 @@
-"""Managers as entries of `metadata.managedFields`."""
+"""Encoding and decoding of `metadata.managedFields`."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from apimachinery.apply.conflicts import (
     ManagerIdentifier,
     manager_text,
 )
-from apimachinery.apply.managed_fields import cap, decode, encode, is_reset
+from apimachinery.apply.managed_fields import cap_managers, decode, encode, is_reset
 from apimachinery.apply.managers import OwnedFields
 from tests.apimachinery.apply.apply_shapes import fields, path, shown
 
@@ -131,11 +131,11 @@ def updaters(*versions: str) -> dict[ManagerIdentifier, OwnedFields]:
 def test_few_managers_are_left_alone() -> None:
     managers = updaters(*["v1"] * 10)
 
-    assert cap(managers) == managers
+    assert cap_managers(managers) == managers
 
 
 def test_the_oldest_managers_are_merged() -> None:
-    capped = cap(updaters(*["v1"] * 12))
+    capped = cap_managers(updaters(*["v1"] * 12))
 
     bucket = capped[ManagerIdentifier("ancient-changes", "Update", "v1")]
     assert len(capped) == 10
@@ -144,10 +144,10 @@ def test_the_oldest_managers_are_merged() -> None:
 
 
 def test_a_bucket_is_filled_further() -> None:
-    managers = cap(updaters(*["v1"] * 12))
+    managers = cap_managers(updaters(*["v1"] * 12))
     late = OwnedFields(fields(path("late")), "v1", "2024-01-02T00:00:00Z")
 
-    capped = cap(managers | {ManagerIdentifier("late", "Update", "v1"): late})
+    capped = cap_managers(managers | {ManagerIdentifier("late", "Update", "v1"): late})
 
     assert len(capped) == 10
     assert shown(capped[ManagerIdentifier("ancient-changes", "Update", "v1")].fields) == {
@@ -159,21 +159,21 @@ def test_a_bucket_is_filled_further() -> None:
 
 
 def test_a_bucket_that_is_not_the_oldest_is_kept() -> None:
-    """It can have the same time as an older manager whose name comes first."""
+    """A bucket can have the same time as an older manager whose name sorts first."""
     managers = updaters(*["v1"] * 10)
     bucket = ManagerIdentifier("ancient-changes", "Update", "v1")
     time = managers[ManagerIdentifier("m00", "Update", "v1")].time
     managers[bucket] = OwnedFields(fields(path("ancient")), "v1", time)
     managers[ManagerIdentifier("A", "Update", "v1")] = OwnedFields(fields(path("a")), "v1", time)
 
-    capped = cap(managers)
+    capped = cap_managers(managers)
 
     assert len(capped) == 10
     assert shown(capped[bucket].fields) == {".a", ".ancient", ".f0"}
 
 
 def test_there_is_a_bucket_for_each_version() -> None:
-    capped = cap(updaters(*["v1", "v2", "v1", "v2"], *["v3"] * 8))
+    capped = cap_managers(updaters(*["v1", "v2", "v1", "v2"], *["v3"] * 8))
 
     assert len(capped) == 10
     assert shown(capped[ManagerIdentifier("ancient-changes", "Update", "v1")].fields) == {
@@ -191,7 +191,7 @@ def test_appliers_do_not_count() -> None:
         ManagerIdentifier(f"a{n}", "Apply"): OwnedFields(fields(path("x")), "v1") for n in range(20)
     }
 
-    assert cap(appliers) == appliers
+    assert cap_managers(appliers) == appliers
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""Who owns what after a series of applies and updates: the published behaviour of server-side
-apply, told as scenarios."""
+"""Field ownership after a series of applies and updates: the documented behaviour of server-side
+apply, as scenarios."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ from tests.apimachinery.apply.apply_shapes import (
 
 
 def rename(value: Any, version: str) -> Any:
-    """Convert as if each version put its own name behind an underscore into field names."""
+    """Convert as if each version appended its own name to field names, after an underscore."""
     if isinstance(value, dict):
         return {re.sub(r"_v\d$", f"_{version}", k): rename(v, version) for k, v in value.items()}
     return [rename(item, version) for item in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Laws that comparison, merge and apply keep for all values of a shape."""
+"""Properties of comparison, merge and apply that hold for all values of a shape."""
 
 from copy import deepcopy
 from typing import Any
@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from apimachinery.apply import (
     ApplyConflict,
     ApplyError,
+    Comparison,
     FieldManager,
-    appear,
     compare,
+    compare_to_empty,
     extract_items,
+    field_set_of,
     merge,
     no_other_version,
     remove_items,
-    set_of,
     validate,
 )
 from apimachinery.apply.fieldset import FieldSet
@@ -95,14 +96,14 @@ def manager() -> FieldManager:
 
 
 def everything_in(value: Any) -> FieldSet:
-    """All fields of a value, and all containers they are in."""
+    """Return all fields of a value, and all containers they are in."""
     return compare({}, value or {}, SHAPE).added
 
 
 @quick
 @given(objects)
 def test_a_value_does_not_differ_from_itself(value: Any) -> None:
-    assert compare(value, deepcopy(value), SHAPE).is_same
+    assert compare(value, deepcopy(value), SHAPE) == Comparison()
 
 
 @quick
@@ -118,7 +119,7 @@ def test_a_comparison_is_the_mirror_of_the_other_way(old: Any, new: Any) -> None
 @quick
 @given(objects)
 def test_fields_that_are_added_are_those_of_the_value(value: Any) -> None:
-    assert not set_of(value, SHAPE) - everything_in(value)
+    assert not field_set_of(value, SHAPE) - everything_in(value)
 
 
 @quick
@@ -130,7 +131,7 @@ def test_a_merge_has_all_that_was_applied(live: Any, applied: Any) -> None:
 
     assert (live, applied) == before
     validate(merged, SHAPE)
-    assert not set_of(applied, SHAPE) - everything_in(merged)
+    assert not field_set_of(applied, SHAPE) - everything_in(merged)
 
 
 @quick
@@ -151,18 +152,18 @@ def test_merging_into_nothing_gives_the_applied(applied: Any) -> None:
 @quick
 @given(objects, objects)
 def test_what_is_removed_is_gone_and_the_rest_is_not(value: Any, other: Any) -> None:
-    unwanted = set_of(other, SHAPE) & set_of(value, SHAPE)
+    unwanted = field_set_of(other, SHAPE) & field_set_of(value, SHAPE)
 
     left = everything_in(remove_items(value, unwanted, SHAPE))
 
     assert not left & unwanted
-    assert not set_of(value, SHAPE).recursive_difference(unwanted) - left
+    assert not field_set_of(value, SHAPE).recursive_difference(unwanted) - left
 
 
 @quick
 @given(objects, objects)
 def test_what_is_extracted_is_valid_and_a_part(value: Any, other: Any) -> None:
-    wanted = set_of(other, SHAPE) & set_of(value, SHAPE)
+    wanted = field_set_of(other, SHAPE) & field_set_of(value, SHAPE)
 
     part = extract_items(value, wanted, SHAPE)
 
@@ -173,15 +174,15 @@ def test_what_is_extracted_is_valid_and_a_part(value: Any, other: Any) -> None:
 @quick
 @given(objects)
 def test_all_fields_extracted_are_the_value(value: Any) -> None:
-    wanted = set_of(value, SHAPE)
+    wanted = field_set_of(value, SHAPE)
 
-    assert set_of(extract_items(value, wanted, SHAPE), SHAPE) == wanted
+    assert field_set_of(extract_items(value, wanted, SHAPE), SHAPE) == wanted
 
 
 @quick
 @given(objects)
 def test_what_appears_is_added_to_nothing(value: Any) -> None:
-    assert appear(value, SHAPE) == compare({}, value, SHAPE)
+    assert compare_to_empty(value, SHAPE) == compare({}, value, SHAPE)
 
 
 @quick
@@ -190,7 +191,7 @@ def test_applying_again_changes_nothing(first: Any, applied: Any) -> None:
     fields = manager()
     live = None if first is None else fields.update(None, first, manager="u", time=T1)
     once = fields.apply(live, applied, manager="m", time=T2, force=True)
-    # An empty list has no fields to own: an object of nothing else looks as if never applied to.
+    # An empty list has no fields to own: an object with nothing else looks untracked.
     assume(once.get("metadata", {}).get("managedFields"))
 
     assert fields.apply(once, applied, manager="m", time=T3) == once
@@ -199,7 +200,7 @@ def test_applying_again_changes_nothing(first: Any, applied: Any) -> None:
 @quick
 @given(objects, st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), objects), max_size=5))
 def test_owners_own_only_what_is_there(first: Any, operations: list[tuple[str, bool, Any]]) -> None:
-    """After any history."""
+    """The property holds after any history of writes."""
     fields = manager()
     live = fields.update(None, first, manager="first", time=T1)
     for name, is_apply, value in operations:
@@ -252,7 +253,7 @@ def test_bad_values_raise_nothing_but_apply_errors(value: Any) -> None:
     applied = {"kind": "T"} | (value if isinstance(value, dict) else {"list": value})
     applied["apiVersion"] = "v1"
     for work in (
-        lambda: set_of(value, SHAPE),
+        lambda: field_set_of(value, SHAPE),
         lambda: compare({}, applied, SHAPE),
         lambda: manager().apply(None, applied, manager="m", time=T1),
         lambda: manager().update(None, applied, manager="m", time=T1),

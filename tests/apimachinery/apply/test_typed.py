@@ -1,4 +1,4 @@
-"""Which fields a value has by its shape, and what makes it not have the shape."""
+"""Field sets of values, and validation of values against their shape."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import pytest
 
 from apimachinery.apply.apply_errors import ApplyError, InvalidValue
 from apimachinery.apply.fieldset import MAX_DEPTH
-from apimachinery.apply.reshape import reconcile, with_named_fields
-from apimachinery.apply.typed_values import set_of, validate
+from apimachinery.apply.reshape import ensure_named_fields_are_members, reconcile_with_shape
+from apimachinery.apply.typed_values import field_set_of, validate
 from apimachinery.model.type_shape import ListShape, MapShape, Shape, StructShape
 from tests.apimachinery.apply.apply_shapes import (
     ATOMIC_LIST,
@@ -95,19 +95,19 @@ ROOT = struct(
     ],
 )
 def test_the_set_of_a_value(value: Any, members: set[str]) -> None:
-    assert shown(set_of(value, ROOT)) == members
+    assert shown(field_set_of(value, ROOT)) == members
 
 
 def test_a_repeated_item_is_one_leaf() -> None:
     value = {"list": [{"key": "a", "id": 1}, {"key": "a", "id": 1, "bv": 1}], "set": [1, 1.0]}
 
-    found = set_of(value, ROOT, allow_duplicates=True)
+    found = field_set_of(value, ROOT, allow_duplicates=True)
 
     assert shown(found) == {'.list[id=1,key="a"]', ".set[=1]"}
 
 
 def test_an_untyped_object_owns_each_map_and_its_entries() -> None:
-    assert shown(set_of({"a": {"b": {"c": 1}}}, UNTYPED)) == {".a", ".a.b", ".a.b.c"}
+    assert shown(field_set_of({"a": {"b": {"c": 1}}}, UNTYPED)) == {".a", ".a.b", ".a.b.c"}
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_an_untyped_object_owns_each_map_and_its_entries() -> None:
 )
 def test_a_value_without_its_shape_is_refused_with_its_place(value: Any, message: str) -> None:
     with pytest.raises(ApplyError) as caught:
-        set_of(value, ROOT)
+        field_set_of(value, ROOT)
 
     assert message in str(caught.value)
 
@@ -191,7 +191,7 @@ def test_stored_values_may_repeat_items() -> None:
 def test_types_may_be_recursive() -> None:
     tree = StructShape("tree", lambda: {"name": SCALAR, "child": tree})
 
-    assert shown(set_of({"child": {"child": {"name": 1}}}, tree)) == {".child.child.name"}
+    assert shown(field_set_of({"child": {"child": {"name": 1}}}, tree)) == {".child.child.name"}
 
 
 @pytest.mark.parametrize("wrap", [lambda inner: {"a": inner}, lambda inner: [inner]])
@@ -201,9 +201,9 @@ def test_nesting_has_a_limit(wrap: Any) -> None:
         hostile = wrap(hostile)
 
     with pytest.raises(InvalidValue, match=f"nested more than {MAX_DEPTH} levels"):
-        set_of({"any": hostile}, ROOT)
+        field_set_of({"any": hostile}, ROOT)
     with pytest.raises(InvalidValue, match="expected any scalar"):
-        set_of({"scalar": hostile}, ROOT)
+        field_set_of({"scalar": hostile}, ROOT)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_nesting_has_a_limit(wrap: Any) -> None:
 def test_fields_that_are_declared_become_members(
     shape: Shape, before: list[Any], after: list[list[Any]]
 ) -> None:
-    found = with_named_fields(fields(path(*before)), shape)
+    found = ensure_named_fields_are_members(fields(path(*before)), shape)
 
     assert found == fields(*(path(*steps) for steps in after))
 
@@ -247,6 +247,6 @@ def test_fields_that_are_declared_become_members(
 def test_parts_of_what_became_atomic_become_the_whole(
     shape: Shape, before: list[list[Any]], after: list[list[Any]]
 ) -> None:
-    found = reconcile(fields(*(path(*steps) for steps in before)), shape)
+    found = reconcile_with_shape(fields(*(path(*steps) for steps in before)), shape)
 
     assert found == fields(*(path(*steps) for steps in after))

@@ -1,4 +1,4 @@
-"""Rules of schemas in CEL: when they are asked, of what, and what is said."""
+"""CEL validation rules of schemas: when they are evaluated, on which values, with which message."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from apimachinery.structural.schema_validation import ABSENT
 
 
 def ruled(rule: str, place: dict[str, Any] | None = None, **more: Any) -> Schema:
-    """A schema whose field `x` has one rule."""
+    """Return a schema whose field `x` has one rule."""
     rules = [{"rule": rule, **more}]
     field = {**(place or {"type": "integer"}), "x-kubernetes-validations": rules}
     return Schema({"type": "object", "properties": {"x": field}})

@@ -92,7 +92,7 @@ def test_a_type_has_one_defaulting_function() -> None:
     defaulter = Defaulter()
     defaulter.add(green)
 
-    with pytest.raises(TypeError, match="Leaf has a defaulting function already"):
+    with pytest.raises(TypeError, match="Leaf already has a defaulting function"):
         defaulter.add(green)
 
 
@@ -108,5 +108,5 @@ def of_two(leaf: Leaf, tree: Tree) -> None: ...
 
 @pytest.mark.parametrize("function", [silent, unannotated, of_two])
 def test_a_function_must_say_what_it_is_for(function: Any) -> None:
-    with pytest.raises(TypeError, match="its annotation says of which type"):
+    with pytest.raises(TypeError, match="with its class as annotation"):
         Defaulter().add(function)

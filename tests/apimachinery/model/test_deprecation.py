@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apimachinery.model.deprecated_fields import has_deprecated, uses_of, warning
+from apimachinery.model.deprecated_fields import deprecated_uses, has_deprecated, warning
 from apimachinery.model.model import Model, field
 
 
@@ -51,13 +51,13 @@ class Stone(Model):
     ],
 )
 def test_what_is_set_is_warned_of_by_its_path(document: Any, warnings: list[str]) -> None:
-    assert [text for _, text in uses_of(document, Tree).values()] == warnings
+    assert [text for _, text in deprecated_uses(document, Tree).values()] == warnings
 
 
 def test_a_class_knows_whether_it_has_any() -> None:
     assert has_deprecated(Tree)
     assert not has_deprecated(Stone)
-    assert uses_of({"weight": 5}, Stone) == {}
+    assert deprecated_uses({"weight": 5}, Stone) == {}
 
 
 def test_the_words_are_those_of_kubernetes() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.model.model import Model, field
-from apimachinery.model.partial_documents import completed
+from apimachinery.model.partial_documents import fill_required_fields
 from apimachinery.scalars.quantity import Quantity
 
 
@@ -54,22 +54,22 @@ ZERO_LEAF = {"name": "", "weight": 0}
 def test_required_fields_get_their_zero_and_others_stay_missing(part: Any, whole: Any) -> None:
     before = json.dumps(part)
 
-    assert completed(part, Tree) == whole
+    assert fill_required_fields(part, Tree) == whole
     assert json.dumps(part) == before
 
 
 def test_what_is_completed_can_be_decoded() -> None:
-    tree = decode_json(Tree, json.dumps(completed({"leaves": [{}]}, Tree))).object
+    tree = decode_json(Tree, json.dumps(fill_required_fields({"leaves": [{}]}, Tree))).object
 
     assert tree.leaves[0].color == "green"
 
 
 def test_a_type_without_a_zero_stays_missing() -> None:
-    assert completed({}, Weighed) == {}
+    assert fill_required_fields({}, Weighed) == {}
     with pytest.raises(DecodeError):
         decode_json(Weighed, b"{}")
 
 
 @pytest.mark.parametrize("value", [None, [], "text", 5])
 def test_what_is_not_an_object_is_left_alone(value: Any) -> None:
-    assert completed(value, Tree) == value
+    assert fill_required_fields(value, Tree) == value

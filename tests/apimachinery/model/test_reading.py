@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from apimachinery.codec import dump_json
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.meta.unstructured import Unstructured
-from apimachinery.model.bulk_decoding import read_document, read_json
+from apimachinery.model.bulk_decoding import bulk_decode_document, bulk_decode_json
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.model.model import Model, field, new_model
 from apimachinery.scalars.time import MicroTime
@@ -91,7 +91,7 @@ def carefully(cls: type[Model], data: bytes) -> Model:
 def test_what_is_read_is_what_is_decoded(cls: type[Model], data: st.DataObject) -> None:
     written = dump_json(data.draw(objects(cls)))
 
-    word, read = outcome(read_json, cls, written)
+    word, read = outcome(bulk_decode_json, cls, written)
 
     assert (word, read) == outcome(carefully, cls, written)
     if word == "read":
@@ -117,7 +117,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 def test_what_cannot_be_read_is_refused_in_the_same_words(document: dict[str, Any]) -> None:
     data = json.dumps(document).encode()
 
-    assert outcome(read_json, Odd, data) == outcome(carefully, Odd, data)
+    assert outcome(bulk_decode_json, Odd, data) == outcome(carefully, Odd, data)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_what_cannot_be_read_is_refused_in_the_same_words(document: dict[str, An
     ],
 )
 def test_odd_documents_are_read_as_they_are_decoded(text: bytes) -> None:
-    assert outcome(read_json, Odd, text) == outcome(carefully, Odd, text)
+    assert outcome(bulk_decode_json, Odd, text) == outcome(carefully, Odd, text)
 
 
 def test_no_notes_are_taken() -> None:
@@ -148,7 +148,7 @@ def test_no_notes_are_taken() -> None:
     pods = [pod_document("a"), pod_document("b")]
     listed = {"metadata": {"resourceVersion": "1"}, "items": pods}
 
-    read = read_json(list_class(PodV1), orjson.dumps(listed))
+    read = bulk_decode_json(list_class(PodV1), orjson.dumps(listed))
 
     notes = BaseModel.__dict__["__pydantic_fields_set__"]
     found = list(models_in(read))
@@ -159,7 +159,7 @@ def test_no_notes_are_taken() -> None:
 
 
 def made_without_notes() -> PodV1:
-    return read_json(PodV1, orjson.dumps(pod_document("a")))
+    return bulk_decode_json(PodV1, orjson.dumps(pod_document("a")))
 
 
 def test_an_object_without_notes_is_as_good_as_any() -> None:
@@ -196,7 +196,7 @@ def test_an_object_without_notes_can_be_copied_and_changed(copied: Any) -> None:
 
 
 def test_a_copy_keeps_what_nobody_declared() -> None:
-    found = read_json(Unstructured, b'{"kind":"A","spec":{"a":[1]}}')
+    found = bulk_decode_json(Unstructured, b'{"kind":"A","spec":{"a":[1]}}')
 
     copied = found.deep_copy()
     copied["spec"]["a"].append(2)
@@ -208,6 +208,8 @@ def test_a_copy_keeps_what_nobody_declared() -> None:
 def test_parsed_json_is_read_too() -> None:
     document = pod_document("a")["metadata"]
 
-    assert read_document(ObjectMeta, document) == carefully(ObjectMeta, orjson.dumps(document))
+    assert bulk_decode_document(ObjectMeta, document) == carefully(
+        ObjectMeta, orjson.dumps(document)
+    )
     with pytest.raises(ValueError, match="name"):
-        read_document(ObjectMeta, {"name": 1})
+        bulk_decode_document(ObjectMeta, {"name": 1})

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from apimachinery.model.decoding import DecodeError, unknown_fields
 from apimachinery.model.model import Model, field
-from apimachinery.model.strict_decoding import MAX_PROBLEMS, problems_of
+from apimachinery.model.strict_decoding import MAX_PROBLEMS, strict_decoding_problems
 
 scalars = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5)
 documents = st.recursive(
@@ -74,32 +74,32 @@ class Tree(Model):
     ],
 )
 def test_problems_are_told_in_order_and_once(document: str, problems: tuple[str, ...]) -> None:
-    assert problems_of(document, Tree) == problems
+    assert strict_decoding_problems(document, Tree) == problems
 
 
 @given(document=documents)
 def test_what_has_no_name_twice_has_no_problem_of_its_own(document: Any) -> None:
-    assert problems_of(orjson.dumps(document)) == ()
+    assert strict_decoding_problems(orjson.dumps(document)) == ()
 
 
 @given(document=trees)
 def test_what_the_decoder_does_not_know_is_told(document: Any) -> None:
     unknown = {f'unknown field "{path}"' for path in unknown_fields(document, Tree)}
 
-    assert set(problems_of(orjson.dumps(document), Tree)) == unknown
+    assert set(strict_decoding_problems(orjson.dumps(document), Tree)) == unknown
 
 
 def test_only_so_many_are_told() -> None:
     document = {f"x{number}": 1 for number in range(MAX_PROBLEMS + 1)}
 
-    assert len(problems_of(orjson.dumps(document), Tree)) == MAX_PROBLEMS
+    assert len(strict_decoding_problems(orjson.dumps(document), Tree)) == MAX_PROBLEMS
 
 
 @pytest.mark.parametrize("document", [b"", b"{", b"[" * 100_000, b'{"a":' * 100_000, b"nope"])
 def test_what_is_no_json_is_a_decode_error(document: bytes) -> None:
     with pytest.raises(DecodeError):
-        problems_of(document, Tree)
+        strict_decoding_problems(document, Tree)
 
 
 def test_what_is_nested_too_deep_is_left_to_the_decoder() -> None:
-    assert problems_of(b'{"a":' * 300 + b"1" + b"}" * 300) == ()
+    assert strict_decoding_problems(b'{"a":' * 300 + b"1" + b"}" * 300) == ()

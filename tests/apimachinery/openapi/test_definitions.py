@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from apimachinery.meta.types import Condition, Object, ObjectList
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.model import Model, field
-from apimachinery.openapi.definition_names import Owners
+from apimachinery.openapi.definition_names import VersionIndex
 from apimachinery.openapi.definitions import Definitions, PublishedKind
 from apimachinery.openapi.dialect import V2, V3, Dialect, Schema
 from apimachinery.openapi.openapi_errors import UnpublishableType
@@ -414,7 +414,7 @@ def test_every_reference_has_a_definition(dialect: Dialect) -> None:
 
 
 def test_open_model_keeps_its_fields_in_v3_and_is_a_plain_object_in_v2() -> None:
-    """Old clients refuse undeclared fields of an object that declares any."""
+    """Old clients reject undeclared fields of an object that declares any."""
 
     class Open(Object):
         model_config = ConfigDict(extra="allow")
@@ -475,13 +475,13 @@ def test_class_of_another_version_is_named_after_that() -> None:
     Template.__module__, Pod.__module__ = "apis.core.v1.types.template", "apis.core.v1.types.pod"
     Deployment.__module__ = "apis.apps.v1.types"
     core, apps = GroupVersion("", "v1"), GroupVersion("apps", "v1")
-    owners = Owners([(core, Pod), (apps, Deployment)])
+    index = VersionIndex([(core, Pod), (apps, Deployment)])
 
     kind = PublishedKind(apps.with_kind("Deployment"), Deployment)
-    found = Definitions(V3, [kind], owners=owners).schemas()
+    found = Definitions(V3, [kind], index=index).schemas()
 
     assert {"io.k8s.api.apps.v1.Deployment", "io.k8s.api.core.v1.Template"} <= set(found)
-    # What no module tells belongs to the type that refers to it.
+    # A class that no module assigns to a version belongs to the type that refers to it.
     assert "io.k8s.api.core.v1.Part" in found
 
 
@@ -521,7 +521,7 @@ def test_type_without_a_form_is_refused_by_the_name_of_its_field() -> None:
     class Odd(Object):
         number: complex = 0j
 
-    with pytest.raises(UnpublishableType, match=r"Odd\.number: there is no OpenAPI type for"):
+    with pytest.raises(UnpublishableType, match=r"Odd\.number: OpenAPI has no type for"):
         schemas(V3, Odd)
 
 
@@ -533,5 +533,5 @@ def test_two_classes_cannot_be_one_kind() -> None:
 
 
 def test_reference_to_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(UnpublishableType, match="Kind=Other: it is not among the kinds"):
+    with pytest.raises(UnpublishableType, match="Kind=Other: the kind is not published"):
         Definitions(V3, []).reference(V1.with_kind("Other"))

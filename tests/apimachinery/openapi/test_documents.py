@@ -8,17 +8,11 @@ import pytest
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field
-from apimachinery.openapi.documents import Document, document_v2, document_v3, owners_of
+from apimachinery.openapi.documents import Document, document_v2, document_v3, index_versions
 from apimachinery.openapi.openapi_errors import UnpublishableType
-from apimachinery.openapi.operations import (
-    APPLY_PATCH,
-    JSON,
-    JSON_PATCH,
-    MERGE_PATCH,
-    ResourceDescription,
-    SubresourceDescription,
-)
+from apimachinery.openapi.operations import ResourceDescription, SubresourceDescription
 from apimachinery.schema import GroupVersion
+from apimachinery.serialization.media_types import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH
 
 CORE = GroupVersion("", "v1")
 APPS = GroupVersion("apps", "v1")
@@ -111,7 +105,7 @@ def v3(version: GroupVersion, *, watch_paths: bool = False) -> Document:
         version="v1.2.3",
         group_version=version,
         resources=VERSIONS[version],
-        owners=owners_of(VERSIONS),
+        index=index_versions(VERSIONS),
         watch_paths=watch_paths,
     )
 
@@ -238,7 +232,7 @@ def test_actions_are_those_of_kubernetes(version: GroupVersion) -> None:
 
 
 def test_kubectl_finds_the_parameters_it_looks_for_in_patch() -> None:
-    """It looks among the parameters of the operation and not of the path."""
+    """kubectl reads the parameters of the operation, not those of the path."""
     path = v3(CORE)["paths"]["/api/v1/namespaces/{namespace}/configmaps/{name}"]
 
     patch = path["patch"]
@@ -407,7 +401,7 @@ def test_order_of_resources_does_not_change_a_document() -> None:
         version="v1.2.3",
         group_version=GADGETS,
         resources=backwards[GADGETS],
-        owners=owners_of(backwards),
+        index=index_versions(backwards),
     )
 
     assert json.dumps(again_v2) == json.dumps(v2())
@@ -417,9 +411,7 @@ def test_order_of_resources_does_not_change_a_document() -> None:
 def test_unknown_verb_is_refused_by_the_name_of_its_resource() -> None:
     odd = ResourceDescription(plural="gadgets", kind="Gadget", cls=Gadget, verbs=("peek",))
 
-    with pytest.raises(
-        UnpublishableType, match=r"Resource=gadgets: there is no operation for the verb 'peek'"
-    ):
+    with pytest.raises(UnpublishableType, match=r"Resource=gadgets: verb 'peek' has no operation"):
         document_v3(title="t", version="v", group_version=GADGETS, resources=[odd])
 
 

@@ -1,4 +1,4 @@
-"""OpenAPI v2 as protobuf, in the messages and numbers of gnostic."""
+"""OpenAPI v2 as protobuf, with gnostic's messages and field numbers."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def varint(number: int) -> bytes:
 
 
 def wire(number: int, content: bytes | str | bool) -> bytes:
-    """A field of a message as protobuf writes it."""
+    """Return a field of a message as protobuf encodes it."""
     if isinstance(content, bool):
         return varint(number << 3) + varint(int(content))
     data = content.encode() if isinstance(content, str) else content
@@ -38,7 +38,7 @@ def wire(number: int, content: bytes | str | bool) -> bytes:
 
 
 def schema(document: dict[str, Any]) -> bytes:
-    """The encoded document around one definition A."""
+    """Return the encoded document with one definition A."""
     return ENCODER.encode({"definitions": {"A": document}})
 
 
@@ -194,11 +194,11 @@ def test_any_document_is_encoded_alike_twice_or_refused(document: dict[str, Any]
         ({"paths": []}, r"\$\.paths: must be an object"),
         ({"definitions": {"A": {"minimum": True}}}, r"\$\.definitions\.A\.minimum: must be a num"),
         ({"definitions": {"A": {"required": "a"}}}, r"A\.required: must be a list"),
-        ({"definitions": {"A": {"oneOf": []}}}, r"A\.oneOf: there is no such field in Schema"),
-        ({"definitions": {"A": {"maxLength": 2**63}}}, r"A\.maxLength: must be an integer of 64"),
+        ({"definitions": {"A": {"oneOf": []}}}, r"A\.oneOf: Schema has no such field"),
+        ({"definitions": {"A": {"maxLength": 2**63}}}, r"A\.maxLength: must be a 64-bit integer"),
         ({"definitions": {"A": {"title": "\ud800"}}}, r"A\.title: must be valid Unicode"),
         ({"definitions": {"A": {"x-a": float("nan")}}}, r"A\.x-a: is not JSON"),
-        ({"definitions": {1: {}}}, r"\$\.definitions: has the key 1, which is not a string"),
+        ({"definitions": {1: {}}}, r"\$\.definitions: has key 1: keys must be strings"),
         ({"parameters": {"p": {"in": "cookie"}}}, r"\$\.parameters\.p\.in: must be body, formDa"),
         ({"securityDefinitions": {"s": {"type": "magic"}}}, r"s\.type: must be basic, apiKey, or"),
     ],

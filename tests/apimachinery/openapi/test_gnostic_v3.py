@@ -1,4 +1,4 @@
-"""OpenAPI v3 as protobuf, in the messages and numbers of gnostic."""
+"""OpenAPI v3 as protobuf, with gnostic's messages and field numbers."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class Gadget(Object):
 
 
 def definition(content: bytes) -> bytes:
-    """The encoded document around one schema A."""
+    """Return the encoded document with one schema A."""
     named = wire(1, "A") + wire(2, wire(1, content))
     return wire(5, wire(1, wire(1, named)))
 

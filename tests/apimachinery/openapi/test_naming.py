@@ -1,11 +1,11 @@
-"""The names of published definitions."""
+"""Names of OpenAPI definitions."""
 
 import pytest
 
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object, ObjectList, ObjectMeta
 from apimachinery.model.model import Model
-from apimachinery.openapi.definition_names import Owners, package_name, schema_name, unique
+from apimachinery.openapi.definition_names import VersionIndex, package_name, schema_name, unique
 from apimachinery.schema import GroupVersion
 
 V1 = GroupVersion("gadgets.example.io", "v1")
@@ -66,7 +66,7 @@ def test_taken_names_get_the_first_free_number() -> None:
 
 def test_class_in_a_module_of_two_versions_belongs_to_the_one_that_asks() -> None:
     beta = GroupVersion(V1.group, "v1beta1")
-    owners = Owners([(V1, GadgetV1), (beta, GadgetV1)])
+    index = VersionIndex([(V1, GadgetV1), (beta, GadgetV1)])
 
-    assert owners.owner(GadgetSpec, beta) == beta
-    assert owners.owner(GadgetSpec, V1) == V1
+    assert index.version_of(GadgetSpec, beta) == beta
+    assert index.version_of(GadgetSpec, V1) == V1

@@ -1,4 +1,4 @@
-"""The shape of something like a Pod, with every way in which a field can be patched."""
+"""The shape of a kind like Pod, with fields of every patch strategy."""
 
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, StructShape, Untyped
 

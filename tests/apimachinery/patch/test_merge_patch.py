@@ -82,7 +82,7 @@ def test_nulls_in_the_target_are_as_good_as_absent(source: Any, target: Any) -> 
 
 
 def without_null_members(value: Any) -> Any:
-    """Objects without null members, outside of lists: those are replaced as they are."""
+    """Remove null members of objects, except inside lists, which are replaced as they are."""
     if isinstance(value, dict):
         return {k: without_null_members(v) for k, v in value.items() if v is not None}
     return value
@@ -126,7 +126,7 @@ def test_three_way_patches_leave_to_others_what_is_theirs(
 def test_after_a_three_way_patch_the_configuration_holds(
     original: Any, modified: Any, current: Any
 ) -> None:
-    """All of modified is there; of the rest nothing that original had; the others' fields stay."""
+    """All of modified is set, the rest of original is removed, fields of other clients stay."""
     patch = merge_patch.create_three_way(original=original, modified=modified, current=current)
     result: Any = merge_patch.apply(current, patch)
 
@@ -170,7 +170,7 @@ def test_deep_nesting_is_refused() -> None:
 
 
 def test_a_deep_document_can_have_a_shallow_patch() -> None:
-    """Only the patch, or the target of one, decides how deep to go."""
+    """Only the depth of the patch, or of its target, is limited."""
     deep: Any = {}
     for _ in range(100_000):
         deep = {"a": deep}

@@ -1,4 +1,4 @@
-"""Applying strategic merge patches: by type, by directive, and what is refused."""
+"""Applying strategic merge patches: by type, by directive, and invalid patches."""
 
 import copy
 import sys
@@ -342,7 +342,7 @@ REFUSED: dict[str, tuple[Any, Any, type[PatchError], str]] = {
     ),
     "a key that is an object": (
         {"containers": names("a")}, {"containers": [{"name": {}}]}, PatchFailed,
-        "containers: map[] cannot identify an element of a list",
+        "containers: map[] cannot identify a list element",
     ),
     "no key declared": (
         {"keyless": names("a")}, {"keyless": names("b")}, PatchFailed,
@@ -455,7 +455,7 @@ REFUSED: dict[str, tuple[Any, Any, type[PatchError], str]] = {
         {}, [], MalformedPatch, "a strategic merge patch must be an object",
     ),
     "a document that is no object": (
-        [], {}, PatchFailed, "only an object can have a strategic merge patch",
+        [], {}, PatchFailed, "a strategic merge patch applies to objects only",
     ),
 }  # fmt: skip
 
@@ -479,7 +479,7 @@ def test_errors_hold_path_and_message_apart() -> None:
 
 
 def nested_pods(depth: int) -> Any:
-    """A pod inside of a pod inside of a pod."""
+    """Return a pod nested inside a pod, and so on."""
     document: Any = {"metadata": {"name": "x", "finalizers": ["a"]}}
     for _ in range(depth):
         document = {"spec": {"pod": document, "containers": [{"name": "a", "env": names("x")}]}}
@@ -487,7 +487,7 @@ def nested_pods(depth: int) -> Any:
 
 
 def nested_containers(depth: int) -> Any:
-    """Elements inside of elements, the deepest way down for each level."""
+    """Return elements nested inside elements, which uses the most stack per level."""
     value: Any = {"name": "x"}
     for _ in range(depth // 2):
         value = {"name": "x", "l": [value]}
@@ -499,7 +499,7 @@ def from_a_deep_stack(frames: int, call: Any) -> Any:
 
 
 def test_nesting_up_to_the_limit_works_from_a_deep_stack() -> None:
-    """The caller's own stack (a web framework, a test runner) must leave room enough."""
+    """The stack of the caller (a web framework, a test runner) must leave enough room."""
     deep = nested_pods(MAX_DEPTH // 2 - 2)
     free = sys.getrecursionlimit() - 2 * MAX_DEPTH - 300
 

@@ -1,4 +1,4 @@
-"""Kinds with the public numbers of Kubernetes, as a group would declare them, for the tests."""
+"""Kinds with Kubernetes' field numbers, as a group declares them, for the protobuf tests."""
 
 from typing import Any, Literal
 
@@ -30,7 +30,7 @@ class EmptyDirVolumeSource(Model):
 
 
 class Volume(Model):
-    """Go inlines the source: JSON does not show the message in field 2."""
+    """JSON inlines the source, which protobuf holds in the message of field 2."""
 
     name: str = field(proto=1)
     host_path: HostPathVolumeSource | None = field(None, proto=(2, 1))
@@ -70,7 +70,7 @@ class ControllerRevision(Object):
 
 
 class Schema(Model):
-    """Holds itself, alone, in lists and in maps."""
+    """A recursive type: it refers to itself directly, in lists and in maps."""
 
     description: str = field("", proto=4)
     default: Any = field(None, proto=8)
@@ -117,7 +117,7 @@ class Everything(Object):
 
 
 class Dial(Model):
-    """Has rules of its own, so what was read must be checked."""
+    """A type with a validator, so decoded objects must be validated."""
 
     percent: int = field(0, ge=0, le=100, proto=1)
     mode: Literal["slow", "fast"] = field("slow", proto=2)

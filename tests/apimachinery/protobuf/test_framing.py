@@ -1,4 +1,4 @@
-"""Frames of a watch stream, however the stream is cut."""
+"""Frames of a watch stream, fed in chunks of any size."""
 
 import pytest
 from hypothesis import given
@@ -45,5 +45,5 @@ def test_a_stream_may_not_end_inside_a_frame() -> None:
 def test_a_frame_that_is_too_long_is_refused_before_it_has_come() -> None:
     assert Unframer(max_frame=3).feed(frame(b"abc")) == [b"abc"]
 
-    with pytest.raises(InvalidProtobuf, match="a frame of 4 bytes is longer than 3"):
+    with pytest.raises(InvalidProtobuf, match="frame of 4 bytes exceeds the limit of 3"):
         Unframer(max_frame=3).feed(b"\x00\x00\x00\x04")

@@ -1,4 +1,4 @@
-"""Bytes that are not what they should be: refused with a place and a rule, and nothing else."""
+"""Malformed protobuf: rejected by an InvalidProtobuf that names the place and the rule."""
 
 import pytest
 from hypothesis import example, given
@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from apimachinery.meta.types import ObjectMeta
 from apimachinery.model.model import Model
-from apimachinery.protobuf import MEDIA_TYPE, InvalidProtobuf, ProtobufCodec
+from apimachinery.protobuf import InvalidProtobuf, ProtobufCodec
+from apimachinery.serialization.media_types import PROTOBUF
 from tests.apimachinery.protobuf.protobuf_kinds import ConfigMap, Everything, Schema, Volume
 
 CODEC = ProtobufCodec()
@@ -58,7 +59,7 @@ def body(message: str) -> bytes:
         (body("1a04 677a6970"), "contentEncoding: unknown encoding 'gzip'"),
         (
             body("2210") + b"application/json",
-            f"contentType: 'application/json' is not {MEDIA_TYPE!r}",
+            f"contentType: 'application/json' is not {PROTOBUF!r}",
         ),
     ],
 )
@@ -76,7 +77,7 @@ def test_an_envelope_may_name_nothing() -> None:
 
 
 def test_an_envelope_may_name_its_own_content_type() -> None:
-    data = body("1201 41 2223") + MEDIA_TYPE.encode()
+    data = body("1201 41 2223") + PROTOBUF.encode()
 
     assert CODEC.read_envelope(data).raw == b"A"
 
@@ -127,7 +128,7 @@ for _ in range(200):
         (
             ConfigMap,
             octets("1205 0a0161 1801"),
-            "data: an entry of a map has a key and a value, but no field 3",
+            "data: a map entry has fields 1 (key) and 2 (value), but no field 3",
         ),
         (Volume, octets("1202 0801"), "hostPath: wrong wire type 0, expected 2"),
         (

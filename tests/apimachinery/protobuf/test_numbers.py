@@ -1,7 +1,7 @@
-"""Our numbers are Kubernetes' numbers, and our bytes are read by a decoder that is not ours.
+"""Field numbers are those of Kubernetes, and an independent decoder reads our bytes.
 
-The facts are the public definitions (proto2). From them the protobuf library makes messages that
-owe nothing to the code under test; both sides must read what the other wrote.
+The facts are the public definitions (proto2). The protobuf library builds messages from them,
+independent of the code under test; each side must decode what the other encoded.
 """
 
 import inspect
@@ -224,13 +224,13 @@ CODEC = ProtobufCodec()
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 OTHER_NAMES = {"DiscoveredKind": "GroupVersionKind"}
-"""Classes of ours that Kubernetes calls otherwise."""
+"""Classes that have another name in Kubernetes."""
 
 WITHOUT_NUMBERS = {"TypeMeta"}
-"""It stands in the envelope."""
+"""The envelope holds it."""
 
 OWN = {"Object", "ObjectList"}
-"""Bases that are no messages; kinds made from them are."""
+"""Base classes, which are not messages themselves."""
 
 
 def read_facts() -> dict[str, dict[int, tuple[str, str]]]:
@@ -263,7 +263,7 @@ def models() -> list[type[Model]]:
 
 
 def described(field: ModelField) -> tuple[tuple[int, ...], str, str]:
-    """Number, name and type of a field of ours, in the words of the facts."""
+    """Return the number, name and type of a field in the notation of the facts."""
     number = field.markers.proto
     assert number is not None, field.name
     path = (number,) if isinstance(number, int) else number
@@ -300,12 +300,12 @@ def test_numbers_and_types_are_those_of_kubernetes(cls: type[Model]) -> None:
 
 
 def test_the_classes_of_the_table_are_all_there() -> None:
-    """So that the test above cannot pass by finding nothing."""
+    """Ensure that the test above does not pass on an empty table."""
     assert len(models()) >= 28
 
 
 def other_messages() -> dict[str, type[Message]]:
-    """Messages made from the facts alone, in proto2."""
+    """Return messages built from the facts alone, in proto2."""
     file = FileDescriptorProto(name="facts.proto", package="facts", syntax="proto2")
     for name, fields in MESSAGES.items():
         message = file.message_type.add(name=name)
@@ -353,7 +353,7 @@ THEIRS = other_messages()
 
 
 def theirs(obj: Model) -> Any:
-    """What the other decoder makes of our bytes; nothing may be unknown to it."""
+    """Decode our bytes by the independent decoder; no field may be unknown to it."""
     data = CODEC.encode_raw(obj)
     message = THEIRS[type(obj).__name__].FromString(data)
     message.DiscardUnknownFields()

@@ -1,4 +1,4 @@
-"""Objects in protobuf: the bytes Kubernetes writes, and what is read back from them."""
+"""Protobuf codec: the bytes that Kubernetes writes, and objects decoded from them."""
 
 import struct
 import threading
@@ -198,7 +198,7 @@ def test_every_form_survives_a_round_trip(codec: ProtobufCodec) -> None:
 
 
 def test_fields_are_in_the_order_of_the_class_after_reading(codec: ProtobufCodec) -> None:
-    """The order of a JSON document made from what was read depends on it."""
+    """The order of fields in JSON depends on it."""
     obj = everything(metadata=ObjectMeta(name="n", labels={"b": "1", "a": "2"}))
 
     read = codec.decode(Everything, codec.encode_raw(obj))
@@ -304,7 +304,7 @@ def test_packed_and_expanded_lists_are_both_read_and_expanded_ones_written(
 
 
 def test_numbers_that_are_not_declared_are_ignored(codec: ProtobufCodec) -> None:
-    """A newer client has newer fields."""
+    """Newer clients send newer fields."""
     unknown = (
         octets("a806 01") + octets("aa06 03 616263") + octets("ad06 01020304") + octets("ab06 ac06")
     )
@@ -524,13 +524,13 @@ class Either(Model):
         (Numberless, "nameless declares no protobuf field number"),
         (Holder, "spec.nameless declares no protobuf field number"),
         (ObjectList[Holder], "items.spec.nameless declares no protobuf field number"),
-        (Unstructured, "Unstructured keeps fields that it does not declare"),
+        (Unstructured, "Unstructured keeps undeclared fields"),
         (Twice, "b has the protobuf field number of a"),
         (Through, "b has the protobuf field number of a"),
         (Illegal, "a has an illegal protobuf field number: (19000,)"),
-        (Strange, "a has a type that protobuf does not have: <class 'complex'>"),
-        (MapOfMaps, "a has a type that protobuf does not have: <class 'dict'>"),
-        (Either, f"a has a type that protobuf does not have: {Union[int, bool]}"),  # noqa: UP007
+        (Strange, "a has a type without protobuf form: <class 'complex'>"),
+        (MapOfMaps, "a has a type without protobuf form: <class 'dict'>"),
+        (Either, f"a has a type without protobuf form: {Union[int, bool]}"),  # noqa: UP007
     ],
 )
 def test_a_class_without_protobuf_form_says_why(

@@ -88,8 +88,8 @@ def test_keys_are_in_order_and_what_is_not_set_is_left_out(scheme: Scheme) -> No
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1", "document 1: apiVersion: must be a string that is not empty"),
-        ("apiVersion: v1", "document 1: kind: must be a string that is not empty"),
+        ("a: 1", "document 1: apiVersion: must be a non-empty string"),
+        ("apiVersion: v1", "document 1: kind: must be a non-empty string"),
         ("apiVersion: a/b/c\nkind: X", "document 1: apiVersion: unexpected GroupVersion string"),
         ("- a", "document 1: must be an object"),
         ("{}\n---\n5", "document 1: apiVersion: must be"),

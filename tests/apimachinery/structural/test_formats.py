@@ -1,4 +1,4 @@
-"""Formats of strings."""
+"""String formats of schemas."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Paths of printer columns."""
+"""JSONPath of printer columns."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Structural schemas: what is dropped, filled in and refused, and in which words."""
+"""Structural schemas: pruning, defaulting and validation, with the messages of Kubernetes."""
 
 from typing import Any
 

@@ -1,60 +1,51 @@
 """What every server has: created once, by whichever worker comes first."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
-from apimachinery.errors import AlreadyExists
-from apimachinery.meta.types import Object
-from apimachinery.schema import GroupResource
-from apis.core.bootstrap import bootstrap_objects, create_bootstrap_objects
+import pytest
+
+from apis.core.bootstrap import NAMESPACES, bootstrap_objects, create_bootstrap_objects
 from apis.core.install import CORE
-from apis.core.v1 import Service
+from apis.core.v1 import Namespace, Service
+from apis.core.v1.defaults import set_service_defaults, set_service_port_defaults
+from client.client import AsyncClient
+from tests.apis.controlled import controlled_server
 
 STRATEGIES = {resource.name: resource.strategy for resource in CORE.resources}
 
 
-class Shelf:
-    """Keeps objects by name, as a registry would, and lets others in between."""
-
-    def __init__(self) -> None:
-        self.objects: dict[tuple[str, str, str], Object] = {}
-        self.refused = 0
-
-    async def create(self, resource: GroupResource, obj: Object) -> Object:
-        await asyncio.sleep(0)
-        key = (resource.resource, obj.metadata.namespace, obj.metadata.name)
-        if key in self.objects:
-            self.refused += 1
-            raise AlreadyExists.of(resource, obj.metadata.name)
-        self.objects[key] = obj
-        return obj
+@pytest.fixture
+async def client() -> AsyncIterator[AsyncClient]:
+    async with controlled_server() as server:
+        yield server.client
 
 
-async def test_namespaces_come_before_what_is_in_them() -> None:
-    shelf = Shelf()
+async def test_workers_may_race(client: AsyncClient) -> None:
+    await asyncio.gather(*(create_bootstrap_objects(client, port=8443) for _ in range(3)))
 
-    await create_bootstrap_objects(shelf)
-
-    assert list(shelf.objects) == [
-        ("namespaces", "", "default"),
-        ("namespaces", "", "kube-system"),
-        ("namespaces", "", "kube-public"),
-        ("namespaces", "", "kube-node-lease"),
-        ("services", "default", "kubernetes"),
-    ]
+    namespaces = (await client.of(Namespace).list().all()).items
+    assert {namespace.metadata.name for namespace in namespaces} == {*NAMESPACES}
+    service = await client.of(Service, namespace="default").get("kubernetes")
+    assert [(port.protocol, port.target_port) for port in service.spec.ports] == [("TCP", 8443)]
 
 
-async def test_workers_may_race() -> None:
-    shelf = Shelf()
+async def test_what_was_changed_is_left_alone(client: AsyncClient) -> None:
+    await create_bootstrap_objects(client)
+    namespaces = client.of(Namespace)
+    changed = await namespaces.patch("kube-public", {"metadata": {"labels": {"a": "b"}}})
 
-    await asyncio.gather(*(create_bootstrap_objects(shelf) for _ in range(3)))
+    await create_bootstrap_objects(client)
 
-    assert len(shelf.objects) == 5
-    assert shelf.refused == 10
+    assert await namespaces.get("kube-public") == changed
 
 
 def test_the_objects_are_valid() -> None:
     for resource, obj in bootstrap_objects():
         strategy = STRATEGIES[resource.resource]
+        if isinstance(obj, Service):
+            set_service_defaults(obj)
+            set_service_port_defaults(obj.spec.ports[0])
         strategy.prepare_for_create(obj)
 
         assert list(strategy.validate(obj)) == []

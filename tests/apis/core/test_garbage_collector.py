@@ -1,113 +1,86 @@
-"""What an owner's deletion means for what it owns, in a whole server in this process."""
+"""What an owner's deletion means for what it owns, on a real server."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from apimachinery.errors import NotFound
-from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import ObjectMeta, OwnerReference
-from apimachinery.schema import GroupVersion
-from apis.core.controllers.garbage import GarbageCollector, Identity, Seen
-from apis.core.controllers.revisits import Revisits
-from apis.core.install import CORE
+from apis.core.controllers.garbage_collection import GarbageCollector
 from apis.core.v1 import ConfigMap, Namespace
 from apis.gadgets.install import GADGETS
-from apiserver.app import App
-from apiserver.context import context_for
-from apiserver.controlplane.all_objects import Everything
-from apiserver.storage.cache.entry import EntrySelection
-from apiserver.views.resource_view import Form
-from tests.apiserver.http.conftest import make_app
+from apis.gadgets.v1 import Gadget
+from tests.apis.controlled import ControlledServer, controlled_server
 
-CONFIG_MAPS = GroupVersion("", "v1").with_resource("configmaps")
-NAMESPACES = GroupVersion("", "v1").with_resource("namespaces")
+Policy = Literal["Foreground", "Background", "Orphan"]
 
 
 class World:
     """ConfigMaps in one namespace, with a collector running beside them."""
 
-    def __init__(self, app: App) -> None:
-        self.app = app
-        self.store = app.groups.store(CONFIG_MAPS.group_resource)
+    def __init__(self, server: ControlledServer) -> None:
+        self.server = server
+        self.maps = server.client.of(ConfigMap, namespace="default")
 
     async def create(self, name: str, *owners: ConfigMap, block: bool = False) -> ConfigMap:
-        references = [
-            OwnerReference(
-                api_version="v1",
-                kind="ConfigMap",
-                name=owner.metadata.name,
-                uid=owner.metadata.uid,
-                block_owner_deletion=block,
-            )
-            for owner in owners
-        ]
-        return await self.create_with(name, references)
+        return await self.create_with(name, [reference_to(owner, block) for owner in owners])
 
     async def create_with(self, name: str, references: list[OwnerReference]) -> ConfigMap:
-        meta = ObjectMeta(name=name, namespace="default", owner_references=references)
-        context = context_for("create", CONFIG_MAPS, namespace="default", name=name)
-        made: ConfigMap = await self.store.create(ConfigMap(metadata=meta), context)
-        return made
+        meta = ObjectMeta(name=name, owner_references=references)
+        return await self.maps.create(ConfigMap(metadata=meta))
 
-    async def delete(self, name: str, policy: str) -> None:
-        context = context_for("delete", CONFIG_MAPS, namespace="default", name=name)
-        await self.store.delete(name, DeleteOptions(propagation_policy=policy), context)
+    async def delete(self, name: str, policy: Policy) -> None:
+        await self.maps.delete(name, propagation=policy)
 
     async def change(self, name: str, finalizers: list[str]) -> None:
-        def changed(current: Any) -> Any:
-            made = current.deep_copy()
-            made.metadata.finalizers = finalizers
-            return made
-
-        context = context_for("update", CONFIG_MAPS, namespace="default", name=name)
-        await self.store.update(name, changed, context)
+        await self.maps.patch(name, {"metadata": {"finalizers": finalizers}})
 
     async def metadata(self, name: str) -> ObjectMeta | None:
         try:
-            found: ConfigMap = await self.store.read(name, namespace="default")
+            return (await self.maps.get(name)).metadata
         except NotFound:
             return None
-        return found.metadata
 
     async def until_gone(self, *names: str) -> None:
-        """Wait for what is being collected; the test's own time limit is the deadline."""
-        left = set(names)
-        async with self.store.watch(EntrySelection(), Form(CONFIG_MAPS.group_version)) as watcher:
-            left = {name for name in left if await self.metadata(name) is not None}
-            while left:
-                await anext(watcher)
-                left = {name for name in left if await self.metadata(name) is not None}
+        for name in names:
+            await self.maps.wait_deleted(name, timeout=10)
+
+
+def reference_to(owner: ConfigMap, block: bool = False) -> OwnerReference:
+    return OwnerReference(
+        api_version="v1",
+        kind="ConfigMap",
+        name=owner.metadata.name,
+        uid=owner.metadata.uid,
+        block_owner_deletion=block,
+    )
+
+
+def collector(server: ControlledServer) -> GarbageCollector:
+    resources = server.resources
+    return GarbageCollector(server.controllers_client, resources, resources.changed)
 
 
 @asynccontextmanager
-async def collecting(app: App) -> AsyncIterator[None]:
-    objects = Everything(app.groups, identify=Identity, see=Seen)
-    collector = GarbageCollector(objects, first_delay=0.001, last_delay=0.01)
-    async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(collector.run())
+async def collecting(server: ControlledServer, count: int = 1) -> AsyncIterator[None]:
+    async with server.running(*(collector(server) for _ in range(count))):
         yield
-        running.cancel()
 
 
 @pytest.fixture
-async def app() -> AsyncIterator[App]:
-    made = make_app(CORE)
-    await made.start()
-    await made.groups.create(
-        NAMESPACES.group_resource, Namespace(metadata=ObjectMeta(name="default"))
-    )
-    yield made
-    await made.stop()
+async def server() -> AsyncIterator[ControlledServer]:
+    async with controlled_server() as server:
+        await server.client.of(Namespace).create(Namespace(metadata=ObjectMeta(name="default")))
+        yield server
 
 
 @pytest.fixture
-async def world(app: App) -> AsyncIterator[World]:
-    async with collecting(app):
-        yield World(app)
+async def world(server: ControlledServer) -> AsyncIterator[World]:
+    async with collecting(server):
+        yield World(server)
 
 
 async def test_what_a_deleted_owner_owned_is_deleted(world: World) -> None:
@@ -188,27 +161,33 @@ async def test_nothing_is_judged_by_a_kind_that_is_not_served(world: World) -> N
     assert await world.metadata("kept") is not None
 
 
-async def test_work_that_was_left_undone_is_found_after_a_restart(app: App) -> None:
-    world = World(app)
+async def test_work_that_was_left_undone_is_found_after_a_restart(server: ControlledServer) -> None:
+    world = World(server)
     owner, orphaning = await world.create("owner"), await world.create("orphaning")
     await world.create("child", owner)
     await world.create("orphan", orphaning)
     await world.delete("owner", "Background")
     await world.delete("orphaning", "Orphan")
 
-    async with collecting(app):
+    async with collecting(server):
         await world.until_gone("child", "orphaning")
 
     assert await _owners(world, "orphan") == []
 
 
-async def test_several_collectors_do_not_disturb_each_other(app: App) -> None:
-    world = World(app)
-    async with collecting(app), collecting(app), collecting(app):
+async def test_overlapping_leaders_do_not_disturb_each_other(server: ControlledServer) -> None:
+    world = World(server)
+    async with collecting(server, 3):
         owners = [await world.create(f"owner-{n}") for n in range(5)]
         for number, owner in enumerate(owners):
             await world.create(f"child-{number}", owner, block=True)
-        policies = ("Background", "Foreground", "Orphan", "Foreground", "Background")
+        policies: tuple[Policy, ...] = (
+            "Background",
+            "Foreground",
+            "Orphan",
+            "Foreground",
+            "Background",
+        )
         for number, policy in enumerate(policies):
             await world.delete(f"owner-{number}", policy)
 
@@ -224,34 +203,62 @@ async def _owners(world: World, name: str) -> list[str]:
     return [owner.uid for owner in metadata.owner_references]
 
 
-@pytest.mark.parametrize("ticks", range(4))
-async def test_a_stop_is_not_lost_when_a_group_comes_at_the_same_time(app: App, ticks: int) -> None:
-    objects = Everything(app.groups, identify=Identity, see=Seen)
+async def test_resources_that_come_later_are_collected_too(world: World) -> None:
+    owner = await world.create("owner")
+    world.server.app.groups.install(GADGETS)
+    gadgets = world.server.client.of(Gadget, namespace="default")
+    meta = ObjectMeta(name="child", owner_references=[reference_to(owner)])
+    await gadgets.create(gadget(meta))
 
-    async with asyncio.timeout(5), objects.watch():
-        for _ in range(20):
-            await asyncio.sleep(0)
-        app.groups.install(GADGETS)
-        for _ in range(ticks):
-            await asyncio.sleep(0)
+    await world.delete("owner", "Background")
+
+    await gadgets.wait_deleted("child", timeout=10)
 
 
-@pytest.mark.parametrize("ticks", range(4))
-async def test_a_stop_is_not_lost_when_something_changes_at_the_same_time(ticks: int) -> None:
-    async def never_done(name: str) -> bool:
-        return False
+async def test_an_owner_of_another_namespace_is_none(world: World) -> None:
+    """And it says nothing about the objects that the owner has in its own namespace."""
+    namespaces = world.server.client.of(Namespace)
+    await namespaces.create(Namespace(metadata=ObjectMeta(name="other")))
+    owner = await world.create("owner")
+    stray = ConfigMap(metadata=ObjectMeta(name="a", owner_references=[reference_to(owner)]))
+    elsewhere = world.server.client.of(ConfigMap, namespace="other")
 
-    revisits = Revisits("testing", never_done, first_delay=60)
+    await elsewhere.create(stray)
+    await elsewhere.wait_deleted("a", timeout=10)
+    await world.create("child", owner)
+    await world.create("last", await world.create("first"))
+    await world.delete("first", "Background")
+    await world.until_gone("last")
 
-    async with asyncio.timeout(5):
-        async with asyncio.TaskGroup() as tasks:
-            revisits.wake("it", tasks)
-            for _ in range(20):
-                await asyncio.sleep(0)
-            (working,) = asyncio.all_tasks() - {asyncio.current_task()}
-            revisits.wake("it", tasks)
-            for _ in range(ticks):
-                await asyncio.sleep(0)
-            working.cancel()
+    assert await world.metadata("child") is not None
 
-    assert working.cancelled()
+
+async def test_what_happens_while_a_watch_is_broken_is_not_missed(world: World) -> None:
+    owner = await world.create("owner")
+    await world.create("child", owner)
+    world.server.faults.watch(ConfigMap).gone()
+    world.server.faults.list(ConfigMap).unavailable()
+
+    await world.delete("owner", "Background")
+
+    await world.until_gone("child")
+
+
+async def test_only_owned_and_terminating_objects_are_remembered(
+    server: ControlledServer,
+) -> None:
+    world, collecting = World(server), collector(server)
+    async with server.running(collecting):
+        owner = await world.create("owner")
+        for number in range(20):
+            await world.create(f"stranger-{number}")
+        child = await world.create("child", owner)
+        async with asyncio.timeout(10):
+            while child.metadata.uid not in collecting.graph.identities:
+                await asyncio.sleep(0.001)
+
+        assert [*collecting.graph.identities] == [child.metadata.uid]
+
+
+def gadget(meta: ObjectMeta) -> Any:
+    return {"metadata": meta, "spec": {"model": "a1"}}

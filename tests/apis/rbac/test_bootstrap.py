@@ -1,14 +1,13 @@
 """The roles that every server has, and how a start brings them back."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import AsyncIterator
+from typing import Any, cast
 
 import pytest
 
-from apimachinery.errors import AlreadyExists, Forbidden, NotFound
-from apimachinery.meta.types import LabelSelector, Object, ObjectMeta
-from apimachinery.schema import GroupResource
+from apimachinery.errors import Forbidden
+from apimachinery.meta.types import LabelSelector, ObjectMeta
 from apis.gadgets.install import GADGETS
 from apis.rbac.aggregation import aggregated_rules
 from apis.rbac.bootstrap import (
@@ -23,6 +22,8 @@ from apis.rbac.reconciliation import reconcile, reconciled_binding, reconciled_r
 from apis.rbac.strategy import ClusterRoleBindingStrategy, ClusterRoleStrategy
 from apis.rbac.v1 import AggregationRule, ClusterRole, ClusterRoleBinding
 from apiserver.controlplane.role_access import offers
+from client.interface import ResourceClient
+from tests.apis.controlled import ControlledServer, controlled_server
 from tests.apis.rbac.making import (
     Person,
     asks,
@@ -173,95 +174,96 @@ def test_missing_subjects_are_added_and_others_stay() -> None:
     assert new.subjects == [subject("User ann"), subject("User bob"), subject("User eve")]
 
 
-class Shelf:
-    """Keeps objects by name, as a registry would, and lets others in between."""
+class Server:
+    """The cluster roles and bindings of a server, and what is written to them."""
 
-    def __init__(self, *objects: Object) -> None:
-        self.objects = {each.metadata.name: each for each in objects}
-        self.writes: list[str] = []
+    def __init__(self, server: ControlledServer) -> None:
+        self.faults = server.faults
+        client = server.controllers_client
+        self.roles = client.of(ClusterRole)
+        self.bindings = client.of(ClusterRoleBinding)
 
-    async def find(self, name: str) -> Any:
-        await asyncio.sleep(0)
-        return self.objects.get(name)
-
-    async def create(self, obj: Any) -> Any:
-        await asyncio.sleep(0)
-        name = obj.metadata.name
-        if name in self.objects:
-            raise AlreadyExists.of(GroupResource("", "x"), name)
-        self.writes.append(f"create {name}")
-        self.objects[name] = obj
-
-    async def change(self, name: str, change: Callable[[Any], Any]) -> Any:
-        await asyncio.sleep(0)
-        if name not in self.objects:
-            raise NotFound.of(GroupResource("", "x"), name)
-        new = change(self.objects[name])
-        if new != self.objects[name]:
-            self.writes.append(f"change {name}")
-        self.objects[name] = new
-
-    async def delete(self, name: str) -> None:
-        await asyncio.sleep(0)
-        if self.objects.pop(name, None) is None:
-            raise NotFound.of(GroupResource("", "x"), name)
-        self.writes.append(f"delete {name}")
+    async def versions(self) -> dict[str, str]:
+        roles = (await self.roles.list().all()).items
+        return {role.metadata.name: role.metadata.resource_version for role in roles}
 
 
-async def test_workers_may_race() -> None:
-    shelf = Shelf(cluster_role("view"))
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with controlled_server() as controlled:
+        yield Server(controlled)
+
+
+async def test_workers_may_race(server: Server) -> None:
+    await server.roles.create(cluster_role("view", rule("look", "lamps")))
     expected = bootstrap_roles()
 
-    await asyncio.gather(*(reconcile(shelf, expected, reconciled_role) for _ in range(3)))
+    await asyncio.gather(*(reconcile(server.roles, expected, reconciled_role) for _ in range(3)))
 
-    assert sorted(shelf.writes) == sorted(
-        f"{'change' if role.metadata.name == 'view' else 'create'} {role.metadata.name}"
-        for role in expected
-    )
+    roles = {role.metadata.name: role for role in (await server.roles.list().all()).items}
+    assert roles.keys() == {role.metadata.name for role in expected}
+    assert roles["view"].aggregation_rule is not None
+    assert rule("look", "lamps") in roles["view"].rules
 
 
-async def test_a_binding_to_another_role_is_replaced() -> None:
-    shelf = Shelf(cluster_binding("b", "other", "User ann"))
+async def test_a_binding_to_another_role_is_replaced(server: Server) -> None:
+    before = await server.bindings.create(cluster_binding("b", "other", "User ann"))
 
-    await reconcile(shelf, [cluster_binding("b", "r", "User bob")], reconciled_binding)
+    await reconcile(server.bindings, [cluster_binding("b", "r", "User bob")], reconciled_binding)
 
-    assert shelf.writes == ["delete b", "create b"]
-    found: ClusterRoleBinding = shelf.objects["b"]  # type: ignore[assignment]
+    found = await server.bindings.get("b")
     assert (found.role_ref.name, found.subjects) == ("r", [subject("User bob")])
+    assert found.metadata.uid != before.metadata.uid
 
 
-async def test_what_is_deleted_meanwhile_is_created() -> None:
-    shelf = Shelf(cluster_role("view"))
-    found = shelf.find
+async def test_what_is_deleted_meanwhile_is_created(server: Server) -> None:
+    before = await server.roles.create(cluster_role("view"))
+    listed = await server.roles.list().all()
+    await server.roles.delete("view")
+    expected = cluster_role("view", rule("get", "pods"))
 
-    async def find(name: str) -> Any:
-        seen = await found(name)
-        shelf.objects.pop(name, None)
-        return seen
+    class Stale:
+        """Lists what was there before the deletion."""
 
-    shelf.find = find  # type: ignore[method-assign]
-    await reconcile(shelf, [cluster_role("view", rule("get", "pods"))], reconciled_role)
+        def list(self) -> Any:
+            return self
 
-    assert shelf.writes == ["create view"]
+        async def all(self) -> Any:
+            return listed
 
+        def __getattr__(self, name: str) -> Any:
+            return getattr(server.roles, name)
 
-async def test_what_goes_wrong_is_told_as_it_is() -> None:
-    shelf = Shelf()
+    await reconcile(cast(ResourceClient[ClusterRole], Stale()), [expected], reconciled_role)
 
-    async def create(obj: Any) -> Any:
-        raise Forbidden("the store is read-only")
-
-    shelf.create = create  # type: ignore[method-assign]
-    with pytest.raises(Forbidden, match="read-only"):
-        await reconcile(shelf, bootstrap_roles(), reconciled_role)
+    found = await server.roles.get("view")
+    assert found.rules == expected.rules
+    assert found.metadata.uid != before.metadata.uid
 
 
-async def test_what_is_as_expected_is_not_written() -> None:
-    shelf = Shelf(*bootstrap_roles())
+async def test_what_another_worker_changes_meanwhile_is_looked_at_again(server: Server) -> None:
+    await server.roles.create(cluster_role("view"))
+    server.faults.update(ClusterRole).conflict()
 
-    await reconcile(shelf, bootstrap_roles(), reconciled_role)
+    await reconcile(server.roles, [cluster_role("view", rule("get", "pods"))], reconciled_role)
 
-    assert shelf.writes == []
+    assert (await server.roles.get("view")).rules == [rule("get", "pods")]
+
+
+async def test_what_goes_wrong_is_told_as_it_is(server: Server) -> None:
+    server.faults.create(ClusterRole).forbidden()
+
+    with pytest.raises(Forbidden, match="a fault of the test"):
+        await reconcile(server.roles, bootstrap_roles(), reconciled_role)
+
+
+async def test_what_is_as_expected_is_not_written(server: Server) -> None:
+    await reconcile(server.roles, bootstrap_roles(), reconciled_role)
+    before = await server.versions()
+
+    await reconcile(server.roles, bootstrap_roles(), reconciled_role)
+
+    assert await server.versions() == before
 
 
 # Aggregation

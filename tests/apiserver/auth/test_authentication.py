@@ -12,7 +12,7 @@ from apiserver.auth.authentication import (
     Authentication,
     InvalidCredentials,
     RequestCredentials,
-    credentials_of,
+    read_credentials,
 )
 from apiserver.auth.static_tokens import (
     InvalidTokenFile,
@@ -21,8 +21,8 @@ from apiserver.auth.static_tokens import (
     bearer_token,
     read_tokens,
 )
-from apiserver.auth.user import ANONYMOUS, AUTHENTICATED, User
-from apiserver.auth.x509 import CREDENTIAL_ID, CertificateAuthenticator
+from apiserver.auth.user import ANONYMOUS, AUTHENTICATED, CREDENTIAL_ID, User
+from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.process.certificates import CertificateAuthority
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -47,36 +47,36 @@ class Time:
 
 
 async def test_a_token_is_its_user_who_is_then_authenticated() -> None:
-    user = await Authentication([tokens(t1=ANN)]).user_of(bearer("t1"))
+    user = await Authentication([tokens(t1=ANN)]).authenticate(bearer("t1"))
 
     assert user == User("ann", groups=("a", AUTHENTICATED))
 
 
 async def test_no_credentials_are_anonymous() -> None:
-    assert await Authentication([tokens(t1=ANN)]).user_of(RequestCredentials()) == ANONYMOUS
+    assert await Authentication([tokens(t1=ANN)]).authenticate(RequestCredentials()) == ANONYMOUS
 
 
 async def test_a_wrong_token_is_refused_where_no_token_is_welcome() -> None:
     with pytest.raises(Unauthorized, match=r"^Unauthorized$"):
-        await Authentication([tokens(t1=ANN)]).user_of(bearer("t2"))
+        await Authentication([tokens(t1=ANN)]).authenticate(bearer("t2"))
 
 
 async def test_no_credentials_are_refused_when_nobody_may_be_anonymous() -> None:
     with pytest.raises(Unauthorized):
-        await Authentication([tokens(t1=ANN)], anonymous=False).user_of(RequestCredentials())
+        await Authentication([tokens(t1=ANN)], anonymous=False).authenticate(RequestCredentials())
 
 
 async def test_the_first_authenticator_that_knows_the_user_wins() -> None:
     both = Authentication([tokens(t1=ANN), tokens(t1=BOB, t2=BOB)])
 
-    assert (await both.user_of(bearer("t1"))).name == "ann"
-    assert (await both.user_of(bearer("t2"))).name == "bob"
+    assert (await both.authenticate(bearer("t1"))).name == "ann"
+    assert (await both.authenticate(bearer("t2"))).name == "bob"
 
 
 async def test_a_good_certificate_counts_beside_a_wrong_token() -> None:
     both = Authentication([certificates(NOW), tokens(t1=ANN)])
 
-    user = await both.user_of(RequestCredentials("Bearer wrong", certificate("eve")))
+    user = await both.authenticate(RequestCredentials("Bearer wrong", certificate("eve")))
 
     assert user.name == "eve"
 
@@ -123,7 +123,7 @@ def test_a_token_file_holds_users_uids_and_groups(tmp_path: Path) -> None:
     ("text", "why"),
     [
         ("t1,ann", "line 1: expected at least token, user and uid, got 2"),
-        ("t1,ann,1\nt2,,2", "line 2: the user has no name"),
+        ("t1,ann,1\nt2,,2", "line 2: the user name is empty"),
         ('t1,ann,1,"a', "line 1: unexpected end of data"),
     ],
 )
@@ -212,14 +212,14 @@ async def test_a_certificate_is_worth_nothing_without_its_authority(days: int) -
     authority = CertificateAuthority.create(now=NOW - timedelta(days)).pair.certificate.decode()
     credentials = RequestCredentials(certificate=certificate("ann"), authorities=(authority,))
 
-    with pytest.raises(InvalidCredentials, match="its authority has expired or is not yet valid"):
+    with pytest.raises(InvalidCredentials, match="the authority of the client certificate"):
         await certificates(NOW).authenticate(credentials)
 
 
 async def test_a_serving_certificate_is_nobody() -> None:
     serving = AUTHORITY.issue_serving(["localhost"], now=NOW).certificate.decode()
 
-    with pytest.raises(InvalidCredentials, match="not one for a client"):
+    with pytest.raises(InvalidCredentials, match="not a client certificate"):
         await certificates(NOW).authenticate(RequestCredentials(certificate=serving))
 
 
@@ -234,5 +234,5 @@ def test_credentials_come_from_the_scope() -> None:
         "extensions": {"tls": {"client_cert_chain": ["PEM"]}},
     }
 
-    assert credentials_of(scope) == RequestCredentials("Bearer t1", "PEM")
-    assert credentials_of({"headers": []}) == RequestCredentials()
+    assert read_credentials(scope) == RequestCredentials("Bearer t1", "PEM")
+    assert read_credentials({"headers": []}) == RequestCredentials()

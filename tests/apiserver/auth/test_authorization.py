@@ -8,14 +8,11 @@ from hypothesis import strategies as st
 
 from apimachinery.errors import BadRequest, Forbidden
 from apiserver.auth.authorization import (
-    Decision,
-    Rules,
-    Union,
     forbidden,
     forbidden_message,
     require,
 )
-from apiserver.auth.impersonation import impersonated
+from apiserver.auth.impersonation import impersonate
 from apiserver.auth.user import ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED, User
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
 from tests.roles import standard_authorizer
@@ -80,7 +77,7 @@ async def test_others_may_do_nothing_with_resources() -> None:
 
 @pytest.mark.parametrize("user", [ADMIN, ANN, ANONYMOUS])
 async def test_the_rules_of_a_user_say_what_is_decided(user: User) -> None:
-    rules = (await standard_authorizer().rules(user, "default")).found
+    rules = (await standard_authorizer().rules(user, "default")).granted
 
     for rule in rules:
         for path in rule.paths:
@@ -88,35 +85,6 @@ async def test_the_rules_of_a_user_say_what_is_decided(user: User) -> None:
         for group, resource in product(rule.groups, rule.resources):
             assert await allowed(user, "POST", f"/apis/{group}/v1/{resource}")
     assert any(rule.verbs == ("*",) for rule in rules) == (user is ADMIN)
-
-
-class Says:
-    def __init__(self, decision: Decision) -> None:
-        self._decision = decision
-
-    async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
-        return self._decision
-
-    async def rules(self, user: User, namespace: str) -> Rules:
-        return Rules()
-
-
-YES, NO, PERHAPS = Decision(True), Decision(False, "no", denied=True), Decision(False, "dunno")
-
-
-@pytest.mark.parametrize(
-    ("opinions", "expected"),
-    [
-        ([PERHAPS, YES, NO], YES),
-        ([PERHAPS, NO, YES], NO),
-        ([PERHAPS, PERHAPS], Decision(False, "dunno\ndunno")),
-        ([], Decision(False)),
-    ],
-)
-async def test_the_first_opinion_decides(opinions: list[Decision], expected: Decision) -> None:
-    union = Union([Says(opinion) for opinion in opinions])
-
-    assert await union.authorize(ANN, asks("GET", "/")) == expected
 
 
 @pytest.mark.parametrize(
@@ -168,7 +136,7 @@ def test_no_name_brings_markup_into_a_refusal(user: str, path: str) -> None:
 
 async def act(user: User, *headers: tuple[str, str]) -> User:
     raw = [(name.lower().encode(), value.encode()) for name, value in headers]
-    return await impersonated(user, raw, standard_authorizer())
+    return await impersonate(user, raw, standard_authorizer())
 
 
 async def test_without_headers_one_is_oneself() -> None:
@@ -203,7 +171,7 @@ async def test_masters_may_act_as_anybody() -> None:
         ("system:serviceaccount:ns:sa", ["a"], ("a", AUTHENTICATED)),
     ],
 )
-async def test_who_is_impersonated_gets_the_groups_of_such_a_user(
+async def test_who_is_impersonate_gets_the_groups_of_such_a_user(
     name: str, groups: list[str], expected: tuple[str, ...]
 ) -> None:
     headers = [("Impersonate-Group", group) for group in groups]

@@ -10,16 +10,15 @@ import pytest
 from apiserver.auth import service_account_tokens as service_accounts
 from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
 from apiserver.auth.service_account_tokens import (
-    Recognised,
     Reference,
     ServiceAccountIdentity,
     ServiceAccountTokens,
+    VerifiedToken,
 )
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.token_keys import TokenKeys, load_signing_key, new_signing_key
-from apiserver.auth.token_review import Reviewed, TokenReviewer
-from apiserver.auth.user import AUTHENTICATED, User
-from apiserver.auth.x509 import CREDENTIAL_ID
+from apiserver.auth.token_review import ReviewedToken, TokenReviewer
+from apiserver.auth.user import AUTHENTICATED, CREDENTIAL_ID, User
 
 ISSUER = "https://issuer.example"
 KEYS = TokenKeys(load_signing_key(new_signing_key()))
@@ -82,7 +81,7 @@ def claims_of(token: str) -> dict[str, Any]:
 
 async def refusal(tokens: ServiceAccountTokens, token: str) -> str:
     with pytest.raises(InvalidCredentials) as raised:
-        await tokens.recognise(token, tokens.audiences)
+        await tokens.verify(token, tokens.audiences)
     return str(raised.value)
 
 
@@ -124,11 +123,11 @@ async def test_other_credentials_are_left_to_others(world: World, authorization:
 
 
 async def test_a_token_of_another_issuer_is_left_to_others(world: World) -> None:
-    assert await world.tokens("https://other").recognise(issued(world), [ISSUER]) is None
+    assert await world.tokens("https://other").verify(issued(world), [ISSUER]) is None
 
 
 async def test_a_former_issuer_is_still_believed(world: World) -> None:
-    assert await world.tokens("https://new", ISSUER).recognise(issued(world), [ISSUER])
+    assert await world.tokens("https://new", ISSUER).verify(issued(world), [ISSUER])
 
 
 async def test_a_token_that_somebody_else_signed_is_refused(world: World) -> None:
@@ -156,12 +155,12 @@ async def test_clocks_may_differ_by_a_minute(world: World, passed: int) -> None:
     token = issued(world)
     world.now += passed
 
-    assert await world.tokens().recognise(token, [ISSUER])
+    assert await world.tokens().verify(token, [ISSUER])
 
 
 async def test_time_passes_for_a_token_that_is_known(world: World) -> None:
     token, tokens = issued(world), world.tokens()
-    assert await tokens.recognise(token, [ISSUER])
+    assert await tokens.verify(token, [ISSUER])
     world.now += 4000
 
     assert await refusal(tokens, token) == "service account token has expired"
@@ -169,7 +168,7 @@ async def test_time_passes_for_a_token_that_is_known(world: World) -> None:
 
 async def test_a_token_ends_with_its_account(world: World) -> None:
     token, tokens = issued(world), world.tokens()
-    assert await tokens.recognise(token, [ISSUER])
+    assert await tokens.verify(token, [ISSUER])
     world.accounts.clear()
 
     assert await refusal(tokens, token) == 'serviceaccounts "builder" not found'
@@ -187,7 +186,7 @@ async def test_an_account_of_the_same_name_is_another(world: World) -> None:
 async def test_an_account_on_its_way_out_has_a_minute(world: World) -> None:
     token = issued(world)
     world.accounts["builder"] = ServiceAccountIdentity("u1", deleted=world.now)
-    assert await world.tokens().recognise(token, [ISSUER])
+    assert await world.tokens().verify(token, [ISSUER])
     world.now += 61
 
     assert await refusal(world.tokens(), token) == "service account ci/builder has been deleted"
@@ -195,7 +194,7 @@ async def test_an_account_on_its_way_out_has_a_minute(world: World) -> None:
 
 async def test_a_token_ends_with_the_secret_it_is_bound_to(world: World) -> None:
     token, tokens = issued(world, secret=VAULT), world.tokens()
-    assert await tokens.recognise(token, [ISSUER])
+    assert await tokens.verify(token, [ISSUER])
 
     world.secrets["vault"] = ServiceAccountIdentity("u9")
     replaced = await refusal(tokens, token)
@@ -209,40 +208,40 @@ async def test_a_token_ends_with_the_secret_it_is_bound_to(world: World) -> None
 async def test_an_account_too_new_for_the_cache_is_looked_for_in_the_store(world: World) -> None:
     world.cached = {"builder": ServiceAccountIdentity("former")}
 
-    assert await world.tokens().recognise(issued(world), [ISSUER])
+    assert await world.tokens().verify(issued(world), [ISSUER])
     assert world.asked == ["cached", "newest"]
 
 
 async def test_the_store_is_not_asked_about_an_account_that_is_there(world: World) -> None:
-    assert await world.tokens().recognise(issued(world), [ISSUER])
+    assert await world.tokens().verify(issued(world), [ISSUER])
     assert world.asked == ["cached"]
 
 
 async def test_a_signature_is_checked_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     token, tokens = issued(world), world.tokens()
-    first = await tokens.recognise(token, [ISSUER])
-    monkeypatch.setattr(KEYS, "claims_of", None)
+    first = await tokens.verify(token, [ISSUER])
+    monkeypatch.setattr(KEYS, "verify", None)
 
-    assert await tokens.recognise(token, [ISSUER]) == first
+    assert await tokens.verify(token, [ISSUER]) == first
 
 
 async def test_only_so_many_tokens_are_remembered(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_accounts, "REMEMBERED", 2)
+    monkeypatch.setattr(service_accounts, "MAX_VERIFIED", 2)
     tokens = world.tokens()
     for _ in range(5):
-        await tokens.recognise(issued(world), [ISSUER])
+        await tokens.verify(issued(world), [ISSUER])
 
-    assert len(tokens._known) == 2
+    assert len(tokens._verified) == 2
 
 
 async def test_a_token_is_good_where_it_is_meant_for(world: World) -> None:
     token = issued(world, audience="vault")
 
-    found = await world.tokens().recognise(token, ["x", "vault"])
+    found = await world.tokens().verify(token, ["x", "vault"])
 
-    assert isinstance(found, Recognised)
+    assert isinstance(found, VerifiedToken)
     assert found.audiences == ("vault",)
     assert await refusal(world.tokens(), token) == (
         f'token audiences ["vault"] is invalid for the target audiences ["{ISSUER}" "api"]'
@@ -252,10 +251,10 @@ async def test_a_token_is_good_where_it_is_meant_for(world: World) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"aud": None}, "the token is not one of a service account"),
-        ({"exp": "soon"}, "the token is not one of a service account"),
-        ({"kubernetes.io": {"namespace": "ci"}}, "the token is not one of a service account"),
-        ({"kubernetes.io": 7}, "the token is not one of a service account"),
+        ({"aud": None}, "the token is not a service account token"),
+        ({"exp": "soon"}, "the token is not a service account token"),
+        ({"kubernetes.io": {"namespace": "ci"}}, "the token is not a service account token"),
+        ({"kubernetes.io": 7}, "the token is not a service account token"),
         ({"iat": 1_800_000_061}, "service account token claims could not be validated"),
         (
             {
@@ -295,18 +294,18 @@ async def test_a_review_says_whom_a_token_is_meant_for(world: World) -> None:
 async def test_a_review_for_nobody_is_for_the_server(world: World) -> None:
     found = await reviewer(world).review("t1", [])
 
-    assert found == Reviewed(User("ann", groups=(AUTHENTICATED,)), (ISSUER, "api"))
+    assert found == ReviewedToken(User("ann", groups=(AUTHENTICATED,)), (ISSUER, "api"))
 
 
 async def test_a_fixed_token_is_for_the_server_alone(world: World) -> None:
     assert (await reviewer(world).review("t1", ["x", "api"])).audiences == ("api",)
-    assert await reviewer(world).review("t1", ["x"]) == Reviewed(error="invalid bearer token")
+    assert await reviewer(world).review("t1", ["x"]) == ReviewedToken(error="invalid bearer token")
 
 
 async def test_a_review_says_why_a_token_is_nobodys(world: World) -> None:
     token = issued(world)
     world.now += 4000
 
-    assert await reviewer(world).review(token, []) == Reviewed(
+    assert await reviewer(world).review(token, []) == ReviewedToken(
         error="service account token has expired"
     )

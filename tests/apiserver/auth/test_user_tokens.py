@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
-from apiserver.auth.user import User
+from apiserver.auth.user import CREDENTIAL_ID, User
 from apiserver.auth.user_tokens import PREFIX, SignedTokenAuthenticator, issue_token, signing_key
-from apiserver.auth.x509 import CREDENTIAL_ID
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 KEY = signing_key("secret")
@@ -47,7 +46,7 @@ async def test_a_token_ends() -> None:
 
 
 async def test_another_secret_ends_all_tokens() -> None:
-    with pytest.raises(InvalidCredentials, match="not one of this server's"):
+    with pytest.raises(InvalidCredentials, match="not issued by this server"):
         await user_of(TOKEN, key=signing_key("another"))
 
 

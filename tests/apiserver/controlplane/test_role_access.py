@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from apiserver.asgi import application
+from apiserver import create_app
 from apiserver.auth.authorization import ALLOWED, NO_OPINION, Decision
 from apiserver.auth.role_authorizer import RoleAuthorizer
 from apiserver.auth.user import MASTERS, User
@@ -36,7 +36,7 @@ def config(tmp_path: Path) -> ServerConfig:
 
 
 async def started(config: ServerConfig) -> Driver:
-    app = application(config)
+    app = create_app(config)
     await app.start()
     return Driver(
         app, authorization=f"Bearer {read_admin_token(prepare(config, now=datetime.now(UTC)))}"

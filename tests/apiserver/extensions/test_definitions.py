@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from apimachinery.schema import GroupVersion
-from apimachinery.serialization.serializer import PROTOBUF
+from apimachinery.serialization.media_types import PROTOBUF
 from apis.apiextensions.v1 import CustomResourceDefinition, JSONSchemaProps
 from apiserver.app import App
 from apiserver.extensions.definition import parse_definition

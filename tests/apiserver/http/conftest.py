@@ -6,7 +6,7 @@ import pytest
 
 from apis.core.install import CORE
 from apis.gadgets.install import GADGETS
-from apiserver.app import App, create_app
+from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
@@ -21,7 +21,7 @@ USERS = {"root": User("root", groups=(MASTERS,)), "alice": User("alice")}
 
 
 def make_app(*groups: Group, limits: Limits | None = None, wait: float = 0.3) -> App:
-    return create_app(
+    return App(
         groups or (CORE, GADGETS),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([TokenAuthenticator(USERS)]),

@@ -9,7 +9,7 @@ from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme
-from apimachinery.serialization.serializer import PROTOBUF
+from apimachinery.serialization.media_types import PROTOBUF
 from apis.core.install import CORE
 from apiserver.group import Group, Resource
 from tests.apiserver.http.conftest import make_app

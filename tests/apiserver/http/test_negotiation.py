@@ -91,7 +91,7 @@ def test_what_was_answered_before_is_remembered_but_not_without_bound() -> None:
     answers = [offer.accept(f"application/json;x={i}") for i in range(1000)]
 
     assert set(answers) == {Accepted(JSON)}
-    assert len(offer._known) <= 256
+    assert len(offer._cache) <= 256
 
 
 def test_bodies_without_a_type_are_json() -> None:

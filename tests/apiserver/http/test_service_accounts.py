@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from apiserver.asgi import application
+from apiserver import create_app
 from apiserver.auth.token_keys import new_signing_key
 from apiserver.config import DEFAULT_ISSUER, ServerConfig
 from apiserver.process.data_folder import prepare, read_admin_token
@@ -29,7 +29,7 @@ def config(tmp_path: Path) -> ServerConfig:
 @pytest.fixture
 async def admin(config: ServerConfig) -> AsyncIterator[Driver]:
     folder = prepare(config, now=datetime.now(UTC))
-    app = application(config)
+    app = create_app(config)
     await app.start()
     yield Driver(app, authorization=f"Bearer {read_admin_token(folder)}")
     await app.stop()
@@ -227,13 +227,13 @@ async def test_a_new_signing_key_leaves_old_tokens_alone(
         service_account_key_file=(folder.service_account_key,),
     )
     root = f"Bearer {read_admin_token(folder)}"
-    first = application(replace(config, storage=rotated.storage))
+    first = create_app(replace(config, storage=rotated.storage))
     await first.start()
     await account(Driver(first, authorization=root))
     bearer = await token(Driver(first, authorization=root))
     await first.stop()
 
-    second = application(rotated)
+    second = create_app(rotated)
     await second.start()
     answer = await whoami(Driver(second, authorization=root), bearer)
     keys = await Driver(second, authorization=root).send("GET", "/openid/v1/jwks")
@@ -245,7 +245,7 @@ async def test_a_new_signing_key_leaves_old_tokens_alone(
 
 async def test_an_issuer_that_is_no_url_is_not_discoverable(config: ServerConfig) -> None:
     folder = prepare(config, now=datetime.now(UTC))
-    app = application(replace(config, service_account_issuer=("me",)))
+    app = create_app(replace(config, service_account_issuer=("me",)))
     await app.start()
     root = Driver(app, authorization=f"Bearer {read_admin_token(folder)}")
 

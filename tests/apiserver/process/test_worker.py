@@ -21,13 +21,12 @@ from typing import Any
 
 import pytest
 
-from apiserver import app
 from apiserver.commands.serve import free_port
 from apiserver.config import ServerConfig
 from apiserver.process.address import Address
 from apiserver.process.certificates import CertificateAuthority, KeyPair
 from apiserver.process.data_folder import DataDir, issue_client, prepare, renew_serving
-from apiserver.process.worker import DRAIN, IDLE_GRACE
+from apiserver.process.worker import IDLE_GRACE
 
 ROOT = Path(__file__).parents[3]
 GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:apiserver.gunicorn_conf")
@@ -112,10 +111,6 @@ def tls_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def server(tmp_path: Path) -> Iterator[Running]:
     with running(tmp_path, insecure_http=True) as server:
         yield server
-
-
-def test_the_worker_ends_streams_by_the_name_the_application_knows() -> None:
-    assert DRAIN == app.DRAIN
 
 
 def test_without_tls_there_is_no_tls_extension(server: Running) -> None:

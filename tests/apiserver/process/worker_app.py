@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from apiserver.process.worker import DRAIN
+from apiserver.http.exchange import DRAIN
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 

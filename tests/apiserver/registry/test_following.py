@@ -16,7 +16,7 @@ from tests.apiserver.registry.world import Note, World, context, note, put, worl
 from tests.apiserver.storage.cache.cached import Switchboard
 
 LIMITS = CacheLimits(retry_first=0.001, wait=0.3)
-FORGETFUL = replace(LIMITS, window=WindowSize(age=0, fewest=1, most=1))
+FORGETFUL = replace(LIMITS, window=WindowSize(age=0, min_changes=1, max_changes=1))
 
 
 class Told:

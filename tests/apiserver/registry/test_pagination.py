@@ -27,7 +27,7 @@ from tests.apiserver.registry.world import World, context, note, put, revision, 
 from tests.apiserver.storage.cache.cached import Switchboard
 
 HERE = EntrySelection(namespace="default")
-IMPATIENT = CacheLimits(wait=0.05, window=WindowSize(age=0.0, fewest=1, most=1))
+IMPATIENT = CacheLimits(wait=0.05, window=WindowSize(age=0.0, min_changes=1, max_changes=1))
 """A cache that forgets at once and does not wait for long."""
 
 

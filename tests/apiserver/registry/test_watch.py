@@ -125,7 +125,7 @@ async def test_a_version_that_is_no_number_is_refused(here: World) -> None:
 
 
 async def test_a_version_that_is_forgotten_has_expired() -> None:
-    limits = CacheLimits(window=WindowSize(age=0.0, fewest=1, most=1))
+    limits = CacheLimits(window=WindowSize(age=0.0, min_changes=1, max_changes=1))
 
     async with world(limits=limits) as here:
         await put(here, note("a"), note("b"), note("c"))

@@ -101,7 +101,7 @@ async def test_a_store_that_cannot_be_reached_is_tried_again(
     await compactor.tick()
 
     assert still_known
-    assert "the store could not be compacted: gone" in caplog.text
+    assert "failed to compact the store: gone" in caplog.text
     assert not await is_known(store, old)
 
 

@@ -113,7 +113,7 @@ def test_a_group_named_like_the_core_group_is_refused() -> None:
 def test_scope_and_namespace_must_agree() -> None:
     with pytest.raises(InvalidStorageKey, match="namespace ''"):
         PODS.object_key("a")
-    with pytest.raises(InvalidStorageKey, match="'nodes' has no namespaces, got 'default'"):
+    with pytest.raises(InvalidStorageKey, match="is cluster-scoped, got namespace 'default'"):
         NODES.object_key("a", namespace="default")
-    with pytest.raises(InvalidStorageKey, match="'nodes' has no namespaces"):
+    with pytest.raises(InvalidStorageKey, match="'nodes' is cluster-scoped"):
         NODES.namespace_prefix("default")

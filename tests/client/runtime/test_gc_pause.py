@@ -1,17 +1,17 @@
-"""Python's garbage collector rests while much is decoded, and catches up."""
+"""Garbage collection is paused during large decodes, and a full collection runs later."""
 
 import gc
 from collections.abc import Iterator
 
 import pytest
 
-from client.runtime.gc_pause import LARGE, Collector, resting
+from client.runtime.gc_pause import MIN_PAUSE_BYTES, GCPauser, gc_paused
 
 OLDEST = 2
 
 
 @pytest.fixture(autouse=True)
-def _calm() -> Iterator[None]:
+def _collected() -> Iterator[None]:
     gc.collect()
     yield
     assert gc.isenabled()
@@ -21,72 +21,72 @@ def full_collections() -> int:
     return int(gc.get_stats()[OLDEST]["collections"])
 
 
-def test_what_was_made_in_a_pause_counts_as_old() -> None:
-    with Collector().paused(LARGE):
+def test_objects_allocated_in_a_pause_move_to_the_oldest_generation() -> None:
+    with GCPauser().paused(MIN_PAUSE_BYTES):
         assert not gc.isenabled()
-        made: list[list[int]] = [[] for _ in range(1000)]
+        allocated: list[list[int]] = [[] for _ in range(1000)]
 
     old = {id(obj) for obj in gc.get_objects(generation=OLDEST)}
-    assert {id(part) for part in made} <= old
+    assert {id(part) for part in allocated} <= old
 
 
-def test_little_is_made_without_a_pause() -> None:
-    with Collector().paused(LARGE - 1):
+def test_small_decodes_do_not_pause_collection() -> None:
+    with GCPauser().paused(MIN_PAUSE_BYTES - 1):
         assert gc.isenabled()
 
 
-def test_a_pause_in_a_pause_does_not_end_it() -> None:
-    collector = Collector()
+def test_a_nested_pause_does_not_end_the_outer_one() -> None:
+    pauser = GCPauser()
 
-    with collector.paused(LARGE):
-        with collector.paused(LARGE):
+    with pauser.paused(MIN_PAUSE_BYTES):
+        with pauser.paused(MIN_PAUSE_BYTES):
             pass
         assert not gc.isenabled()
 
 
-def test_the_collector_goes_on_after_a_failure() -> None:
-    with pytest.raises(ValueError, match="odd"), Collector().paused(LARGE):
+def test_collection_resumes_after_an_error_in_the_block() -> None:
+    with pytest.raises(ValueError, match="odd"), GCPauser().paused(MIN_PAUSE_BYTES):
         raise ValueError("odd")
 
     assert gc.isenabled()
 
 
-def test_everything_is_searched_after_much_was_made() -> None:
-    collector = Collector(much=3 * LARGE)
+def test_a_full_collection_runs_once_the_byte_limit_is_exceeded() -> None:
+    pauser = GCPauser(full_collection_bytes=3 * MIN_PAUSE_BYTES)
     before = full_collections()
 
     for _ in range(3):
-        with collector.paused(LARGE):
+        with pauser.paused(MIN_PAUSE_BYTES):
             pass
     assert full_collections() == before
     for _ in range(4):
-        with collector.paused(LARGE):
+        with pauser.paused(MIN_PAUSE_BYTES):
             pass
 
     assert full_collections() == before + 1
 
 
-def test_what_a_program_has_frozen_stays_so() -> None:
+def test_objects_frozen_by_the_program_stay_frozen() -> None:
     gc.freeze()
     try:
         frozen = gc.get_freeze_count()
-        with Collector().paused(LARGE):
+        with GCPauser().paused(MIN_PAUSE_BYTES):
             pass
         assert gc.get_freeze_count() == frozen
     finally:
         gc.unfreeze()
 
 
-def test_events_that_come_many_at_once_count_as_old_one_by_one() -> None:
-    collector = Collector()
+def test_each_event_of_a_burst_moves_to_the_oldest_generation() -> None:
+    pauser = GCPauser()
 
-    assert collector.expect(LARGE)
-    with resting():
+    assert pauser.prepare(MIN_PAUSE_BYTES)
+    with gc_paused():
         first: list[int] = []
     assert gc.isenabled()
-    with resting():
+    with gc_paused():
         second: list[int] = []
 
     old = {id(obj) for obj in gc.get_objects(generation=OLDEST)}
     assert {id(first), id(second)} <= old
-    assert not collector.expect(LARGE - 1)
+    assert not pauser.prepare(MIN_PAUSE_BYTES - 1)

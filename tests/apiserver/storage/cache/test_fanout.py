@@ -165,7 +165,7 @@ async def test_a_revision_in_the_future_is_waited_for_in_silence(backend: Backen
 
 
 async def test_a_revision_older_than_the_window_is_expired(backend: Backend) -> None:
-    limits = CacheLimits(window=WindowSize(fewest=2, most=2))
+    limits = CacheLimits(window=WindowSize(min_changes=2, max_changes=2))
     async with caching(backend, limits=limits) as (cache, pods):
         before = cache.revision
         first = await write(backend, "a")
@@ -179,7 +179,7 @@ async def test_a_revision_older_than_the_window_is_expired(backend: Backend) -> 
         async with pods.watch(EVERYTHING, "v1", after=first) as watcher:
             assert [text for _, text, _ in await hear(watcher, 2)] == ["b", "c"]
 
-    assert (raised.value.asked, raised.value.oldest) == (before, first)
+    assert (raised.value.requested, raised.value.oldest) == (before, first)
     assert str(raised.value) == f"too old resource version: {before} ({first})"
 
 
@@ -194,7 +194,7 @@ async def test_a_revision_too_long_before_the_start_is_expired(backend: Backend)
 
 async def test_the_window_keeps_what_is_young_and_a_few_of_what_is_old(backend: Backend) -> None:
     clock = HandClock()
-    limits = CacheLimits(window=WindowSize(age=75, fewest=2, most=1000))
+    limits = CacheLimits(window=WindowSize(age=75, min_changes=2, max_changes=1000))
     async with caching(backend, limits=limits, clock=clock) as (cache, pods):
         for number in range(10):
             await write(backend, "a", str(number))

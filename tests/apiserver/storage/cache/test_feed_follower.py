@@ -146,7 +146,7 @@ async def test_lost_history_ends_watches_and_fills_the_cache_anew(backend: Backe
             await anext(watcher)
         listing = await pods.list(EVERYTHING)
 
-        assert (raised.value.asked, raised.value.oldest) == (last, newest)
+        assert (raised.value.requested, raised.value.oldest) == (last, newest)
         assert texts(listing.entries) == ["after", "kept", "made"]
         assert listing.revision == newest
         assert listing.entries[1] is kept, "what has not changed is not looked at again"

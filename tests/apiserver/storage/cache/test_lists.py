@@ -64,7 +64,7 @@ async def test_a_page_with_a_selector_does_not_count_what_remains(backend: Backe
     assert (last.entries, last.more) == ([], False)
 
 
-@pytest.mark.parametrize("window", [WindowSize(), WindowSize(fewest=1, most=1)])
+@pytest.mark.parametrize("window", [WindowSize(), WindowSize(min_changes=1, max_changes=1)])
 async def test_an_exact_list_is_the_same_from_the_window_and_from_the_store(
     backend: Backend, window: WindowSize
 ) -> None:
@@ -92,7 +92,7 @@ async def test_an_exact_list_is_the_same_from_the_window_and_from_the_store(
 
 
 async def test_an_exact_page_with_a_selector_is_the_same_from_the_store(backend: Backend) -> None:
-    limits = CacheLimits(window=WindowSize(fewest=0, most=0))
+    limits = CacheLimits(window=WindowSize(min_changes=0, max_changes=0))
     async with caching(backend, limits=limits) as (_, pods):
         for name in "abcdef":
             revision = await backend.create(
@@ -118,4 +118,4 @@ async def test_a_list_at_a_compacted_revision_is_expired(backend: Backend) -> No
         with pytest.raises(RevisionExpired) as raised:
             await pods.list(EVERYTHING, at=Exact(first))
 
-    assert raised.value.asked == first
+    assert raised.value.requested == first

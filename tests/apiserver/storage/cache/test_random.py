@@ -168,7 +168,7 @@ LIMITS = CacheLimits(
     retry_longest=0.002,
     chunk=4,
     page=3,
-    window=WindowSize(fewest=20, most=40),
+    window=WindowSize(min_changes=20, max_changes=40),
     watch=WatchLimits(queue=64, batch=5),
 )
 

@@ -10,8 +10,8 @@ import pytest
 
 from apiserver.storage.cache.cache_limits import CacheLimits, WatchLimits, WindowSize
 from apiserver.storage.cache.entry import make_entry
-from apiserver.storage.cache.initial_list import Filling
-from apiserver.storage.cache.unclaimed_changes import Unclaimed
+from apiserver.storage.cache.initial_list import InitialList
+from apiserver.storage.cache.unclaimed_changes import UnclaimedChanges
 from apiserver.storage.cache.watch_cache import (
     CachedResource,
     EntrySelection,
@@ -114,7 +114,7 @@ async def test_what_is_compacted_cannot_be_gone_on_from(backend: Backend) -> Non
         async with pods.watch(EVERYTHING, "v1", after=gone) as watcher:
             assert await hear(watcher, 1) == [("ADDED", "three", third)]
 
-    assert (raised.value.asked, raised.value.oldest) == (second, gone)
+    assert (raised.value.requested, raised.value.oldest) == (second, gone)
 
 
 async def test_the_store_is_not_asked_for_more_than_the_limit(backend: Backend) -> None:
@@ -242,7 +242,7 @@ async def test_a_quiet_past_is_known_to_be_over() -> None:
         caching(store) as (cache, pods),
         pods.watch(EVERYTHING, "v1", after=old, bookmarks=True) as watcher,
     ):
-        while cache.told < current:
+        while cache.notified < current:
             await asyncio.sleep(0)
         pods.bookmark(watcher)
 
@@ -276,7 +276,7 @@ async def test_a_resource_registered_again_has_no_past_from_before_it_was_remove
     first, *_, third = await past(backend)
 
     async with caching(backend) as (cache, pods):
-        while cache.told < third:
+        while cache.notified < third:
             await asyncio.sleep(0)
         cache.unregister(pods)
         pods = cache.register(PODS, JsonView())
@@ -295,7 +295,7 @@ async def test_more_changes_during_a_list_than_a_window_holds(backend: Backend) 
     for name in ("kept", "changed", "deleted"):
         await put(backend, pod(name), value(name))
     slow = Slow(backend)
-    cache = WatchCache(slow, limits=CacheLimits(window=WindowSize(fewest=3, most=3)))
+    cache = WatchCache(slow, limits=CacheLimits(window=WindowSize(min_changes=3, max_changes=3)))
     pods = cache.register(PODS, JsonView())
     async with cache:
         await slow.held.wait()
@@ -317,29 +317,29 @@ def change(revision: int, key: str = "/a") -> StoredChange:
 
 
 def test_changes_that_were_taken_are_not_in_the_past_of_a_list_begun_again() -> None:
-    filling = Filling(1, most=10, waiting=[change(2), change(3), change(4)])
-    filling.list_at(4)
-    filling.complete()
+    initial = InitialList(1, max_changes=10, pending=[change(2), change(3), change(4)])
+    initial.list_at(4)
+    initial.complete()
 
-    taken = filling.take(2)
-    filling.list_at(5)
+    taken = initial.take(2)
+    initial.list_at(5)
 
     assert [each.revision for each in taken] == [2, 3]
-    assert (filling.start, len(filling)) == (3, 1)
+    assert (initial.start, len(initial)) == (3, 1)
 
 
 def test_nothing_is_folded_once_the_list_is_complete() -> None:
-    filling = Filling(1, most=2, waiting=[change(2), change(3)])
-    filling.list_at(1)
-    filling.complete()
+    initial = InitialList(1, max_changes=2, pending=[change(2), change(3)])
+    initial.list_at(1)
+    initial.complete()
 
-    filling.add(change(4))
+    initial.add(change(4))
 
-    assert [each.revision for each in filling.take(9)] == [2, 3, 4]
+    assert [each.revision for each in initial.take(9)] == [2, 3, 4]
 
 
 def test_the_unclaimed_are_few_and_young() -> None:
-    unclaimed = Unclaimed(WindowSize(age=10, most=100), most=3)
+    unclaimed = UnclaimedChanges(WindowSize(age=10, max_changes=100), max_changes=3)
     unclaimed.reset(1)
     for revision in range(2, 7):
         unclaimed.append(change(revision), now=float(revision))

@@ -138,7 +138,7 @@ async def test_a_revision_that_does_not_come_is_too_large(
         with pytest.raises(TooLargeRevision) as raised:
             await pods.list(EVERYTHING, at=at(current + 99))
 
-    assert (raised.value.asked, raised.value.current) == (current + 99, current)
+    assert (raised.value.requested, raised.value.current) == (current + 99, current)
     assert str(raised.value) == f"Too large resource version: {current + 99}, current: {current}"
 
 

@@ -116,7 +116,7 @@ async def test_a_wrong_password_is_denied(guarded: str) -> None:
 
 
 async def test_no_password_is_denied(guarded: str) -> None:
-    with pytest.raises(AccessDenied, match="etcd asks for a user and a password"):
+    with pytest.raises(AccessDenied, match="etcd requires a user and a password"):
         await open_etcd(f"etcd://{guarded}?prefix=/mine")
 
 

@@ -7,7 +7,7 @@ import pytest
 from aetcd.rpc import rpc_pb2
 
 from apiserver.storage.etcd.backend import EtcdBackend, open_etcd
-from apiserver.storage.etcd.releases import reports_progress_rightly
+from apiserver.storage.etcd.releases import reports_progress_correctly
 from apiserver.storage.interface import ChangeBatch, Compacted, Feed
 from tests.apiserver.storage.etcd.etcd_binary import etcd_binary
 from tests.apiserver.storage.etcd.etcd_fake import Conversation, put, start_fake
@@ -214,7 +214,7 @@ async def test_the_progress_of_an_etcd_is_relied_on_where_its_release_is_right(
         if relied_on:
             assert (await anext(feed)).revision >= current
 
-    assert relied_on is reports_progress_rightly(etcd_binary().release)
+    assert relied_on is reports_progress_correctly(etcd_binary().release)
 
 
 async def test_progress_is_asked_for_until_it_is_told() -> None:
@@ -364,7 +364,7 @@ async def test_a_release_that_loses_data_is_warned_of_once(
 ) -> None:
     async with start_fake(release) as (_, address):
         backend = await open_etcd(f"etcd://{address}")
-        await backend.connection.trusts_progress()
+        await backend.connection.supports_progress()
         await backend.close()
 
     told = [each.getMessage() for each in caplog.records if "upgrade it to 3.5.3" in each.message]

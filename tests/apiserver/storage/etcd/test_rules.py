@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from apiserver.storage.etcd.errors import (
     AccessDenied,
+    FailureKind,
     LeaseNotFound,
     RevisionCompacted,
     RevisionInFuture,
-    Verdict,
-    judge,
+    classify,
     translate,
 )
 from apiserver.storage.etcd.keys import InvalidEtcdKey, Keyspace
-from apiserver.storage.etcd.releases import loses_data, reports_progress_rightly
+from apiserver.storage.etcd.releases import may_lose_writes, reports_progress_correctly
 from apiserver.storage.interface import Full, StorageError, ValueTooLarge
 
 
@@ -50,7 +50,7 @@ def error(code: StatusCode, details: str | None) -> grpc.aio.AioRpcError:
     ],
 )
 def test_progress_is_trusted_from_the_releases_that_mended_it(version: str, right: bool) -> None:
-    assert reports_progress_rightly(version) is right
+    assert reports_progress_correctly(version) is right
 
 
 @pytest.mark.parametrize(
@@ -71,44 +71,44 @@ def test_progress_is_trusted_from_the_releases_that_mended_it(version: str, righ
     ],
 )
 def test_the_releases_that_lose_data_are_known(version: str, loses: bool) -> None:
-    assert loses_data(version) is loses
+    assert may_lose_writes(version) is loses
 
 
 @given(st.text())
 def test_any_text_is_a_version_or_not(text: str) -> None:
-    assert reports_progress_rightly(text) in (True, False)
-    assert loses_data(text) in (True, False)
+    assert reports_progress_correctly(text) in (True, False)
+    assert may_lose_writes(text) in (True, False)
 
 
 @pytest.mark.parametrize(
     ("code", "details", "verdict"),
     [
-        (StatusCode.UNAVAILABLE, "failed to connect to all addresses; ...", Verdict.REFUSED),
-        (StatusCode.UNAVAILABLE, "etcdserver: no leader", Verdict.REFUSED),
-        (StatusCode.RESOURCE_EXHAUSTED, "etcdserver: too many requests", Verdict.REFUSED),
-        (StatusCode.UNAVAILABLE, "Socket closed", Verdict.UNKNOWN),
-        (StatusCode.UNAVAILABLE, "etcdserver: request timed out", Verdict.UNKNOWN),
-        (StatusCode.UNAVAILABLE, "etcdserver: leader changed", Verdict.UNKNOWN),
-        (StatusCode.UNAVAILABLE, "etcdserver: server stopped", Verdict.UNKNOWN),
-        (StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded", Verdict.UNKNOWN),
-        (StatusCode.INTERNAL, "Received RST_STREAM with error code 2", Verdict.UNKNOWN),
-        (StatusCode.UNKNOWN, "raft proposal dropped", Verdict.UNKNOWN),
-        (StatusCode.CANCELLED, None, Verdict.UNKNOWN),
-        (StatusCode.UNAUTHENTICATED, "etcdserver: invalid auth token", Verdict.TOKEN),
-        (StatusCode.INVALID_ARGUMENT, "etcdserver: user name is empty", Verdict.TOKEN),
+        (StatusCode.UNAVAILABLE, "failed to connect to all addresses; ...", FailureKind.REFUSED),
+        (StatusCode.UNAVAILABLE, "etcdserver: no leader", FailureKind.REFUSED),
+        (StatusCode.RESOURCE_EXHAUSTED, "etcdserver: too many requests", FailureKind.REFUSED),
+        (StatusCode.UNAVAILABLE, "Socket closed", FailureKind.UNKNOWN),
+        (StatusCode.UNAVAILABLE, "etcdserver: request timed out", FailureKind.UNKNOWN),
+        (StatusCode.UNAVAILABLE, "etcdserver: leader changed", FailureKind.UNKNOWN),
+        (StatusCode.UNAVAILABLE, "etcdserver: server stopped", FailureKind.UNKNOWN),
+        (StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded", FailureKind.UNKNOWN),
+        (StatusCode.INTERNAL, "Received RST_STREAM with error code 2", FailureKind.UNKNOWN),
+        (StatusCode.UNKNOWN, "raft proposal dropped", FailureKind.UNKNOWN),
+        (StatusCode.CANCELLED, None, FailureKind.UNKNOWN),
+        (StatusCode.UNAUTHENTICATED, "etcdserver: invalid auth token", FailureKind.TOKEN),
+        (StatusCode.INVALID_ARGUMENT, "etcdserver: user name is empty", FailureKind.TOKEN),
         (
             StatusCode.INVALID_ARGUMENT,
             "etcdserver: revision of auth store is old",
-            Verdict.TOKEN,
+            FailureKind.TOKEN,
         ),
-        (StatusCode.PERMISSION_DENIED, "etcdserver: permission denied", Verdict.FINAL),
-        (StatusCode.INVALID_ARGUMENT, "etcdserver: request is too large", Verdict.FINAL),
+        (StatusCode.PERMISSION_DENIED, "etcdserver: permission denied", FailureKind.FINAL),
+        (StatusCode.INVALID_ARGUMENT, "etcdserver: request is too large", FailureKind.FINAL),
     ],
 )
 def test_a_failed_call_says_of_its_request(
-    code: StatusCode, details: str | None, verdict: Verdict
+    code: StatusCode, details: str | None, verdict: FailureKind
 ) -> None:
-    assert judge(error(code, details)) is verdict
+    assert classify(error(code, details)) is verdict
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ _KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
 def test_a_key_comes_back_without_the_prefix(prefix: str, key: str) -> None:
     keyspace = Keyspace(prefix)
 
-    assert keyspace.key(keyspace.wire(key)) == key
+    assert keyspace.decode(keyspace.encode(key)) == key
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), _KEYS, st.text(max_size=2))
@@ -167,7 +167,7 @@ def test_a_span_holds_just_the_keys_that_begin_so(prefix: str, key: str, begin: 
 
     first, end = keyspace.span(begin)
 
-    held = first <= keyspace.wire(key) and (end == b"\0" or keyspace.wire(key) < end)
+    held = first <= keyspace.encode(key) and (end == b"\0" or keyspace.encode(key) < end)
     assert held == key.startswith(begin)
 
 
@@ -177,10 +177,10 @@ def test_the_backends_own_keys_are_in_no_span(prefix: str, name: str) -> None:
 
     first, _ = keyspace.span("")
 
-    assert keyspace.own(name) < first
+    assert keyspace.internal_key(name) < first
 
 
 @pytest.mark.parametrize("key", ["", "\0own", "/\ud800"])
 def test_keys_that_etcd_or_the_backend_cannot_hold_are_refused(key: str) -> None:
     with pytest.raises(InvalidEtcdKey):
-        Keyspace("/x").wire(key)
+        Keyspace("/x").encode(key)

@@ -53,13 +53,13 @@ def test_a_url_says(url: str, settings: EtcdSettings) -> None:
         ("etcd://:p@a", "the user before '@' is empty"),
         (
             "etcd://a?prefx=/x",
-            "unknown parameter 'prefx', the known ones are "
+            "unknown parameter 'prefx'; the known ones are "
             "prefix, ca, cert, key, server-name, timeout",
         ),
         ("etcd://a?prefix=/x&prefix=/y", "parameter 'prefix' is given twice"),
         ("etcd://a?prefix", "parameter 'prefix' has no value"),
         ("etcd://a?prefix=%ff", "parameter 'prefix' is not UTF-8 when percent-decoded"),
-        ("etcd://a?cert=/c", "parameters 'cert' and 'key' need each other"),
+        ("etcd://a?cert=/c", "parameters 'cert' and 'key' must be given together"),
         ("etcd://a?timeout=0", "timeout '0' is not a number of seconds up to 3600"),
         ("etcd://a?timeout=nan", "timeout 'nan' is not a number of seconds up to 3600"),
         ("etcd://a?timeout=soon", "timeout 'soon' is not a number of seconds up to 3600"),

@@ -7,7 +7,7 @@ import pytest
 
 from apiserver.storage.interface import ChangeBatch, StoredChange, Unavailable
 from apiserver.storage.sqlite.backend import SqliteBackend, open_sqlite
-from apiserver.storage.sqlite.feed import SqliteFeed, Tide
+from apiserver.storage.sqlite.feed import NewestRevision, SqliteFeed
 from tests.apiserver.storage.reading import take
 
 CHANGE = StoredChange("/a", b"one", None, 2, 2)
@@ -29,13 +29,13 @@ async def test_a_store_that_cannot_be_read_does_not_end_a_feed() -> None:
             raise Unavailable("disk I/O error")
         return ChangeBatch((CHANGE,), 2), 2
 
-    tide = Tide()
-    feed = SqliteFeed(tide, read, "/", after=1)
-    tide.feeds.add(feed)
+    newest = NewestRevision()
+    feed = SqliteFeed(newest, read, "/", after=1)
+    newest.feeds.add(feed)
     reading = asyncio.create_task(take(feed, 1))
     while len(positions) < 3:
         # A write of this process wakes it; otherwise it would try again by itself.
-        tide.rise(tide.revision + 1)
+        newest.advance(newest.revision + 1)
         await asyncio.sleep(0)
 
     assert await reading == [CHANGE]
@@ -52,7 +52,7 @@ async def test_a_feed_tries_again_by_itself() -> None:
             raise Unavailable("disk I/O error")
         return ChangeBatch((CHANGE,), 2), 2
 
-    assert await take(SqliteFeed(Tide(), read, "/", after=1), 1) == [CHANGE]
+    assert await take(SqliteFeed(NewestRevision(), read, "/", after=1), 1) == [CHANGE]
 
 
 async def test_a_reader_cancelled_at_any_moment_loses_nothing(backend: SqliteBackend) -> None:
@@ -91,7 +91,7 @@ async def test_progress_asked_for_during_a_read_is_answered_by_a_later_one() -> 
         await go_on.wait()
         return ChangeBatch((), current), current
 
-    feed = SqliteFeed(Tide(), read, "/", after=1)
+    feed = SqliteFeed(NewestRevision(), read, "/", after=1)
     reading = asyncio.create_task(anext(feed))
     await begun.wait()
     revision = 6
@@ -107,6 +107,6 @@ async def test_a_feed_that_is_behind_reads_on_without_being_woken() -> None:
         change = StoredChange("/a", b"", None, after + 1, after + 1)
         return ChangeBatch((change,), after + 1), 5
 
-    feed = SqliteFeed(Tide(), read, "/", after=1)
+    feed = SqliteFeed(NewestRevision(), read, "/", after=1)
 
     assert [change.revision for change in await take(feed, 4)] == [2, 3, 4, 5]

@@ -14,7 +14,7 @@ from apiserver.storage.interface import Compacted, StoredChange
 from apiserver.storage.sqlite import compaction as sqlite_compaction
 from apiserver.storage.sqlite import queries as sqlite_queries
 from apiserver.storage.sqlite.backend import SqliteBackend, open_sqlite
-from apiserver.storage.sqlite.compaction import promise, sweep
+from apiserver.storage.sqlite.compaction import mark_compacted, sweep
 from apiserver.storage.sqlite.queries import prefix_end, read_batch, read_page, read_state
 from apiserver.storage.sqlite.schema import open_file, open_memory
 from apiserver.storage.sqlite.writes import Create, Delete, Update, run_writes
@@ -119,13 +119,13 @@ def test_a_sweep_that_was_cut_off_is_taken_up(
     run_writes(
         connection, [Create("/a", b"", None), *(Update("/a", b"", n, None) for n in range(2, 52))]
     )
-    promise(connection, 50)
+    mark_compacted(connection, 50)
     assert sweep(connection)
     left = len(connection.execute("SELECT * FROM history").fetchall())
     connection.close()
 
     connection = open_file(tmp_path / "store.db")
-    promise(connection, 50)
+    mark_compacted(connection, 50)
     while sweep(connection):
         pass
 
@@ -140,7 +140,7 @@ def test_space_is_given_back_in_slices_that_are_neither_long_nor_many(tmp_path: 
     writes = [Update("/a", bytes(20_000), n, None) for n in range(2, 202)]
     run_writes(connection, [Create("/a", b"", None), *writes])
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    promise(connection, read_state(connection).revision)
+    mark_compacted(connection, read_state(connection).revision)
 
     sizes = [pages]
     while sweep(connection):
@@ -190,7 +190,7 @@ def test_the_cost_of_a_list_does_not_grow_with_history() -> None:
     for write, revision in zip(gone, run_writes(connection, gone), strict=True):
         run_writes(connection, [Delete(write.key, revision)])
     current = read_state(connection).revision
-    promise(connection, current)
+    mark_compacted(connection, current)
     while sweep(connection):
         pass
 

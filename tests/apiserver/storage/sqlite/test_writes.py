@@ -122,13 +122,13 @@ async def test_the_revision_is_read_while_somebody_writes(
 
 async def test_a_glance_does_not_wait_for_whoever_uses_the_connection(path: Path) -> None:
     (session,) = open_sessions(path, count=1, synchronous="full")
-    assert session.glance() == 1
+    assert session.try_read_revision() == 1
 
     with session._lock:
-        assert session.glance() is None
+        assert session.try_read_revision() is None
 
     session.close()
-    assert session.glance() is None
+    assert session.try_read_revision() is None
 
 
 async def test_a_bad_job_does_not_hurt_those_beside_it(backend: SqliteBackend) -> None:
@@ -236,7 +236,7 @@ async def test_a_value_larger_than_sqlite_takes_is_refused_alone() -> None:
     assert outcomes[0] == 2
     assert outcomes[1] == 3
     assert isinstance(outcomes[2], ValueTooLarge)
-    assert str(outcomes[2]) == "SQLite: the value of '/large' has 10000 bytes, the limit is 9876"
+    assert str(outcomes[2]) == "SQLite: the value of '/large' has 10000 bytes; the limit is 9876"
     with pytest.raises(ValueTooLarge):
         await backend.update("/small", bytes(10_000), revision=2)
     await backend.close()

@@ -1,0 +1,138 @@
+"""MetadataSource: the metadata of a collection as a source of reconcile requests, without a cache.
+
+An informer keeps every object of its collection in memory. A controller that reads the live object
+before it acts needs only a notification, so this source lists and watches metadata
+(PartialObjectMetadata) and keeps no more than a uid and a name for each object it tracks. It keeps
+those to notice deletions that happened while it was not watching.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any, NamedTuple
+
+from apimachinery.errors import APIError, Expired, Gone
+from apimachinery.meta.types import ObjectMeta, PartialObjectMetadata
+from apimachinery.watch import EventType
+from client.controller.reconciler import NamespacedName
+from client.controller.sources import SourceScope
+from client.interface import ResourceClient, SelectionArguments
+from client.reflector.backoff import Backoff
+from client.runtime.clock import Clock
+from client.transport.transport import TransportError
+
+log = logging.getLogger("apimachinery.controller")
+
+
+class MetadataChange(NamedTuple):
+    """The newest metadata of an object; of a deleted one perhaps only uid, namespace and name."""
+
+    metadata: ObjectMeta
+    deleted: bool
+
+
+class MetadataFeed:
+    """Lists and watches the metadata of one collection, as often as necessary.
+
+    Only objects for which *tracks* returns true are reported and remembered, until they are
+    deleted or *tracks* returns false. Every deletion that is watched is reported.
+    """
+
+    def __init__(
+        self,
+        collection: ResourceClient[Any],
+        *,
+        tracks: Callable[[ObjectMeta], bool] = lambda _: True,
+        clock: Clock,
+        name: str,
+        **selection: Any,
+    ) -> None:
+        self._collection: ResourceClient[PartialObjectMetadata] = collection.metadata
+        self._tracks = tracks
+        self._backoff = Backoff(clock)
+        self._name = name
+        self._selection: SelectionArguments = selection  # type: ignore[assignment]
+        self._tracked: dict[str, NamespacedName] = {}
+        """Uid -> name of every object that was reported and not deleted since."""
+
+    async def changes(self) -> AsyncIterator[MetadataChange | None]:
+        """Yield what exists, then None, then each change; start over when the server forgets."""
+        while True:
+            try:
+                async for change in self._list_and_watch():
+                    yield change
+            except (Expired, Gone) as error:
+                log.debug("%s: listing again: %s", self._name, error)
+            except (APIError, TransportError) as error:
+                log.warning("%s: cannot be listed or watched, retrying: %s", self._name, error)
+                await self._backoff.wait()
+
+    async def _list_and_watch(self) -> AsyncIterator[MetadataChange | None]:
+        version = ""
+        missing = dict(self._tracked)
+        async for page in self._collection.list(**self._selection).pages():
+            # All pages show the state of the first; the watch continues from there.
+            version = version or page.resource_version
+            for obj in page.items:
+                missing.pop(obj.metadata.uid, None)
+                if self._is_reported(obj.metadata):
+                    yield MetadataChange(obj.metadata, deleted=False)
+        for uid, (namespace, name) in missing.items():
+            del self._tracked[uid]
+            yield MetadataChange(ObjectMeta(namespace=namespace, name=name, uid=uid), deleted=True)
+        yield None
+        async with self._collection.watch(since=version, **self._selection) as watch:
+            async for event in watch:
+                metadata = event.object.metadata
+                if event.type is EventType.DELETED:
+                    self._tracked.pop(metadata.uid, None)
+                    yield MetadataChange(metadata, deleted=True)
+                elif self._is_reported(metadata):
+                    yield MetadataChange(metadata, deleted=False)
+
+    def _is_reported(self, metadata: ObjectMeta) -> bool:
+        if self._tracks(metadata):
+            self._tracked[metadata.uid] = NamespacedName(metadata.namespace, metadata.name)
+            return True
+        # The last report of an object that is no longer tracked says so.
+        return self._tracked.pop(metadata.uid, None) is not None
+
+
+class MetadataSource:
+    """Enqueues the names that *requests* returns for each change of a collection's metadata.
+
+    Without *requests* the changed object itself is reconciled. *selection* narrows the collection
+    by labels or fields.
+    """
+
+    def __init__(
+        self,
+        collection: ResourceClient[Any],
+        requests: Callable[[MetadataChange], Iterable[NamespacedName]] | None = None,
+        *,
+        name: str,
+        **selection: Any,
+    ) -> None:
+        self.name = f"metadata of {name}"
+        self._collection = collection
+        self._requests = requests or _changed_object
+        self._selection = selection
+
+    @property
+    def idle(self) -> bool:
+        return True
+
+    async def warm_up(self, scope: SourceScope) -> None:
+        """Do nothing: there is no cache to fill."""
+
+    async def run(self, scope: SourceScope, synced: Callable[[], None]) -> None:
+        feed = MetadataFeed(self._collection, clock=scope.clock, name=self.name, **self._selection)
+        async for change in feed.changes():
+            if change is None:
+                synced()
+                continue
+            for request in self._requests(change):
+                scope.queue.add(request)
+
+
+def _changed_object(change: MetadataChange) -> Iterable[NamespacedName]:
+    return (NamespacedName(change.metadata.namespace, change.metadata.name),)
