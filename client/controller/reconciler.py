@@ -1,8 +1,8 @@
 """Reconciler: a function that brings the state of one object in line with its spec.
 
 It receives a name instead of an event and always starts from the current state, so a missed event
-or an extra call does no harm. It returns when it wants to be called again. If it raises, the
-controller retries it with increasing delays.
+or an extra call does no harm. Its `Result` may request another call after some time. If it raises,
+the controller retries it with increasing delays.
 """
 
 from collections.abc import Awaitable

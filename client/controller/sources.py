@@ -151,7 +151,7 @@ class Owned(Kind[T]):
 
     async def run(self, scope: SourceScope, synced: Callable[[], None]) -> None:
         retry = self._retry(scope)
-        # A cluster-scoped owner may own objects in any namespace; only the server knows the scope.
+        # A cluster-scoped owner may own objects in any namespace; the scope comes from discovery.
         owner = await scope.caches.served(self._owner, retry)
         await scope.caches.served(self._cls, retry)
         owners = OwnerMap(
