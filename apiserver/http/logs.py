@@ -89,6 +89,8 @@ def log_config(*, form: str, level: str) -> dict[str, Any]:
         "loggers": {
             "gunicorn.error": gunicorn,
             "gunicorn.access": gunicorn,
+            # The server's own controllers and their client.
+            "apimachinery": gunicorn,
             # Both loggers are too verbose at DEBUG.
             "asyncio": {"level": "INFO"},
             "grpc": {"level": "INFO"},

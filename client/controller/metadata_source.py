@@ -8,10 +8,11 @@ those to notice deletions that happened while it was not watching.
 
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from apimachinery.errors import APIError, Expired, Gone
 from apimachinery.meta.types import ObjectMeta, PartialObjectMetadata
+from apimachinery.scheme import list_class
 from apimachinery.watch import EventType
 from client.controller.reconciler import NamespacedName
 from client.controller.sources import SourceScope
@@ -21,6 +22,9 @@ from client.runtime.clock import Clock
 from client.transport.transport import TransportError
 
 log = logging.getLogger("apimachinery.controller")
+
+_METADATA_LIST: Final = list_class(PartialObjectMetadata)
+"""Kept because pydantic drops generic classes without a reference, and building one is slow."""
 
 
 class MetadataChange(NamedTuple):
