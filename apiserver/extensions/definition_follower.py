@@ -14,6 +14,7 @@ from typing import Any, Final
 import orjson
 
 from apimachinery.errors import APIError
+from apimachinery.extras import MissingExtra
 from apimachinery.meta.options import ListOptions
 from apiserver.extensions.custom_group import CustomGroup
 from apiserver.extensions.custom_resource import ServedDefinition
@@ -98,7 +99,7 @@ class DefinitionFollower:
         before = self._served.get(name)
         try:
             return self._changed(name, parse_definition(orjson.loads(entry.record.value)), before)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, MissingExtra):
             # Whatever is wrong with it, it is the only one that is not served.
             log.exception("definition %s cannot be read; what it defines is not served", name)
             return {self._served.pop(name).definition.group} if before else set()

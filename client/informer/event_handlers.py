@@ -19,7 +19,7 @@ Outcome: TypeAlias = Awaitable[object] | object
 class Handler(Generic[T]):
     """Is notified of added, updated and deleted objects; override the methods you need.
 
-    The objects are those of the cache: read them or copy them (`deep_copy`), but never modify them.
+    The objects belong to the cache: read them or copy them (`deep_copy`), but never modify them.
     """
 
     @property

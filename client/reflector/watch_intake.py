@@ -73,7 +73,7 @@ class Intake(Generic[T]):
 
         *resource_version* is the state at which the watch started; *advance* is called with each
         newer one. A watch that started at no particular state begins with the existing objects in
-        no order: their resourceVersions do not tell how far the watch has progressed.
+        no order: their resourceVersions do not show how far the watch has progressed.
         """
         ordered = resource_version not in ("", "0")
         count = 0
