@@ -1,4 +1,4 @@
-"""Access: authorization by the roles and bindings that are stored.
+"""RoleAccess: authorization by the roles and bindings that are stored.
 
 The group `rbac.authorization.k8s.io` defines what roles mean, the server identifies users and
 requests. This module joins them: it feeds stored roles and bindings to the policy, authorizes by
@@ -34,7 +34,7 @@ class _Scope(TypedDict):
 _SCOPE: Final[_Scope] = {"namespaced": False, "api_version": f"{GROUP}/v1"}
 
 
-class Access:
+class RoleAccess:
     """The `authorizer` of one server, and the `group` that serves its roles."""
 
     def __init__(self, mode: str = "RBAC") -> None:

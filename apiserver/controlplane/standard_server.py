@@ -39,7 +39,7 @@ from apiserver.config import ServerConfig
 from apiserver.controlplane.controllers import running_controllers
 from apiserver.controlplane.leader import election_for
 from apiserver.controlplane.local_client import local_client
-from apiserver.controlplane.role_access import Access
+from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
 from apiserver.extensions.definition_follower import DefinitionFollower
@@ -102,7 +102,7 @@ def create_app(
     """
     own = [*groups, *(load_group(reference) for reference in config.groups)]
     credentials = credentials or Credentials.stored(config)
-    access = Access(config.authorization_mode)
+    access = RoleAccess(config.authorization_mode)
     accounts = ServiceAccountTokens(
         credentials.keys,
         StoredIdentities(lambda resource: app.groups.store(resource)),
@@ -135,12 +135,12 @@ def create_app(
 
 
 def standard_groups(
-    access: Access | None = None,
+    access: RoleAccess | None = None,
     reviewer: TokenReviewer | None = None,
     accounts: ServiceAccountTokens | None = None,
 ) -> tuple[Group, ...]:
     """Return the groups that every server has, unless a group of the same name replaces one."""
-    access = access or Access()
+    access = access or RoleAccess()
     return (
         core_group(TokenRequests(accounts)) if accounts else CORE,
         authentication_group(reviewer),
@@ -201,7 +201,7 @@ async def _serving_definitions(app: App) -> AsyncIterator[None]:
 @asynccontextmanager
 async def _controlled(
     config: ServerConfig,
-    access: Access,
+    access: RoleAccess,
     own: Sequence[Group],
     defaults: Sequence[NamespaceDefault],
     app: App,

@@ -109,8 +109,8 @@ class ScaleOwnership:
         if not self._replicas:
             changed = (with_replicas(obj, self._subresource, count) for count in (1, 2))
             one, two = map(self._documents, changed)
-            found = {version: _difference(one[version], two[version]) for version in one}
-            self._replicas = {version: path for version, path in found.items() if path}
+            differing = {version: _difference(one[version], two[version]) for version in one}
+            self._replicas = {version: path for version, path in differing.items() if path}
         return self._replicas
 
 

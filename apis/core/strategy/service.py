@@ -88,12 +88,12 @@ def _set_families(service: Service) -> None:
     spec = service.spec
     if spec.type == EXTERNAL_NAME:
         return
-    given = [family_of(ip) for ip in spec.cluster_ips if ip != HEADLESS and not is_ip(ip)]
-    families = spec.ip_families or given or [IPV4]
+    assigned = [family_of(ip) for ip in spec.cluster_ips if ip != HEADLESS and not is_ip(ip)]
+    families = spec.ip_families or assigned or [IPV4]
     # Without a selector the endpoints are unknown, and may have either family.
     open_ended = is_headless(service) and not spec.selector
     if spec.ip_family_policy is None:
-        dual = len(families) > 1 or len(given) > 1 or (open_ended and not spec.ip_families)
+        dual = len(families) > 1 or len(assigned) > 1 or (open_ended and not spec.ip_families)
         spec.ip_family_policy = REQUIRE_DUAL_STACK if dual else SINGLE_STACK
     if spec.ip_family_policy == REQUIRE_DUAL_STACK and len(families) == 1:
         families = [families[0], IPV6 if families[0] == IPV4 else IPV4]
