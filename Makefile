@@ -1,38 +1,75 @@
-# Everything runs in .venv, which is made on first use from pyproject.toml.
+# Everything runs in .venv, created on first use from requirements.lock: its serving section for
+# `make serve`, its development section on top of that for every other target.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOCK := requirements.lock
+SHELL := bash
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: serve test check format torture benchmarks clean
+# Installs section $(1) of the lock file and prints its packages. The sections are complete, so there is
+# nothing to resolve; bytecode is compiled on first import, since most modules are never imported.
+INSTALL = set -o pipefail; sed -n '/^\# $(1)/,/^\# end/p' $(LOCK) | $(BIN)/pip install \
+	--progress-bar off --no-compile --no-deps --require-hashes -r /dev/stdin \
+	| awk '/^(Collecting|Processing) / {sub(".*/", "", $$2); print "  " $$2; fflush()}'
+COMPILE := $(VENV)/lock/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 \
+	--generate-hashes --no-header --no-annotate
 
-serve: $(VENV)/.installed ## start a server with the example group; ARGS="--bind … --storage …" for more
+.PHONY: serve test check format torture benchmarks lock clean
+
+serve: $(VENV)/.serving ## start a server with the example group; ARGS="--bind … --storage …" for more
 	$(BIN)/apiserver serve apis.gadgets.install:GADGETS $(ARGS)
 
 test: check ## run every check and every test
 	$(BIN)/pytest -n auto -m "not torture"
 
-check: $(VENV)/.installed ## ruff, mypy --strict and the import rules
+check: $(VENV)/.development ## ruff, mypy --strict and the import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_layers.py
 
-format: $(VENV)/.installed ## let ruff rewrite what it can
+format: $(VENV)/.development ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-torture: $(VENV)/.installed ## the fault tests at their full count (long)
+torture: $(VENV)/.development ## the fault tests at their full count (long)
 	$(BIN)/pytest -m torture --timeout 3600 -s
 
-benchmarks: $(VENV)/.installed ## print ratios measured on this machine
+benchmarks: $(VENV)/.development ## print ratios measured on this machine
 	$(BIN)/python -m tests.benchmarks
+
+lock: ## renew requirements.lock: the newest versions that pyproject.toml allows
+	@echo "Resolving dependencies"
+	@$(PYTHON) -m venv $(VENV)/lock
+	@$(VENV)/lock/bin/pip install --quiet 'uv>=0.9,<1'
+	@printf 'pip\nsetuptools>=77\n' | $(COMPILE) - > $(VENV)/lock/installer
+	@$(COMPILE) --extra server --extra etcd --extra cel pyproject.toml > $(VENV)/lock/serving
+	@$(COMPILE) --extra dev --constraints $(VENV)/lock/serving pyproject.toml \
+		$$(sed -nE 's/^([a-z0-9-]+)==.*/--no-emit-package \1/p' $(VENV)/lock/serving) \
+		> $(VENV)/lock/development
+	@{ echo '# The versions that make installs, with the hashes of their files for every platform.'; \
+		echo '# Do not edit: make lock writes this file.'; \
+		for section in installer serving development; do \
+			printf '\n# %s\n' $$section; cat $(VENV)/lock/$$section; echo "# end of $$section"; \
+		done; } > $(LOCK)
+	@rm -r $(VENV)/lock
+	@echo "$(LOCK): $$(grep -c == $(LOCK)) packages"
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.serving: pyproject.toml $(LOCK)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "Installing the server from $(LOCK)"
+	@$(call INSTALL,installer)
+	@$(call INSTALL,serving)
+	@$(BIN)/pip install -qq --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.development: $(VENV)/.serving
+	@echo "Installing the development tools from $(LOCK)"
+	@$(call INSTALL,development)
 	@touch $@

@@ -3,16 +3,35 @@
 A tour, in the order a newcomer meets things:
 
 - `Model`, `field` and `Object` define types (`apimachinery.model.model`);
-- `Scheme` knows which class is which kind and converts between versions;
-- `Codec` reads and writes documents, JSON, YAML and protobuf;
+- `Scheme` registers which class is which kind, and converts between versions;
+- `Path`, `required`, `invalid` and their neighbours are the errors of validation
+  (`apimachinery.fieldpath`);
+- `Codec` decodes and encodes documents: JSON, YAML and protobuf;
 - `apimachinery.selectors`, `apimachinery.patch`, `apimachinery.mapper` and `apimachinery.openapi`
   do what their names say;
-- `apimachinery.errors` is what goes wrong, one class per Status reason;
+- `apimachinery.errors` has the errors of the API, one class per Status reason;
 - `apimachinery.testing` checks that your conversions lose nothing.
 """
 
 from apimachinery.codec import Codec, FieldValidation, StorageCodec
 from apimachinery.errors import APIError
+from apimachinery.fieldpath import (
+    FieldError,
+    FieldErrors,
+    Path,
+    duplicate,
+    forbidden,
+    immutable,
+    invalid,
+    not_found,
+    not_supported,
+    required,
+    too_few,
+    too_long,
+    too_many,
+    too_short,
+    type_invalid,
+)
 from apimachinery.meta.types import (
     Condition,
     LabelSelector,
@@ -45,6 +64,8 @@ __all__ = [
     "Codec",
     "Condition",
     "Duration",
+    "FieldError",
+    "FieldErrors",
     "FieldValidation",
     "GroupKind",
     "GroupResource",
@@ -60,11 +81,24 @@ __all__ = [
     "ObjectList",
     "ObjectMeta",
     "OwnerReference",
+    "Path",
     "Quantity",
     "RawExtension",
     "Scheme",
     "StorageCodec",
     "Time",
     "Unstructured",
+    "duplicate",
     "field",
+    "forbidden",
+    "immutable",
+    "invalid",
+    "not_found",
+    "not_supported",
+    "required",
+    "too_few",
+    "too_long",
+    "too_many",
+    "too_short",
+    "type_invalid",
 ]

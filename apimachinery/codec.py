@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import ValidationError
 
-from apimachinery.meta.types import Object, TypeMeta
+from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
 from apimachinery.model.decoding import DecodedModel, DecodeError, decode_json, to_decode_error
 from apimachinery.model.model import Model, new_model
@@ -21,7 +21,7 @@ from apimachinery.model.strict_decoding import strict_decoding_problems
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import Scheme
 from apimachinery.serialization.media_types import JSON, PROTOBUF
-from apimachinery.serialization.serializer import MAX_BYTES, SERIALIZERS, yaml_error
+from apimachinery.serialization.serializer import MAX_BYTES, SERIALIZERS, Document, yaml_error
 
 if TYPE_CHECKING:
     from apimachinery.protobuf import ProtobufCodec
@@ -171,9 +171,17 @@ class Codec:
         serializer = SERIALIZERS.get(media_type)
         if serializer is None:
             raise UnknownMediaType(f"{media_type!r}: {_accepted_media_types()}")
-        find_problems = validation is not FieldValidation.IGNORE
-        document = serializer.read(data, find_problems)
-        kind, decoded = self._decode_kind(document.json, expected, find_unknown=find_problems)
+        document = serializer.read(data, validation is not FieldValidation.IGNORE)
+        return self._decode_document(document, expected, validation)
+
+    def _decode_document(
+        self,
+        document: Document,
+        expected: GroupVersionKind | None,
+        validation: FieldValidation,
+    ) -> Decoded:
+        find_unknown = validation is not FieldValidation.IGNORE
+        kind, decoded = self._decode_kind(document.json, expected, find_unknown=find_unknown)
         if not decoded.unknown and not document.duplicates:
             return Decoded(decoded.object, kind)
         problems = strict_decoding_problems(document.json, type(decoded.object))
@@ -238,10 +246,7 @@ class StorageCodec:
             stored = cast(Object, self.scheme.convert_to_version(obj, self._version))
         else:
             stored = _with_type_meta(obj, kind.kind, kind.api_version)
-        metadata = stored.metadata
-        if metadata.resource_version or metadata.self_link:
-            values = {**metadata.__dict__, "resource_version": "", "self_link": ""}
-            stored.__dict__["metadata"] = new_model(type(metadata), values)
+        stored.__dict__["metadata"] = storable_metadata(stored.metadata)
         return dump_json(stored)
 
     def decode(self, data: bytes) -> Object:
@@ -284,6 +289,17 @@ def dump_json(obj: Model) -> bytes:
     return data
 
 
+def storable_metadata(metadata: ObjectMeta) -> ObjectMeta:
+    """Return *metadata* without resourceVersion and selfLink, which are not stored.
+
+    Returns the same instance if both are empty.
+    """
+    if not metadata.resource_version and not metadata.self_link:
+        return metadata
+    values = {**metadata.__dict__, "resource_version": "", "self_link": ""}
+    return new_model(type(metadata), values)
+
+
 def _kind_of(data: bytes, expected: GroupVersionKind | None) -> GroupVersionKind:
     type_meta = decode_json(TypeMeta, data, find_unknown=False).object
     return _complete_kind(type_meta.api_version, type_meta.kind, expected, data)
@@ -300,18 +316,23 @@ def _complete_kind(
     api_version: str, kind: str, expected: GroupVersionKind | None, data: bytes
 ) -> GroupVersionKind:
     if expected is None:
-        excerpt = data[:200].decode(errors="replace")
         if not kind:
-            raise MissingKind(f"Object 'Kind' is missing in '{excerpt}'")
+            raise missing_field("Kind", data)
         if not api_version:
-            raise MissingKind(f"Object 'apiVersion' is missing in '{excerpt}'")
-        version = _parse_version(api_version)
+            raise missing_field("apiVersion", data)
+        version = parse_api_version(api_version)
     else:
-        version = _parse_version(api_version) if api_version else expected.group_version
+        version = parse_api_version(api_version) if api_version else expected.group_version
     return version.with_kind(kind or cast(GroupVersionKind, expected).kind)
 
 
-def _parse_version(api_version: str) -> GroupVersion:
+def missing_field(name: str, data: bytes) -> MissingKind:
+    """Return the error for a document without kind or apiVersion."""
+    return MissingKind(f"Object '{name}' is missing in '{data[:200].decode(errors='replace')}'")
+
+
+def parse_api_version(api_version: str) -> GroupVersion:
+    """Parse the apiVersion of a document; raise DecodeError if it is malformed."""
     try:
         return GroupVersion.parse(api_version)
     except InvalidGroupVersion as error:

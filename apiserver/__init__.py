@@ -1,11 +1,53 @@
-"""The server half: `create_app(config)` builds the ASGI application of a configuration."""
+"""The API server: what a group's author imports to describe resources and to write their rules.
+
+    from apiserver import STATUS, Column, Group, Resource, Strategy
+
+`create_app(config)` builds the ASGI application of a configuration. `app.py` is where a request
+begins; `docs/request-flow.md` follows it from there.
+"""
 
 from typing import TYPE_CHECKING, Any
+
+from apiserver.admission.chain import Attributes
+from apiserver.auth.authorization import Authorizer, Decision
+from apiserver.auth.user import User
+from apiserver.context import RequestContext
+from apiserver.group import (
+    ALL_VERBS,
+    STATUS,
+    Group,
+    Resource,
+    ReviewHandler,
+    Subresource,
+    SubresourceHandler,
+    scale,
+)
+from apiserver.http.request_info import RequestInfo
+from apiserver.registry.strategy import Strategy
+from apiserver.views.table import Column
 
 if TYPE_CHECKING:
     from apiserver.controlplane.standard_server import create_app
 
-__all__ = ["create_app"]
+__all__ = [
+    "ALL_VERBS",
+    "STATUS",
+    "Attributes",
+    "Authorizer",
+    "Column",
+    "Decision",
+    "Group",
+    "RequestContext",
+    "RequestInfo",
+    "Resource",
+    "ReviewHandler",
+    "Strategy",
+    "Subresource",
+    "SubresourceHandler",
+    "User",
+    "create_app",
+    "scale",
+]
 
 
 def __getattr__(name: str) -> Any:

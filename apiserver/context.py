@@ -1,7 +1,7 @@
-"""Context: what a step below the handlers may know of the request it serves.
+"""RequestContext: the request as the registry and admission see it.
 
-Handlers fill it in from the URL, the headers and the query; the registry and admission read it.
-It knows nothing of HTTP, so the same steps serve calls that never came over a wire.
+Handlers fill it in from the URL, the headers and the query string. It does not depend on HTTP, so
+the server can use the registry for its own writes.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from apimachinery.schema import GroupVersionResource
 from apiserver.auth.user import MASTERS, User
 
 SERVER: Final = User("system:apiserver", groups=(MASTERS,))
-"""Who the server is when it writes something itself."""
+"""The user of the server's own writes."""
 
 
 @dataclass(slots=True)
@@ -29,9 +29,9 @@ class RequestContext:
     field_manager: str = ""
     dry_run: bool = False
     warnings: list[str] = field(default_factory=list)
-    """Texts for Warning headers; any step may add to them."""
+    """Texts for Warning headers of the response."""
     stored: bytes | None = None
-    """What the request has written, as it is stored: the answer need not be encoded again."""
+    """The bytes that the request has stored, so that the response need not encode them again."""
 
     def warn(self, text: str) -> None:
         if text not in self.warnings:
@@ -46,7 +46,7 @@ def context_for(
     namespace: str = "",
     name: str = "",
 ) -> RequestContext:
-    """The context of something that the server does by itself."""
+    """Return the context of one of the server's own requests."""
     return RequestContext(
         SERVER,
         verb,

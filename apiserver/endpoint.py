@@ -92,7 +92,7 @@ class Endpoint:
 
     @property
     def storage_version(self) -> str:
-        """The version whose change tells discovery clients that the stored form has changed."""
+        """The version in which objects are stored, for the storageVersionHash of discovery."""
         return self.group.storage_version or self.group.versions[0]
 
     @property
@@ -135,7 +135,7 @@ class Endpoint:
         if form is None:
             new = self._make_form(accepted, listed, include_object, columns)
             # Equal forms must be one instance: the cache compares them for every object.
-            form = next((known for known in self._forms.values() if known == new), new)
+            form = next((form for form in self._forms.values() if form == new), new)
             self._forms[key] = form
         return form
 

@@ -1,8 +1,8 @@
-"""The settings of gunicorn, for `gunicorn -c python:apiserver.gunicorn_conf apiserver.asgi:app`.
+"""Settings of gunicorn, for `gunicorn -c python:apiserver.gunicorn_conf apiserver.asgi:app`.
 
-gunicorn reads the names of this module, so this is the one module whose import does work: it
-reads the configuration from the environment and prepares the data folder. `apiserver serve` uses
-`gunicorn_settings` of `apiserver.process.serving` directly and does not come here.
+Gunicorn reads its settings from the names of this module, so this is the one module whose import
+has effects: it reads the configuration from the environment and prepares the data folder.
+`apiserver serve` calls `apiserver.process.serving.gunicorn_settings` and does not import this.
 """
 
 import os

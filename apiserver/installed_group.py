@@ -1,4 +1,4 @@
-"""InstalledGroup: the stores and endpoints of one group that the server serves.
+"""InstalledGroup: the stores and endpoints of one group.
 
 `BuiltInGroup` builds them from a `Group`. The groups of custom resources build theirs from
 CustomResourceDefinitions, in `extensions/custom_group.py`.

@@ -1,4 +1,4 @@
-"""A client of Kubernetes' API, for this project's servers and for any other.
+"""Client: Kubernetes' API from Python, against this project's servers and any other.
 
     from client import Client
 
@@ -6,10 +6,11 @@
         gadgets = c.of(Gadget, namespace="default")
         for gadget in gadgets.list(labels={"app": "a"}): ...
 
-The tour: `Config` says where a server is; `AsyncClient` and `Client` talk to it; `of(cls)` gives a
-`ResourceClient`, the interface to depend on. Underneath, a `RESTClient` turns verbs into `Request`
-values, a `Sender` sends them over a `Transport`, and a `StreamWatcher` makes events of a stream.
-What a server answers is an `APIError`, one class for each reason.
+The tour: `Config` holds the address and the credentials of a server; `AsyncClient` and `Client`
+connect to it; `of(cls)` returns a `ResourceClient`, the interface to depend on. Underneath, a
+`RESTClient` turns verbs into `Request` values, a `Sender` sends them over a `Transport`, and a
+`StreamWatcher` decodes the events of a stream. An error of the server is an `APIError`, one class
+per Status reason. `client.controller`, `client.informer` and `client.testing` are imported apart.
 """
 
 from apimachinery.errors import (

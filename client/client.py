@@ -1,7 +1,7 @@
-"""AsyncClient: one server, and from it a client for every class, kind or resource.
+"""AsyncClient: the connection to one server, and the source of a client for every resource.
 
-It owns the connections; `async with` or `aclose` ends them. Everything about a class that is not
-in the class is found through the scheme (its kind) and discovery (its resource and scope).
+It owns the connections; `async with` or `aclose` closes them. For a class, the scheme provides the
+kind, and discovery provides the resource and its scope.
 """
 
 from collections.abc import Callable, Iterable
@@ -34,11 +34,11 @@ from client.transport.warnings import WarningHandler
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 AddToScheme: TypeAlias = Callable[[Scheme], object]
-"""Registers classes as kinds: the `add_to_scheme` of a group."""
+"""Registers the classes of an API group in a scheme: the group's `add_to_scheme`."""
 
 
 class AsyncClient:
-    """A client of one server."""
+    """An asynchronous client of one server."""
 
     def __init__(
         self,
@@ -51,23 +51,28 @@ class AsyncClient:
         observe: Callable[[Request, int], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """*transport* replaces the network, as with an application in this process."""
+        """Create a client; raises ConfigError if *config* and *transport* are both missing.
+
+        *transport* replaces the network, as `ASGITransport` does. *warn* handles the warnings of
+        the server; without it they are logged. *observe* is called with each request and the
+        status code of its response.
+        """
         if config is None and transport is None:
-            raise ConfigError("a client needs a config or a transport; from_env() finds a config")
+            raise ConfigError("a client needs a config or a transport; from_env() loads a config")
         self.config = config or Config("https://apiserver")
         self.scheme = scheme or Scheme()
-        ticking = clock or SystemClock()
+        clock = clock or SystemClock()
         self.sender = Sender(
-            transport or _network(self.config),
-            credentials=self.config.auth.credentials(ticking),
-            headers=_headers(self.config),
-            limiter=limiter or _limiter(self.config, ticking),
+            transport or _network_transport(self.config),
+            credentials=self.config.auth.credentials(clock),
+            headers=_default_headers(self.config),
+            limiter=limiter or _rate_limiter(self.config, clock),
             timeout=self.config.timeout,
             watch_idle_timeout=self.config.watch_idle_timeout,
             max_retries=self.config.max_retries,
             warn=warn,
             observe=observe,
-            clock=ticking,
+            clock=clock,
         )
         self.discovery = Discovery(self.sender)
         self._finder = ResourceFinder(self.discovery, self.scheme)
@@ -81,10 +86,10 @@ class AsyncClient:
         context: str = "",
         namespace: str = "",
     ) -> Self:
-        """A client of the server that kubectl would talk to from here.
+        """Create a client for the server that kubectl would use (see `Config.from_env`).
 
-        *kinds* say which class is which kind, each a group's `add_to_scheme`; a *scheme* that has
-        them already is as good.
+        *kinds* are the `add_to_scheme` functions of the API groups in use. They are not needed for
+        groups that are already registered in *scheme*.
         """
         config = Config.from_env(kubeconfig=kubeconfig, context=context, namespace=namespace)
         return cls(config, scheme=build_scheme(kinds, scheme))
@@ -98,29 +103,30 @@ class AsyncClient:
         namespaced: bool = True,
         api_version: str = "",
     ) -> RESTResourceClient[ObjectT]:
-        """The objects of a class.
+        """Return a client for the objects of a class.
 
-        Without *namespace* they are in the one of the configuration; ALL_NAMESPACES means all.
-        With *resource*, its plural name, and *namespaced* nothing is asked of discovery.
+        *namespace* defaults to that of the configuration; ALL_NAMESPACES means all. With the
+        plural name *resource*, and *namespaced*, no discovery request is sent. Raises
+        NotRegistered if the class is not in the scheme and has no default apiVersion.
         """
         kind = self._finder.kind_of(cls, api_version)
         if not resource:
-            return self._bound(cls, DiscoveredTarget(self._finder, kind), namespace)
+            return self._bind(cls, DiscoveredTarget(self._finder, kind), namespace)
         location = ResourceLocation(kind.group_version.with_resource(resource), namespaced)
-        return self._bound(cls, FixedTarget(ResourceTarget(location, kind)), namespace)
+        return self._bind(cls, FixedTarget(ResourceTarget(location, kind)), namespace)
 
     def resource(
         self, name: str, *, namespace: str | None = None
     ) -> RESTResourceClient[Unstructured]:
-        """The objects of a resource named as for kubectl: `gadgets.v1.gadgets.example.io`, `gd`."""
-        return self._bound(Unstructured, DiscoveredTarget(self._finder, name), namespace)
+        """Return a client for a resource named as for kubectl: `deploy`, `deployments.v1.apps`."""
+        return self._bind(Unstructured, DiscoveredTarget(self._finder, name), namespace)
 
     def kind(
         self, kind: str, api_version: str, *, namespace: str | None = None
     ) -> RESTResourceClient[Unstructured]:
-        """The objects of a kind for which there is no class."""
-        wanted = parse_api_version(api_version).with_kind(kind)
-        return self._bound(Unstructured, DiscoveredTarget(self._finder, wanted), namespace)
+        """Return a client for the objects of a kind that has no class."""
+        gvk = parse_api_version(api_version).with_kind(kind)
+        return self._bind(Unstructured, DiscoveredTarget(self._finder, gvk), namespace)
 
     @overload
     def of_document(self, document: ObjectT) -> RESTResourceClient[ObjectT]: ...
@@ -129,16 +135,16 @@ class AsyncClient:
     def of_document(self, document: Document) -> RESTResourceClient[Unstructured]: ...
 
     def of_document(self, document: Object | Document) -> Any:
-        """The objects like *document*, by the kind and apiVersion it names."""
+        """Return a client for the kind and apiVersion of *document*."""
         cls = type(document) if isinstance(document, Object) else Unstructured
-        return self._bound(cls, DiscoveredTarget(self._finder, kind_of_document(document)), None)
+        return self._bind(cls, DiscoveredTarget(self._finder, kind_of_document(document)), None)
 
     async def request(self, request: Request) -> Reply:
-        """Send any request, for paths that are no resource's."""
+        """Send any request, for example to a path that belongs to no resource."""
         return await self.sender.send(request)
 
     async def aclose(self) -> None:
-        """Close every connection; may be repeated."""
+        """Close every connection; idempotent."""
         await self.sender.aclose()
 
     async def __aenter__(self) -> Self:
@@ -147,38 +153,38 @@ class AsyncClient:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    def _bound(
-        self, cls: type[ObjectT], find: FindTarget, namespace: str | None
+    def _bind(
+        self, cls: type[ObjectT], find_target: FindTarget, namespace: str | None
     ) -> RESTResourceClient[ObjectT]:
-        chosen = self.config.namespace if namespace is None else namespace
+        effective = self.config.namespace if namespace is None else namespace
         binding = Binding(
             self.sender,
-            find,
-            namespace="" if chosen == ALL_NAMESPACES else chosen,
-            fixed=namespace is not None,
+            find_target,
+            namespace="" if effective == ALL_NAMESPACES else effective,
+            namespace_explicit=namespace is not None,
         )
         return RESTResourceClient(binding, cls)
 
 
 def build_scheme(kinds: Iterable[AddToScheme], scheme: Scheme | None) -> Scheme:
-    """*scheme*, or a new one, with the classes of *kinds* registered in it."""
-    made = scheme if scheme is not None else Scheme()
+    """Register *kinds* in *scheme*, or in a new scheme, and return it."""
+    scheme = scheme if scheme is not None else Scheme()
     for add_to_scheme in kinds:
-        add_to_scheme(made)
-    return made
+        add_to_scheme(scheme)
+    return scheme
 
 
-def _network(config: Config) -> Transport:
-    # Imported late: whoever has a transport of their own need not load an HTTP library.
+def _network_transport(config: Config) -> Transport:
+    # Imported late: a client with another transport does not need aiohttp.
     from client.transport.network import NetworkTransport
 
     return NetworkTransport(config)
 
 
-def _headers(config: Config) -> Pairs:
+def _default_headers(config: Config) -> Pairs:
     agent = config.user_agent or default_user_agent()
     return (("User-Agent", agent), *config.impersonate.headers())
 
 
-def _limiter(config: Config, clock: Clock) -> RequestRateLimiter:
+def _rate_limiter(config: Config, clock: Clock) -> RequestRateLimiter:
     return TokenBucket(config.qps, config.burst, clock=clock) if config.qps > 0 else Unlimited()

@@ -1,7 +1,7 @@
-"""Config: where a server is and who is asking, as one value, and where to find it.
+"""Config: the address of a server, its TLS settings and the client's credentials, as one value.
 
-Nothing here is global: a configuration is made, passed to a client and belongs to it. It is found
-as kubectl and controllers find it: an explicit file, `$KUBECONFIG`, the pod one runs in, and
+A configuration is passed to a client; nothing is global. `Config.from_env` loads it as kubectl and
+controllers do: from an explicit file, `$KUBECONFIG`, the service account of the pod, or
 `~/.kube/config`, in this order.
 """
 
@@ -24,7 +24,7 @@ from client.transport.proxy import validate_proxy
 from client.transport.tls import TLS
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""Where every pod finds its token, its namespace and whom to trust."""
+"""The directory in every pod with its token, its namespace and the CA certificate."""
 DISTRIBUTION: Final = "apimachinery"
 
 
@@ -33,29 +33,29 @@ class Config:
     """How to reach one server."""
 
     server: str
-    """`https://host:port`, perhaps with a path in front of the API."""
+    """`https://host:port`, optionally with a path that prefixes those of the API."""
     namespace: str = "default"
-    """Where namespaced objects are when nothing else is said."""
+    """The namespace of clients that are created without one."""
     tls: TLS = field(default_factory=TLS)
     auth: AuthInfo = field(default_factory=AuthInfo)
     impersonate: Impersonation = field(default_factory=Impersonation)
     proxy_url: str = ""
     trust_env: bool = True
-    """Whether the environment may name a proxy."""
+    """Whether to use the proxy of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`."""
     disable_compression: bool = False
     user_agent: str = ""
     qps: float = 0
-    """Requests a second, 0 for no limit."""
+    """Requests per second; 0 means no limit."""
     burst: int = 10
     timeout: float = 60.0
-    """Seconds for one attempt of anything but a watch."""
+    """Seconds for one attempt of a request; for a watch, until its response starts."""
     connect_timeout: float = 10.0
     watch_idle_timeout: float = 150.0
-    """Seconds without a byte after which a watch counts as dead."""
+    """Seconds without a byte after which a watch is considered dead."""
     max_retries: int = 10
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "server", _server(self.server, self.tls, self.auth))
+        object.__setattr__(self, "server", _normalize_server(self.server, self.tls, self.auth))
         if self.proxy_url:
             validate_proxy(self.proxy_url)
 
@@ -69,18 +69,18 @@ class Config:
         environ: Mapping[str, str] | None = None,
         service_account: Path = SERVICE_ACCOUNT,
     ) -> "Config":
-        """Find the configuration as kubectl does, or raise ConfigError."""
+        """Load the configuration as kubectl does; raises ConfigError if there is none."""
         variables = os.environ if environ is None else environ
         if kubeconfig:
-            found = Kubeconfig.read(kubeconfig)
-        elif listed := variables.get("KUBECONFIG"):
-            found = Kubeconfig.read_all(filter(None, listed.split(os.pathsep)))
+            loaded = Kubeconfig.read(kubeconfig)
+        elif paths := variables.get("KUBECONFIG"):
+            loaded = Kubeconfig.read_all(filter(None, paths.split(os.pathsep)))
         elif is_in_cluster(variables, service_account):
-            inside = cls.in_cluster(environ=variables, service_account=service_account)
-            return replace(inside, namespace=namespace) if namespace else inside
+            config = cls.in_cluster(environ=variables, service_account=service_account)
+            return replace(config, namespace=namespace) if namespace else config
         else:
-            found = Kubeconfig.read_all([_home(variables) / ".kube" / "config"])
-        return cls.from_kubeconfig(found, context=context, namespace=namespace)
+            loaded = Kubeconfig.read_all([_home(variables) / ".kube" / "config"])
+        return cls.from_kubeconfig(loaded, context=context, namespace=namespace)
 
     @classmethod
     def from_kubeconfig(
@@ -92,22 +92,27 @@ class Config:
         user: str = "",
         namespace: str = "",
     ) -> "Config":
-        """One context of a kubeconfig, or of the file at a path."""
-        found = source if isinstance(source, Kubeconfig) else Kubeconfig.read(source)
-        chosen, server, person = found.choose(context=context, cluster=cluster, user=user)
+        """Build the configuration of a context in a kubeconfig or in the file at a path.
+
+        Raises ConfigError if the context is missing or its cluster or user is not valid.
+        """
+        loaded = source if isinstance(source, Kubeconfig) else Kubeconfig.read(source)
+        context_entry, cluster_entry, user_entry = loaded.select(
+            context=context, cluster=cluster, user=user
+        )
         if problems := [
-            *entries.validate_cluster_info(server),
-            *entries.validate_auth_info(person),
+            *entries.validate_cluster_info(cluster_entry),
+            *entries.validate_auth_info(user_entry),
         ]:
             raise invalid_configuration(problems)
         return cls(
-            server=server.text("server"),
-            namespace=namespace or chosen.text("namespace") or "default",
-            tls=entries.tls_settings(server),
-            auth=entries.auth_info(person, server),
-            impersonate=entries.impersonation(person),
-            proxy_url=server.text("proxy-url"),
-            disable_compression=server.flag("disable-compression"),
+            server=cluster_entry.text("server"),
+            namespace=namespace or context_entry.text("namespace") or "default",
+            tls=entries.tls_settings(cluster_entry),
+            auth=entries.auth_info(user_entry, cluster_entry),
+            impersonate=entries.impersonation(user_entry),
+            proxy_url=cluster_entry.text("proxy-url"),
+            disable_compression=cluster_entry.flag("disable-compression"),
         )
 
     @classmethod
@@ -117,7 +122,10 @@ class Config:
         environ: Mapping[str, str] | None = None,
         service_account: Path = SERVICE_ACCOUNT,
     ) -> "Config":
-        """The server of the cluster whose pod this program runs in."""
+        """Build the configuration for a program in a pod, with the pod's service account.
+
+        Raises ConfigError if the program does not run in a pod.
+        """
         variables = os.environ if environ is None else environ
         if not is_in_cluster(variables, service_account):
             raise ConfigError(
@@ -137,38 +145,43 @@ class Config:
 
 
 def is_in_cluster(environ: Mapping[str, str], service_account: Path = SERVICE_ACCOUNT) -> bool:
-    """Whether this program runs in a pod that may talk to its cluster."""
-    named = environ.get("KUBERNETES_SERVICE_HOST") and environ.get("KUBERNETES_SERVICE_PORT")
-    return bool(named) and (service_account / "token").exists()
+    """Return whether this program runs in a pod with a service account token."""
+    has_address = environ.get("KUBERNETES_SERVICE_HOST") and environ.get("KUBERNETES_SERVICE_PORT")
+    return bool(has_address) and (service_account / "token").exists()
 
 
 def default_user_agent(program: str = "") -> str:
-    """`program/version (os/arch) apimachinery/version`; servers log it and own fields by it."""
+    """Return `program/version (os/arch) apimachinery/version`.
+
+    Servers log it, and use its first part as the default field manager.
+    """
     try:
-        ours = version(DISTRIBUTION)
+        own_version = version(DISTRIBUTION)
     except PackageNotFoundError:
-        ours = "unknown"
+        own_version = "unknown"
     machine = platform.machine().lower()
     arch = {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine or "unknown")
-    name = program or _program()
-    return f"{name}/{ours} ({sys.platform}/{arch}) {DISTRIBUTION}/{ours}"
+    name = program or _program_name()
+    return f"{name}/{own_version} ({sys.platform}/{arch}) {DISTRIBUTION}/{own_version}"
 
 
-def _program() -> str:
+def _program_name() -> str:
     path = Path(sys.argv[0] if sys.argv else "")
+    # `python -m package` runs package/__main__.py.
     name = path.parent.name if path.name == "__main__.py" else path.stem
-    plain = "".join(c for c in name if c.isascii() and (c.isalnum() or c in "-_."))
-    return plain if plain.strip("-") else "python"
+    # Other characters are not valid in a User-Agent header.
+    token = "".join(c for c in name if c.isascii() and (c.isalnum() or c in "-_."))
+    return token if token.strip("-") else "python"
 
 
 def _home(environ: Mapping[str, str]) -> Path:
     return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
 
 
-def _server(text: str, tls: TLS, auth: AuthInfo) -> str:
-    """*text* as a URL; a bare host gets the scheme its other settings call for."""
-    secure = bool(tls.ca or tls.insecure or auth.certificate)
-    url = text if "://" in text else f"{'https' if secure else 'http'}://{text}"
+def _normalize_server(text: str, tls: TLS, auth: AuthInfo) -> str:
+    """Return *text* as a URL; a bare host gets https if any TLS setting is present."""
+    uses_tls = bool(tls.ca or tls.insecure or auth.certificate)
+    url = text if "://" in text else f"{'https' if uses_tls else 'http'}://{text}"
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

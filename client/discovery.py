@@ -1,8 +1,8 @@
-"""Discovery: asking a server what it has, and remembering.
+"""Discovery: fetch and cache the resources that a server offers.
 
-One document tells everything where the server can do that; older ones are asked version by
-version. A name that is not among what is remembered makes it ask again, because resources can be
-added to a running server.
+A server with aggregated discovery returns all resources in one document; an older one needs a
+request per group version. A lookup that finds nothing in the cache refreshes it once, because
+resources can be added to a running server.
 """
 
 import asyncio
@@ -38,11 +38,11 @@ _ACCEPT: Final = ",".join(
     )
 )
 CONCURRENCY: Final = 10
-"""How many versions are asked for at once where there is no single document."""
+"""Concurrent requests to a server without aggregated discovery."""
 
 
 class Discovery:
-    """What one server has."""
+    """The cached discovery information of one server."""
 
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
@@ -51,77 +51,77 @@ class Discovery:
         self._mapper: Mapper | None = None
 
     async def resources(self) -> Sequence[ServedResource]:
-        """Every resource, the preferred versions first."""
+        """Return every resource, those of preferred versions first."""
         async with self._lock:
             if self._resources is None:
-                self._resources = await self._ask()
+                self._resources = await self._fetch()
             return self._resources
 
     async def mapper(self) -> Mapper:
-        """What answers which resource or kind a name means, by what is remembered."""
+        """Return the mapper between kinds and resources, built from the cache."""
         resources = await self.resources()
         if self._mapper is None:
             self._mapper = mapper_for(resources)
         return self._mapper
 
     def invalidate(self) -> None:
-        """Forget everything: the next question asks the server."""
+        """Clear the cache, so that the next call fetches from the server."""
         self._resources = None
         self._mapper = None
 
-    async def find(self, question: Callable[[Mapper], T]) -> T:
-        """The answer to *question*, asked again of newer knowledge when there is none."""
-        known = self._resources is not None
+    async def find(self, lookup: Callable[[Mapper], T]) -> T:
+        """Return the result of *lookup*; if it raises NoMatch, refresh the cache and repeat it."""
+        cached = self._resources is not None
         try:
-            return question(await self.mapper())
+            return lookup(await self.mapper())
         except NoMatch:
-            if not known:
+            if not cached:
                 raise
         self.invalidate()
-        return question(await self.mapper())
+        return lookup(await self.mapper())
 
     async def mapping(self, kind: GroupVersionKind) -> ResourceMapping:
-        """Where a kind is served; NoKindMatch when it is not."""
+        """Return the resource and scope of a kind; raises NoKindMatch if it is not served."""
         versions = (kind.version,) if kind.version else ()
         return await self.find(lambda mapper: mapper.mapping(kind.group_kind, *versions))
 
     async def resource(self, partial: GroupVersionResource) -> ResourceMapping:
-        """The resource that *partial* means, with its kind and scope."""
+        """Complete *partial* to the resource that it matches, with its kind and scope."""
         return await self.find(lambda mapper: resource_mapping(mapper, partial))
 
     async def version(self) -> Mapping[str, Any]:
-        """What the server says of its own version."""
+        """Return the server's version information."""
         return _document((await self._sender.send(_get("/version", JSON))).body, "/version")
 
-    async def _ask(self) -> list[ServedResource]:
-        core, groups = await _together([self._root("/api"), self._root("/apis")])
+    async def _fetch(self) -> list[ServedResource]:
+        core, groups = await _gather([self._fetch_root("/api"), self._fetch_root("/apis")])
         core_headers, core_document = core
         group_headers, group_document = groups
-        found: list[ServedResource] = []
+        resources: list[ServedResource] = []
         if _is_aggregated(core_headers):
-            found += from_aggregated_discovery(core_document)
+            resources += from_aggregated_discovery(core_document)
         else:
-            versions = [f"/api/{name}" for name in _texts(core_document.get("versions"))]
-            found += from_discovery({}, await self._lists(versions))
+            paths = [f"/api/{name}" for name in _strings(core_document.get("versions"))]
+            resources += from_discovery({}, await self._fetch_lists(paths))
         if _is_aggregated(group_headers):
-            return found + from_aggregated_discovery(group_document)
-        lists = await self._lists(_group_versions(group_document))
-        return found + from_discovery(group_document, lists)
+            return resources + from_aggregated_discovery(group_document)
+        lists = await self._fetch_lists(_group_version_paths(group_document))
+        return resources + from_discovery(group_document, lists)
 
-    async def _root(self, path: str) -> tuple[Headers, Mapping[str, Any]]:
-        """A server may have only one of the two roots."""
+    async def _fetch_root(self, path: str) -> tuple[Headers, Mapping[str, Any]]:
+        """Fetch `/api` or `/apis`; a server without it offers no resources there."""
         try:
             reply = await self._sender.send(_get(path, _ACCEPT))
         except NotFound:
             return Headers(), {}
         return reply.headers, _document(reply.body, path)
 
-    async def _lists(self, paths: Sequence[str]) -> list[Mapping[str, Any]]:
-        """The resources of each version; a version whose server is down is left out."""
-        gate = asyncio.Semaphore(CONCURRENCY)
+    async def _fetch_lists(self, paths: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Fetch the APIResourceLists at *paths*; omit versions whose aggregated server is down."""
+        semaphore = asyncio.Semaphore(CONCURRENCY)
 
-        async def one(path: str) -> Mapping[str, Any] | None:
-            async with gate:
+        async def fetch_list(path: str) -> Mapping[str, Any] | None:
+            async with semaphore:
                 try:
                     return _document((await self._sender.send(_get(path, JSON))).body, path)
                 except APIError as error:
@@ -129,23 +129,24 @@ class Discovery:
                         return None
                     raise
 
-        found = await _together([one(path) for path in paths])
-        return [document for document in found if document is not None]
+        documents = await _gather([fetch_list(path) for path in paths])
+        return [document for document in documents if document is not None]
 
 
 def resource_mapping(mapper: Mapper, partial: GroupVersionResource) -> ResourceMapping:
-    """Where the resource is that *partial* means by what *mapper* knows."""
+    """Complete *partial* with *mapper* and return its mapping; raises NoMatch if none matches."""
     resource = mapper.resource_for(partial)
     kind = mapper.kind_for(resource)
-    found = mapper.mappings(kind.group_kind, kind.version)
-    return next((one for one in found if one.resource == resource), found[0])
+    mappings = mapper.mappings(kind.group_kind, kind.version)
+    # Several resources may serve one kind.
+    return next((mapping for mapping in mappings if mapping.resource == resource), mappings[0])
 
 
-async def _together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results of several requests made at once, or the first error."""
+async def _gather(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run *work* concurrently and return the results; raise the first error unwrapped."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one) for one in work]
+            tasks = [group.create_task(coroutine) for coroutine in work]
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
     return [task.result() for task in tasks]
@@ -159,17 +160,17 @@ def _is_aggregated(headers: Headers) -> bool:
     return f"as={AGGREGATED}" in headers.get("content-type").replace(" ", "")
 
 
-def _group_versions(groups: Mapping[str, Any]) -> list[str]:
-    found = []
-    for group in groups.get("groups") or ():
+def _group_version_paths(group_list: Mapping[str, Any]) -> list[str]:
+    paths = []
+    for group in group_list.get("groups") or ():
         for version in (group.get("versions") or ()) if isinstance(group, Mapping) else ():
             name = version.get("groupVersion") if isinstance(version, Mapping) else None
             if isinstance(name, str):
-                found.append(f"/apis/{name}")
-    return found
+                paths.append(f"/apis/{name}")
+    return paths
 
 
-def _texts(value: Any) -> list[str]:
+def _strings(value: Any) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 

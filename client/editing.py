@@ -1,8 +1,8 @@
-"""Read, change, write: with what to do when somebody else wrote in between.
+"""Read-modify-write: implements `edit` and `modify`, with retries after a Conflict.
 
-A `with` block cannot be run again. Its changes are kept as a merge patch, and made to the newest
-state as long as nobody else touched the same fields; where both did, only the caller can know what
-is right, and gets the Conflict.
+`modify` calls its function again with the newest object. The block of `edit` cannot run again, so
+its changes are kept as a merge patch and applied to the newest object, unless another client has
+changed one of the same fields: then only the caller can decide, and the Conflict is raised.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,65 +25,70 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 @dataclass(frozen=True, slots=True)
 class EditTarget(Generic[ObjectT]):
-    """How one object is read and written."""
+    """The functions that read and write one object or subresource."""
 
     read: Callable[[], Awaitable[ObjectT]]
     write: Callable[[ObjectT], Awaitable[ObjectT]]
 
 
 @asynccontextmanager
-async def edit_object(store: EditTarget[ObjectT], clock: Clock) -> AsyncIterator[ObjectT]:
-    """The object to change in a block; it is written at the end if it was changed."""
-    obj = await store.read()
-    before = _document(obj)
+async def edit_object(target: EditTarget[ObjectT], clock: Clock) -> AsyncIterator[ObjectT]:
+    """Yield the object to change in a block, and write it at the end if it was changed.
+
+    Raises Conflict if another client has changed the same field or replaced the object.
+    """
+    obj = await target.read()
+    original = _document(obj)
     yield obj
-    change = merge_patch.create(before, _document(obj))
-    if not change:
+    patch = merge_patch.create(original, _document(obj))
+    if not patch:
         return
     try:
-        _become(obj, await store.write(obj))
+        _overwrite(obj, await target.write(obj))
         return
-    except Conflict as conflict:
-        refused = conflict
+    except Conflict as error:
+        conflict = error
 
-    async def again() -> ObjectT:
-        newest = await store.read()
-        now = _document(newest)
-        if newest.metadata.uid != obj.metadata.uid or _overlap(
-            change, merge_patch.create(before, now)
-        ):
-            raise _Lost from refused
-        rebased = _model(type(newest), merge_patch.apply(now, change))
+    async def write_rebased() -> ObjectT:
+        newest = await target.read()
+        newest_document = _document(newest)
+        other_patch = merge_patch.create(original, newest_document)
+        if newest.metadata.uid != obj.metadata.uid or _overlap(patch, other_patch):
+            raise _CannotRebase from conflict
+        rebased = _model(type(newest), merge_patch.apply(newest_document, patch))
         rebased.metadata.resource_version = newest.metadata.resource_version
-        return await store.write(rebased)
+        return await target.write(rebased)
 
     try:
-        _become(obj, await retry_on_conflict(again, clock=clock))
-    except _Lost:
-        raise refused from None
+        _overwrite(obj, await retry_on_conflict(write_rebased, clock=clock))
+    except _CannotRebase:
+        raise conflict from None
 
 
 async def modify_object(
-    store: EditTarget[ObjectT], change: Callable[[ObjectT], None], clock: Clock
+    target: EditTarget[ObjectT], change: Callable[[ObjectT], None], clock: Clock
 ) -> ObjectT:
-    """The object after *change* was made to its newest state and written."""
+    """Apply *change* to the newest object, write it if it differs, and return it.
+
+    *change* may be called several times. Raises Conflict if every attempt ends in one.
+    """
 
     async def attempt() -> ObjectT:
-        obj = await store.read()
-        before = obj.deep_copy()
+        obj = await target.read()
+        original = obj.deep_copy()
         change(obj)
-        return obj if obj == before else await store.write(obj)
+        return obj if obj == original else await target.write(obj)
 
     return await retry_on_conflict(attempt, clock=clock)
 
 
-class _Lost(Exception):
-    """The changes cannot be made to the newest state."""
+class _CannotRebase(Exception):
+    """The changes of a block cannot be applied to the newest object."""
 
 
 def _document(obj: Object) -> Any:
     document = orjson.loads(dump_json(obj))
-    # These the server changes with every write; they are nobody's change.
+    # The server changes these fields with every write, so they cannot conflict.
     for name in ("resourceVersion", "managedFields", "generation"):
         document.get("metadata", {}).pop(name, None)
     return document
@@ -93,14 +98,17 @@ def _model(cls: type[ObjectT], document: Any) -> ObjectT:
     return decode_json(cls, orjson.dumps(document), find_unknown=False).object
 
 
-def _become(obj: ObjectT, written: ObjectT) -> None:
-    """Let the caller's object be what was stored."""
+def _overwrite(obj: ObjectT, written: ObjectT) -> None:
+    """Update the caller's object in place to the stored one."""
     obj.__dict__.update(written.__dict__)
     object.__setattr__(obj, "__pydantic_extra__", written.__pydantic_extra__)
 
 
 def _overlap(ours: Any, theirs: Any) -> bool:
-    """Whether two merge patches touch one field; equal values may be two steps of a counter."""
+    """Return whether two merge patches change the same field.
+
+    Equal values overlap too: both may have incremented the same counter.
+    """
     if not isinstance(ours, dict) or not isinstance(theirs, dict):
         return True
     return any(_overlap(ours[key], theirs[key]) for key in ours.keys() & theirs.keys())

@@ -1,23 +1,22 @@
-"""What goes wrong on this side of the wire.
+"""Errors of the client itself: configuration, credentials, and waiting for objects.
 
-What a server answers is an `apimachinery.errors.APIError`; what a transport meets on the way is a
-`client.transport.transport.TransportError`. Here is the rest: configuration, and objects that went
-away.
+Errors reported by a server are `apimachinery.errors.APIError`s, and those of a connection are
+`client.transport.transport.TransportError`s.
 """
 
 from apimachinery.meta.types import Object
 
 
 class ConfigError(ValueError):
-    """A configuration that leads to no server, or to one nobody could log in to."""
+    """The configuration is missing, incomplete or contradictory."""
 
 
 class CredentialError(Exception):
-    """Credentials could not be had: a plugin failed, a token file is empty."""
+    """Credentials could not be obtained: an exec plugin failed, a token file is empty."""
 
 
 class Deleted(Exception):
-    """The object that was waited for has been deleted; *object* is its last state."""
+    """The object was deleted while a caller waited for it; *object* is its last state."""
 
     def __init__(self, message: str, last: Object) -> None:
         super().__init__(message)
@@ -25,7 +24,7 @@ class Deleted(Exception):
 
 
 class WaitTimeout(TimeoutError):
-    """What was waited for did not come in time; *object* is what there was instead, if anything."""
+    """A wait timed out; *object* is the last state of the object, or None if it did not exist."""
 
     def __init__(self, message: str, last: Object | None) -> None:
         super().__init__(message)

@@ -1,7 +1,7 @@
-"""ResourceClient: what can be done with the objects of one class; the interface to depend on.
+"""ResourceClient: the interface to the objects of one class, on which programs should depend.
 
-`AsyncClient.of` gives one; a test may give another. The keyword arguments that several verbs share
-are written down once, as TypedDicts, for this interface and for its synchronous twin.
+`AsyncClient.of` returns an implementation; a test may substitute its own. Keyword arguments that
+several methods share are defined once, as TypedDicts, which the synchronous client uses too.
 """
 
 from abc import ABC, abstractmethod
@@ -26,55 +26,55 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)
 
 Labels: TypeAlias = str | Mapping[str, str] | label_selectors.Selector | LabelSelector
-"""Which labels: the text of a selector, labels that must all be equal, or a selector."""
+"""A label selector: as text, as labels that must all be equal, or as an object."""
 Fields: TypeAlias = str | Mapping[str, str] | field_selectors.FieldSelector
 Patch: TypeAlias = Document | Sequence[Document] | bytes
-"""A merge patch, the operations of a JSON patch, or either as bytes."""
+"""A merge patch, the operations of a JSON patch, or an encoded patch of any type."""
 
 
 class WriteOptions(TypedDict, total=False):
-    """How something is written."""
+    """The options of every write."""
 
     dry_run: bool
-    """Go through every step and store nothing."""
+    """Process the request completely, but do not store the result."""
     field_manager: str
-    """The name under which the changed fields are owned."""
+    """The manager that owns the changed fields."""
     field_validation: Literal["Strict", "Warn", "Ignore"]
-    """What happens to unknown and duplicate fields."""
+    """How the server treats unknown and duplicate fields."""
 
 
 class DeleteArguments(TypedDict, total=False):
-    """How something is deleted."""
+    """The options of a delete."""
 
     dry_run: bool
     grace_period: int
-    """Seconds the object has to end."""
+    """Seconds for graceful termination."""
     propagation: Literal["Foreground", "Background", "Orphan"]
-    """What becomes of the objects it owns."""
+    """How garbage collection treats the dependents of the object."""
     uid: str
-    """Delete it only if it is still this one."""
+    """Precondition: delete the object only if it has this uid."""
     resource_version: str
-    """Delete it only if it is still in this state."""
+    """Precondition: delete the object only if it has this resourceVersion."""
 
 
 class SelectionArguments(TypedDict, total=False):
-    """Which objects of a collection."""
+    """The selectors of a list or watch."""
 
     labels: Labels
     fields: Fields
 
 
 class ReadOptions(SelectionArguments, total=False):
-    """Which objects, in which state."""
+    """The options of a list."""
 
     resource_version: str
     resource_version_match: Literal["Exact", "NotOlderThan"]
     timeout_seconds: int
-    """How long the server may work on it."""
+    """Seconds after which the server aborts the request."""
 
 
 class SubresourceClient(ABC, Generic[ObjectT]):
-    """A part or an action of objects that has a path of its own."""
+    """Reads and writes one subresource, such as status or scale; see `ResourceClient`."""
 
     @abstractmethod
     async def get(self, name: str) -> ObjectT: ...
@@ -83,20 +83,20 @@ class SubresourceClient(ABC, Generic[ObjectT]):
     async def create(
         self, name: str, body: ObjectT | Document, **options: Unpack[WriteOptions]
     ) -> ObjectT:
-        """Ask for what the subresource does: an eviction, a token."""
+        """POST *body* to the subresource, for example to evict a pod or to request a token."""
 
     @abstractmethod
     async def update(
         self, obj: ObjectT | Document, *, name: str = "", **options: Unpack[WriteOptions]
     ) -> ObjectT:
-        """Replace it; a Conflict when it has changed since it was read."""
+        """Replace the subresource; raises Conflict if the object has changed since it was read."""
 
     @abstractmethod
     async def patch(
         self,
         name: str,
         patch: Patch,
-        type: PatchType | None = None,  # noqa: A002 - what it is called everywhere
+        type: PatchType | None = None,  # noqa: A002 - the name that kubectl and client-go use
         **options: Unpack[WriteOptions],
     ) -> ObjectT: ...
 
@@ -122,16 +122,16 @@ class SubresourceClient(ABC, Generic[ObjectT]):
 
 
 class Watch(ABC, AsyncIterator[ObjectEvent[ObjectT]]):
-    """Changes as they happen; `async with` or `stop` lets go of the connection."""
+    """An iterator over the changes of objects; `async with` or `stop` closes its connection."""
 
     @property
     @abstractmethod
     def resource_version(self) -> str:
-        """How far this watch has come: where another could go on."""
+        """The resourceVersion of the last event, from which another watch can resume."""
 
     @abstractmethod
     def stop(self) -> None:
-        """End the watch, also under somebody who waits for its next event; may be repeated."""
+        """End the watch, even while a caller waits for its next event; idempotent."""
 
     async def aclose(self) -> None:
         self.stop()
@@ -144,28 +144,29 @@ class Watch(ABC, AsyncIterator[ObjectEvent[ObjectT]]):
 
 
 class ResourceClient(ABC, Generic[ObjectT]):
-    """The objects of one class, in one namespace or in all."""
+    """Reads and writes the objects of one class, in one namespace or in all."""
 
     # Reading
 
     @abstractmethod
     async def get(self, name: str, *, resource_version: str = "") -> ObjectT:
-        """One object; NotFound when there is none of this name."""
+        """Return one object; raises NotFound if it does not exist."""
 
     @abstractmethod
     def list(
         self, *, page_size: int = 500, inconsistent: bool = False, **options: Unpack[ReadOptions]
     ) -> Listing[ObjectT]:
-        """The objects, to iterate over; pages are fetched as they are needed.
+        """Return an iterator over the objects, which fetches pages as they are needed.
 
-        `all` wants every page, and asks for the next one while it decodes the last.
+        Its method `all` fetches every page, and requests the next one while it decodes the last.
+        With *inconsistent*, pagination continues with the newest state after its snapshot expired.
         """
 
     @abstractmethod
     async def page(
         self, *, limit: int = 500, continue_: str = "", **options: Unpack[ReadOptions]
     ) -> Page[ObjectT]:
-        """One page of the objects."""
+        """Return one page of objects."""
 
     @abstractmethod
     async def table(
@@ -175,34 +176,37 @@ class ResourceClient(ABC, Generic[ObjectT]):
         include_object: Literal["None", "Metadata", "Object"] = "Metadata",
         **options: Unpack[ReadOptions],
     ) -> Table:
-        """The objects, or one of them, as the rows that `kubectl get` prints."""
+        """Return all objects, or the named one, as the table that `kubectl get` prints."""
 
     @abstractmethod
     def watch(
         self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[SelectionArguments]
     ) -> Watch[ObjectT]:
-        """Changes after the resourceVersion *since*; without one, what exists comes first as added.
+        """Watch the changes after the resourceVersion *since*.
 
-        It goes on over as many connections as it takes. Expired is raised when the server has
-        forgotten what happened since.
+        Without *since*, the watch starts with an ADDED event for each existing object. It
+        reconnects by itself. Raises Expired if the server no longer has the events to resume from.
         """
 
     @abstractmethod
     def list_watch(self, **selection: Unpack[SelectionArguments]) -> ListWatch[ObjectT]:
-        """The two functions that a cache of the collection is built on."""
+        """Return the list and watch functions for a reflector or informer."""
 
     @abstractmethod
     async def wait(
         self, name: str, predicate: Callable[[ObjectT], bool], *, timeout: float = 60
     ) -> ObjectT:
-        """The object as soon as *predicate* is true of it; it need not exist yet.
+        """Wait until *predicate* is true for the object, which need not exist yet; return it.
 
-        Raises WaitTimeout after *timeout* seconds, and Deleted when the object goes away.
+        Raises WaitTimeout after *timeout* seconds, and Deleted if the object is deleted.
         """
 
     @abstractmethod
     async def wait_deleted(self, name: str, *, uid: str = "", timeout: float = 60) -> None:
-        """Return when no object of this name (or with this uid) exists."""
+        """Wait until no object with this name (and *uid*, if given) exists.
+
+        Raises WaitTimeout after *timeout* seconds.
+        """
 
     # Writing
 
@@ -211,49 +215,56 @@ class ResourceClient(ABC, Generic[ObjectT]):
 
     @abstractmethod
     async def update(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
-        """Replace an object; a Conflict when it has changed since it was read."""
+        """Replace an object; raises Conflict if it has changed since it was read."""
 
     @abstractmethod
     async def patch(
         self,
         name: str,
         patch: Patch,
-        type: PatchType | None = None,  # noqa: A002 - what it is called everywhere
+        type: PatchType | None = None,  # noqa: A002 - the name that kubectl and client-go use
         **options: Unpack[WriteOptions],
     ) -> ObjectT:
-        """Change part of an object: by a merge patch, or by the operations of a JSON patch."""
+        """Patch an object; without *type*, a mapping or bytes is a merge patch, else JSON patch."""
 
     @abstractmethod
     async def apply(
         self, obj: ObjectT | Document, *, force: bool = False, **options: Unpack[WriteOptions]
     ) -> ObjectT:
-        """Say what one wants of an object and own it; with *force*, also what others own."""
+        """Apply *obj* with server-side apply; *force* takes over fields of other managers.
+
+        Raises InvalidRequest without a `field_manager`, and Conflict if another manager owns a
+        field and *force* is false.
+        """
 
     @abstractmethod
     async def delete(self, name: str, **options: Unpack[DeleteArguments]) -> ObjectT | Status:
-        """Delete an object; returned is its last state while it lives on, or a Status."""
+        """Delete an object.
+
+        Returns the object if finalizers or a grace period delay its deletion, otherwise a Status.
+        """
 
     @abstractmethod
     async def delete_collection(
         self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
     ) -> Page[ObjectT]:
-        """Delete the selected objects, or all; returned are those deleted."""
+        """Delete the selected objects, or all of them; return the deleted objects."""
 
     @abstractmethod
     def edit(
         self, name: str, **options: Unpack[WriteOptions]
     ) -> AbstractAsyncContextManager[ObjectT]:
-        """Get an object, change it in the block, and update it at its end.
+        """Get an object, change it in an `async with` block, and update it at the end.
 
-        If somebody else changed it meanwhile, the changes of the block are made to the newest
-        state, unless both changed the same field: that is a Conflict.
+        If another client has changed the object meanwhile, the changes of the block are applied to
+        the newest state. Raises Conflict if both changed the same field.
         """
 
     @abstractmethod
     async def modify(
         self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
     ) -> ObjectT:
-        """Get an object, let *change* change it, and update it; all again on a Conflict."""
+        """Get an object, call *change* on it, and update it; repeat all of it after a Conflict."""
 
     # Other views of the same objects
 
@@ -273,25 +284,25 @@ class ResourceClient(ABC, Generic[ObjectT]):
 
     @abstractmethod
     def subresource(self, name: str, cls: Any = Unstructured) -> Any:
-        """Any subresource, read and written as *cls*."""
+        """Return a client for any subresource, which is decoded as *cls*."""
 
     @property
     @abstractmethod
     def metadata(self) -> "ResourceClient[PartialObjectMetadata]":
-        """The same objects of which only the metadata is read."""
+        """A client for the same objects that reads only their metadata."""
 
     @abstractmethod
     def in_namespace(self, namespace: str) -> "ResourceClient[ObjectT]":
-        """The same objects of another namespace, or of all (`ALL_NAMESPACES`)."""
+        """Return a client for another namespace, or for all (`ALL_NAMESPACES`)."""
 
     @abstractmethod
     def with_options(self, **options: Unpack[WriteOptions]) -> "ResourceClient[ObjectT]":
-        """The same objects, written with these options unless a call says otherwise."""
+        """Return a client with these defaults for the options of its writes."""
 
     def dry_run(self) -> "ResourceClient[ObjectT]":
-        """The same objects, of which nothing that is written is stored."""
+        """Return a client whose writes are dry runs."""
         return self.with_options(dry_run=True)
 
     def as_manager(self, field_manager: str) -> "ResourceClient[ObjectT]":
-        """The same objects, whose fields are written as this manager's."""
+        """Return a client that writes as *field_manager*."""
         return self.with_options(field_manager=field_manager)

@@ -1,4 +1,7 @@
-"""The arguments of a client's verbs as the options of the wire."""
+"""Request options: convert the arguments of a client's methods to ListOptions, DeleteOptions etc.
+
+The options of a write become query parameters, those of a delete become its body.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Unpack
@@ -22,7 +25,7 @@ from client.transport.request import InvalidRequest, Pairs, query_parameters
 def list_options(
     *, limit: int = 0, continue_: str = "", **options: Unpack[ReadOptions]
 ) -> ListOptions:
-    """The options of a list."""
+    """Build the ListOptions of a list or watch."""
     return ListOptions(
         label_selector=format_label_selector(options.get("labels", "")),
         field_selector=format_field_selector(options.get("fields", "")),
@@ -35,7 +38,10 @@ def list_options(
 
 
 def format_label_selector(selector: Labels) -> str:
-    """A label selector as text; what cannot be one raises InvalidSelector."""
+    """Format a label selector as text.
+
+    Raises InvalidSelector if it is malformed, and InvalidRequest if it matches nothing.
+    """
     if isinstance(selector, str):
         return selector
     if isinstance(selector, LabelSelector):
@@ -43,50 +49,50 @@ def format_label_selector(selector: Labels) -> str:
     elif isinstance(selector, Mapping):
         selector = labels.from_set(selector)
     if not selector.selectable:
-        raise InvalidRequest("a selector of nothing cannot be sent: there is nothing to ask for")
+        raise InvalidRequest("the label selector matches nothing and has no text form")
     return str(selector)
 
 
 def format_field_selector(selector: Fields) -> str:
-    """A field selector as text."""
+    """Format a field selector as text."""
     if isinstance(selector, str):
         return selector
     return str(fields.from_set(selector) if isinstance(selector, Mapping) else selector)
 
 
 def create_query(options: WriteOptions) -> Pairs:
-    return query_parameters(CreateOptions(**_write(options))) if options else ()
+    return query_parameters(CreateOptions(**_write_options(options))) if options else ()
 
 
 def update_query(options: WriteOptions) -> Pairs:
-    return query_parameters(UpdateOptions(**_write(options))) if options else ()
+    return query_parameters(UpdateOptions(**_write_options(options))) if options else ()
 
 
 def patch_query(options: WriteOptions, *, force: bool | None = None) -> Pairs:
     if not options and force is None:
         return ()
-    return query_parameters(PatchOptions(**_write(options), force=force))
+    return query_parameters(PatchOptions(**_write_options(options), force=force))
 
 
 def delete_body(options: DeleteArguments) -> bytes:
-    """The options of a delete go into its body, and nothing goes when there are none."""
+    """Encode the DeleteOptions, which are sent as the body; return no body without options."""
     if not options:
         return b""
-    conditions = Preconditions(
+    preconditions = Preconditions(
         uid=options.get("uid") or None, resource_version=options.get("resource_version") or None
     )
-    named = conditions.uid is not None or conditions.resource_version is not None
+    conditional = preconditions.uid is not None or preconditions.resource_version is not None
     return dump_json(
         DeleteOptions(
             grace_period_seconds=options.get("grace_period"),
             propagation_policy=options.get("propagation"),
-            preconditions=conditions if named else None,
+            preconditions=preconditions if conditional else None,
             dry_run=[DRY_RUN_ALL] if options.get("dry_run") else [],
         )
     )
 
 
-def _write(options: WriteOptions) -> dict[str, Any]:
+def _write_options(options: WriteOptions) -> dict[str, Any]:
     return {
         "dry_run": [DRY_RUN_ALL] if options.get("dry_run") else [],
         "field_manager": options.get("field_manager", ""),

@@ -1,4 +1,7 @@
-"""Objects and lists as bytes, for one class; what a client sends may also be a plain dict."""
+"""ObjectCodec: decode and encode the objects and lists of one class, as JSON.
+
+A client may send plain dicts in place of objects; the functions for these are here too.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -23,125 +26,135 @@ from client.transport.request import InvalidRequest
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 Document: TypeAlias = Mapping[str, Any]
-"""An object as JSON has it: camelCase, and kind and apiVersion may be left out."""
+"""An object in its JSON form, with camelCase keys; kind and apiVersion are optional."""
 
 
 class ObjectCodec(Generic[ObjectT]):
-    """Reads and writes the objects of one class."""
+    """Decodes and encodes the objects of one class."""
 
     def __init__(self, cls: type[ObjectT]) -> None:
         self.cls = cls
 
     def decode(self, data: bytes) -> ObjectT:
-        """One object, or DecodeError."""
+        """Decode one object; raises DecodeError."""
         if self.cls is Unstructured:
             return cast(ObjectT, _decode_unstructured(data))
         return bulk_decode_json(self.cls, data)
 
     def decode_bookmark(self, data: bytes) -> ObjectT:
-        """The object of a bookmark: metadata and nothing else, required fields or not."""
+        """Decode the object of a bookmark, which has only metadata and lacks required fields."""
         if self.cls is Unstructured:
             return self.decode(data)
-        found = decode_json(PartialObjectMetadata, data, find_unknown=False).object
+        partial = decode_json(PartialObjectMetadata, data, find_unknown=False).object
         return self.cls.model_construct(
-            kind=found.kind, api_version=found.api_version, metadata=found.metadata
+            kind=partial.kind, api_version=partial.api_version, metadata=partial.metadata
         )
 
     def decode_or_status(self, data: bytes) -> ObjectT | Status:
-        """What a delete is answered with: the object, or a Status that it is gone."""
-        said = decode_json(TypeMeta, data, find_unknown=False).object
-        if (said.kind, said.api_version) == ("Status", "v1"):
+        """Decode the response to a delete: the object, or a Status once it is deleted."""
+        type_meta = decode_json(TypeMeta, data, find_unknown=False).object
+        if (type_meta.kind, type_meta.api_version) == ("Status", "v1"):
             return decode_json(Status, data, find_unknown=False).object
         return self.decode(data)
 
     def decode_list(self, data: bytes, kind: GroupVersionKind | None = None) -> Page[ObjectT]:
-        """A page of objects; items that do not repeat their kind are given *kind*."""
+        """Decode a list as a page; set *kind* on items without kind, as servers send them."""
         with GC_PAUSER.paused(len(data)):
-            found, items = self._list(data)
+            object_list, items = self._decode_items(data)
             if kind is not None:
                 for item in items:
                     if not item.kind:
                         item.__dict__.update(kind=kind.kind, api_version=kind.api_version)
-        meta = found.metadata
+        meta = object_list.metadata
         return Page(items, meta.resource_version, meta.continue_, meta.remaining_item_count)
 
-    def _list(self, data: bytes) -> tuple["ObjectList[Any] | UnstructuredList", list[ObjectT]]:
+    def _decode_items(
+        self, data: bytes
+    ) -> tuple["ObjectList[Any] | UnstructuredList", list[ObjectT]]:
         if self.cls is Unstructured:
-            untyped = _decode_unstructured_list(data)
-            return untyped, cast(list[ObjectT], untyped.items)
-        found = bulk_decode_json(list_class(self.cls), data)
-        return found, cast(list[ObjectT], found.items)
+            unstructured_list = _decode_unstructured_list(data)
+            return unstructured_list, cast(list[ObjectT], unstructured_list.items)
+        object_list = bulk_decode_json(list_class(self.cls), data)
+        return object_list, cast(list[ObjectT], object_list.items)
 
     def encode(self, obj: ObjectT | Document, kind: GroupVersionKind | None) -> bytes:
-        """*obj* with its kind and apiVersion."""
+        """Encode *obj*, with the kind and apiVersion of *kind* if that is given.
+
+        Raises InvalidRequest if a document contains values that JSON cannot represent.
+        """
         if isinstance(obj, Model):
             return dump_json(_with_kind(obj, kind))
         if kind is None:
             return encode_document(obj)
-        named = {
+        type_meta = {
             "kind": obj.get("kind") or kind.kind,
             "apiVersion": obj.get("apiVersion") or kind.api_version,
         }
-        return encode_document({**obj, **named})
+        return encode_document({**obj, **type_meta})
 
 
 def _decode_unstructured(data: bytes) -> Unstructured:
-    """One object of any kind: only its metadata is looked at, the rest stays as it was parsed."""
+    """Decode one object of any kind; only its metadata is validated."""
     try:
-        return _unstructured(orjson.loads(data))
-    except _ODD:
+        return _unstructured_from(orjson.loads(data))
+    except _FAST_PATH_ERRORS:
         return decode_json(Unstructured, data, find_unknown=False).object
 
 
 def _decode_unstructured_list(data: bytes) -> UnstructuredList:
-    """A list of objects of any kind."""
     try:
         document = orjson.loads(data)
-        listed = document.pop("items")
-        if type(listed) is not list:
+        documents = document.pop("items")
+        if type(documents) is not list:
             raise TypeError
-        items = [_unstructured(item) for item in listed]
-        found = UnstructuredList.model_validate(document, by_alias=True, by_name=False)
-    except _ODD:
+        items = [_unstructured_from(item) for item in documents]
+        unstructured_list = UnstructuredList.model_validate(document, by_alias=True, by_name=False)
+    except _FAST_PATH_ERRORS:
         return decode_json(UnstructuredList, data, find_unknown=False).object
-    found.items = items
-    return found
+    unstructured_list.items = items
+    return unstructured_list
 
 
 def peek_continue_token(data: bytes) -> str:
-    """The token for the page after this one, if it stands before the items, as servers write it."""
-    head, found, _ = data[:_HEAD].partition(b'"items":')
-    if not found:
+    """Return the continue token of an encoded list without decoding its items.
+
+    Returns an empty string unless the metadata precedes the items, as servers write it.
+    """
+    head, separator, _ = data[:_LIST_HEAD_BYTES].partition(b'"items":')
+    if not separator:
         return ""
     try:
         token = orjson.loads(head + b'"items":[]}')["metadata"]["continue"]
-    except _ODD:
+    except _FAST_PATH_ERRORS:
         return ""
     return token if isinstance(token, str) else ""
 
 
-_HEAD: Final = 8 * 1024
-"""Bytes in which all that a list has before its items should be."""
-_ODD: Final = (ValueError, TypeError, AttributeError, KeyError)
-"""What a document that is not quite as expected runs into; the slow decoder says what it is."""
+_LIST_HEAD_BYTES: Final = 8 * 1024
+"""Bytes of a list in which the metadata before its items should fit."""
+_FAST_PATH_ERRORS: Final = (ValueError, TypeError, AttributeError, KeyError)
+"""Errors of the fast decoder for an unexpected document; the slow one then reports the reason."""
 
 
-def _unstructured(document: dict[str, Any]) -> Unstructured:
+def _unstructured_from(document: dict[str, Any]) -> Unstructured:
     kind, api_version = document.pop("kind", ""), document.pop("apiVersion", "")
     if type(kind) is not str or type(api_version) is not str:
         raise TypeError
     metadata = bulk_decode_document(ObjectMeta, document.pop("metadata", {}))
-    made = new_model(Unstructured, {"kind": kind, "api_version": api_version, "metadata": metadata})
-    object.__setattr__(made, "__pydantic_extra__", document)
-    return made
+    obj = new_model(Unstructured, {"kind": kind, "api_version": api_version, "metadata": metadata})
+    object.__setattr__(obj, "__pydantic_extra__", document)
+    return obj
 
 
 def encode_document(document: Document | Sequence[Any]) -> bytes:
-    """JSON of a document, which may hold models and times among its values."""
+    """Encode a document, whose values may include models and times, as JSON.
+
+    Raises InvalidRequest if a value cannot be represented in JSON.
+    """
     try:
-        return orjson.dumps(document, default=_default, option=orjson.OPT_PASSTHROUGH_DATETIME)
+        return orjson.dumps(document, default=_encode_value, option=orjson.OPT_PASSTHROUGH_DATETIME)
     except (TypeError, ValueError) as error:
-        raise InvalidRequest(f"the object cannot be written as JSON: {error}") from None
+        raise InvalidRequest(f"the object cannot be encoded as JSON: {error}") from None
 
 
 def name_of(obj: Object | Document) -> str:
@@ -153,13 +166,13 @@ def namespace_of(obj: Object | Document) -> str:
 
 
 def without_managed_fields(obj: ObjectT | Document) -> ObjectT | Document:
-    """*obj* as it may be applied: who owns what is the server's to say."""
+    """Return *obj* without managedFields, which servers reject in an apply request."""
     if isinstance(obj, Object):
         if not obj.metadata.managed_fields:
             return obj
-        copied = obj.deep_copy()
-        copied.metadata.managed_fields = []
-        return copied
+        copy = obj.deep_copy()
+        copy.metadata.managed_fields = []
+        return copy
     metadata = obj.get("metadata")
     if not isinstance(metadata, Mapping) or "managedFields" not in metadata:
         return obj
@@ -181,18 +194,18 @@ def _metadata(obj: Object | Document) -> Mapping[str, Any]:
 def _with_kind(obj: ObjectT, kind: GroupVersionKind | None) -> ObjectT:
     if kind is None or (obj.kind == kind.kind and obj.api_version == kind.api_version):
         return obj
-    made = new_model(
+    copy = new_model(
         type(obj), {**obj.__dict__, "kind": kind.kind, "api_version": kind.api_version}
     )
-    object.__setattr__(made, "__pydantic_extra__", obj.__pydantic_extra__)
-    return made
+    object.__setattr__(copy, "__pydantic_extra__", obj.__pydantic_extra__)
+    return copy
 
 
-def _default(value: Any) -> Any:
+def _encode_value(value: Any) -> Any:
     if isinstance(value, Model):
         return orjson.Fragment(dump_json(value))
     if isinstance(value, datetime):
         return format_time(value)
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"{type(value).__qualname__} is no JSON value")
+    raise TypeError(f"{type(value).__qualname__} is not a JSON value")

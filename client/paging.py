@@ -1,7 +1,7 @@
-"""Lists in pages: a page as a value, and an iterator that asks for the next one by itself.
+"""Pagination: a page of a list as a value, and an iterator that fetches page after page.
 
-Who wants everything gets it sooner if the server makes the next page while this side decodes the
-last one, so `UndecodedPage` is a page of which only the token is known yet.
+Fetching all pages is faster if the server prepares the next page while the client decodes the
+last one. `UndecodedPage` makes this possible: its continue token is available before decoding.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ PAGE_SIZE: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Some objects of a collection, all in the state of one resourceVersion."""
+    """Some objects of a collection, as they were at one resourceVersion."""
 
     items: list[T] = field(default_factory=list)
     resource_version: str = ""
     continue_: str = ""
-    """The token for the next page; empty on the last."""
+    """The continue token for the next page; empty on the last page."""
     remaining_item_count: int | None = None
 
     def __iter__(self) -> Iterator[T]:
@@ -37,22 +37,22 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class UndecodedPage(Generic[T]):
-    """A page as it came from the server; decoding is what takes long."""
+    """A page as received from the server; decoding it is the slow part."""
 
     decode: Callable[[], Page[T]]
     continue_: str = ""
-    """The token for the next page, if it could be told without decoding."""
+    """The continue token for the next page; empty if it requires decoding."""
 
 
-Receive: TypeAlias = Callable[[ListOptions], Coroutine[Any, Any, UndecodedPage[T]]]
+FetchUndecoded: TypeAlias = Callable[[ListOptions], Coroutine[Any, Any, UndecodedPage[T]]]
 
 
 class Listing(Generic[T]):
-    """The objects of a collection, fetched page by page while one iterates.
+    """The objects of a collection, fetched page by page during iteration.
 
-    All pages show one state of the collection. A server forgets it after some minutes, and the
-    next page then raises Expired; with *inconsistent* the rest comes in the newest state instead.
-    `all` starts again with one large page in that case.
+    All pages belong to one snapshot of the collection. Servers discard it after some minutes, and
+    the next page then raises Expired. With *inconsistent* the remaining pages come from the newest
+    state instead. `all` falls back to a single unpaginated list in that case.
     """
 
     def __init__(
@@ -61,19 +61,19 @@ class Listing(Generic[T]):
         options: ListOptions,
         *,
         inconsistent: bool = False,
-        receive: Receive[T] | None = None,
+        fetch_undecoded: FetchUndecoded[T] | None = None,
     ) -> None:
-        """*receive* does the first half of *fetch*, for those who want everything."""
+        """Create a listing; *fetch_undecoded*, if given, lets `all` prefetch pages."""
         self._fetch = fetch
         self._options = options
         self._inconsistent = inconsistent
-        self._receive = receive
+        self._fetch_undecoded = fetch_undecoded
 
     def __aiter__(self) -> AsyncIterator[T]:
         return self._items()
 
     async def pages(self) -> AsyncIterator[Page[T]]:
-        """Page after page, at least one."""
+        """Yield the pages, at least one; raises Expired if the snapshot expires."""
         options = self._options
         while True:
             try:
@@ -81,57 +81,57 @@ class Listing(Generic[T]):
             except (Expired, Gone) as error:
                 if not (options.continue_ and self._inconsistent and error.continue_token):
                     raise
-                options = self._continued(error.continue_token)
+                options = self._next_options(error.continue_token)
                 continue
             yield page
             if not page.continue_:
                 return
-            options = self._continued(page.continue_)
+            options = self._next_options(page.continue_)
 
     async def all(self) -> Page[T]:
-        """Everything, in one state."""
+        """Return all objects as one page, in one consistent state unless *inconsistent*."""
         pages: list[Page[T]] = []
         try:
-            if self._receive is None or self._inconsistent:
+            if self._fetch_undecoded is None or self._inconsistent:
                 async for page in self.pages():
                     pages.append(page)
             else:
-                await self._collect_ahead(self._receive, pages)
+                await self._prefetch_pages(self._fetch_undecoded, pages)
         except Expired:
-            if not pages:  # the first page: there is no state to ask for again
+            if not pages:  # the requested resourceVersion has expired, not a continue token
                 raise
             return await self._fetch(self._options.model_copy(update={"limit": 0}))
         return Page([item for page in pages for item in page.items], pages[0].resource_version)
 
-    async def _collect_ahead(self, receive: Receive[T], pages: list[Page[T]]) -> None:
-        """Page after page, each asked for before the one before it is decoded."""
-        received = await receive(self._options)
+    async def _prefetch_pages(self, fetch: FetchUndecoded[T], pages: list[Page[T]]) -> None:
+        """Append every page to *pages*; request each before the previous one is decoded."""
+        undecoded = await fetch(self._options)
         while True:
-            if received.continue_:
-                async with _begun(receive(self._continued(received.continue_))) as following:
-                    pages.append(received.decode())
-                    received = await following
+            if undecoded.continue_:
+                async with _started(fetch(self._next_options(undecoded.continue_))) as next_page:
+                    pages.append(undecoded.decode())
+                    undecoded = await next_page
                 continue
-            pages.append(received.decode())
+            pages.append(undecoded.decode())
             if not pages[-1].continue_:
                 return
-            received = await receive(self._continued(pages[-1].continue_))
+            undecoded = await fetch(self._next_options(pages[-1].continue_))
 
     async def _items(self) -> AsyncIterator[T]:
         async for page in self.pages():
             for item in page.items:
                 yield item
 
-    def _continued(self, token: str) -> ListOptions:
-        # The token says which state is meant; servers refuse to be told twice.
+    def _next_options(self, token: str) -> ListOptions:
+        # The token includes the resourceVersion; servers reject a request with both.
         return self._options.model_copy(
             update={"continue_": token, "resource_version": "", "resource_version_match": ""}
         )
 
 
 @asynccontextmanager
-async def _begun(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
-    """Let *work* begin, so that its request is on the way; it does not outlive the block."""
+async def _started(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+    """Start *work*, so that its request is sent before the block; cancel it after the block."""
     task = asyncio.create_task(work)
     try:
         await asyncio.sleep(0)
@@ -140,4 +140,4 @@ async def _begun(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]
         task.cancel()
         await asyncio.wait([task])
         if not task.cancelled():
-            task.exception()  # looked at, or asyncio would complain of one that nobody waited for
+            task.exception()  # retrieved, because asyncio logs exceptions that never are

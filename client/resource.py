@@ -1,7 +1,6 @@
-"""The client of one resource: verbs put into requests, answers put into objects of one class."""
+"""RESTResourceClient: sends the verbs of one resource as requests and decodes the responses."""
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any, Literal, TypeVar, Unpack, overload
 
@@ -12,10 +11,8 @@ from apimachinery.meta.types import Object, PartialObjectMetadata
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import decode_json
 from apimachinery.scale import Scale
-from client.editing import edit_object, modify_object
 from client.interface import (
     DeleteArguments,
-    Patch,
     ReadOptions,
     ResourceClient,
     SelectionArguments,
@@ -26,11 +23,10 @@ from client.list_options import create_query, delete_body, list_options
 from client.object_codec import Document, peek_continue_token
 from client.paging import PAGE_SIZE, Listing, Page, UndecodedPage
 from client.rest_client import RESTClient
-from client.subresource import RESTSubresourceClient, Verbs
+from client.subresource import RESTSubresourceClient, SharedVerbs
 from client.transport.request import (
     ALL_NAMESPACES,
     InvalidRequest,
-    PatchType,
     accept_header,
     path_segment,
     query_parameters,
@@ -49,8 +45,8 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)
 
 
-class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
-    """The objects of one class over a `Sender`."""
+class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
+    """Implements `ResourceClient` with requests sent by a `Sender`."""
 
     async def get(self, name: str, *, resource_version: str = "") -> ObjectT:
         query = (
@@ -67,8 +63,12 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         inconsistent: bool = False,
         **options: Unpack[ReadOptions],
     ) -> Listing[ObjectT]:
-        asked = list_options(limit=page_size, **options)
-        return Listing(self._fetch, asked, inconsistent=inconsistent, receive=self._receive)
+        return Listing(
+            self._fetch,
+            list_options(limit=page_size, **options),
+            inconsistent=inconsistent,
+            fetch_undecoded=self._fetch_undecoded,
+        )
 
     async def page(
         self, *, limit: int = PAGE_SIZE, continue_: str = "", **options: Unpack[ReadOptions]
@@ -88,8 +88,8 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         if name:
             request = rest.get(name, namespace=namespace, query=query)
         else:
-            asked = query_parameters(list_options(**options))
-            request = rest.list(namespace=namespace, query=(*query, *asked))
+            list_query = query_parameters(list_options(**options))
+            request = rest.list(namespace=namespace, query=(*query, *list_query))
         request = replace(request, headers=accept_header("Table"))
         reply = await self._binding.sender.send(request)
         return decode_json(Table, reply.body, find_unknown=False).object
@@ -104,37 +104,37 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         )
 
     def list_watch(self, **selection: Unpack[SelectionArguments]) -> ListWatch[ObjectT]:
-        chosen = list_options(**selection)
+        selection_options = list_options(**selection)
         selectors = {
-            "label_selector": chosen.label_selector,
-            "field_selector": chosen.field_selector,
+            "label_selector": selection_options.label_selector,
+            "field_selector": selection_options.field_selector,
         }
 
-        def selected(options: ListOptions) -> ListOptions:
+        def with_selectors(options: ListOptions) -> ListOptions:
             return options.model_copy(update=selectors)
 
         return ListWatch(
-            lambda options: self._fetch(selected(options)),
-            lambda options: self._watch(selected(options)),
+            lambda options: self._fetch(with_selectors(options)),
+            lambda options: self._watch(with_selectors(options)),
         )
 
     async def wait(
         self, name: str, predicate: Callable[[ObjectT], bool], *, timeout: float = 60
     ) -> ObjectT:
-        found = await wait_for_object(
-            self._one(name),
+        obj = await wait_for_object(
+            self._named_list_watch(name),
             name,
             lambda obj: obj is not None and predicate(obj),
             timeout=timeout,
             missing_ok=False,
             clock=self._clock,
         )
-        assert found is not None
-        return found
+        assert obj is not None
+        return obj
 
     async def wait_deleted(self, name: str, *, uid: str = "", timeout: float = 60) -> None:
         await wait_for_object(
-            self._one(name),
+            self._named_list_watch(name),
             name,
             lambda obj: obj is None or bool(uid and obj.metadata.uid != uid),
             timeout=timeout,
@@ -146,22 +146,13 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         rest, kind = await self._rest()
         request = rest.create(
             self._codec.encode(obj, kind),
-            namespace=self._writable(self._binding.namespace_for(obj), rest),
+            namespace=self._required_namespace(self._binding.namespace_for(obj), rest),
             query=create_query(self._binding.options(options)),
         )
         return await self._write(request)
 
     async def update(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
         return await self._update(obj, "", options)
-
-    async def patch(
-        self,
-        name: str,
-        patch: Patch,
-        type: PatchType | None = None,  # noqa: A002 - what it is called everywhere
-        **options: Unpack[WriteOptions],
-    ) -> ObjectT:
-        return await self._patch(name, patch, type, options)
 
     async def apply(
         self, obj: ObjectT | Document, *, force: bool = False, **options: Unpack[WriteOptions]
@@ -170,34 +161,24 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
 
     async def delete(self, name: str, **options: Unpack[DeleteArguments]) -> ObjectT | Status:
         rest, _ = await self._rest()
-        chosen = self._delete(options)
-        request = rest.delete(name, delete_body(chosen), namespace=self._binding.namespace)
-        answer = self._codec.decode_or_status((await self._send(request)).body)
-        if not chosen.get("dry_run"):
-            self._notify(answer)
-        return answer
+        arguments = self._with_dry_run(options)
+        request = rest.delete(name, delete_body(arguments), namespace=self._binding.namespace)
+        response = self._codec.decode_or_status((await self._send(request)).body)
+        if not arguments.get("dry_run"):
+            self._notify(response)
+        return response
 
     async def delete_collection(
         self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
     ) -> Page[ObjectT]:
         rest, kind = await self._rest()
         request = rest.delete_collection(
-            delete_body(self._delete(options or {})),
+            delete_body(self._with_dry_run(options or {})),
             namespace=self._binding.namespace,
             query=query_parameters(list_options(**selection)),
         )
-        reply = await self._send(request, many=True)
+        reply = await self._send(request, is_list=True)
         return self._codec.decode_list(reply.body, kind)
-
-    def edit(
-        self, name: str, **options: Unpack[WriteOptions]
-    ) -> AbstractAsyncContextManager[ObjectT]:
-        return edit_object(self._store(name, options), self._clock)
-
-    async def modify(
-        self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
-    ) -> ObjectT:
-        return await modify_object(self._store(name, options), change, self._clock)
 
     @property
     def status(self) -> RESTSubresourceClient[ObjectT]:
@@ -223,8 +204,8 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         return RESTResourceClient(binding, PartialObjectMetadata)
 
     def in_namespace(self, namespace: str) -> "RESTResourceClient[ObjectT]":
-        chosen = "" if namespace == ALL_NAMESPACES else namespace
-        binding = replace(self._binding, namespace=chosen, fixed=True)
+        namespace = "" if namespace == ALL_NAMESPACES else namespace
+        binding = replace(self._binding, namespace=namespace, namespace_explicit=True)
         return RESTResourceClient(binding, self._codec.cls)
 
     def with_options(self, **options: Unpack[WriteOptions]) -> "RESTResourceClient[ObjectT]":
@@ -234,31 +215,31 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
     def notifying(
         self, on_write: Callable[[ObjectT | Status], None]
     ) -> "RESTResourceClient[ObjectT]":
-        """The same objects; *on_write* is called with the answer to each write, except dry runs.
+        """Return a client that calls *on_write* with the response to each write but dry runs.
 
-        The answer to a delete is a Status when the object is gone at once. Writes through `status`
-        are included; `metadata`, other subresources and `delete_collection` are not.
+        The response to a delete is a Status if the object is deleted at once. Writes through
+        `status` are included; `metadata`, other subresources and `delete_collection` are not.
         """
         return RESTResourceClient(replace(self._binding, on_write=on_write), self._codec.cls)
 
     def over_websocket(self) -> "RESTResourceClient[ObjectT]":
-        """The same objects, watched over WebSockets."""
+        """Return a client that watches over WebSockets."""
         return RESTResourceClient(replace(self._binding, websocket=True), self._codec.cls)
 
     async def _fetch(self, options: ListOptions) -> Page[ObjectT]:
-        return (await self._receive(options)).decode()
+        return (await self._fetch_undecoded(options)).decode()
 
-    async def _receive(self, options: ListOptions) -> UndecodedPage[ObjectT]:
+    async def _fetch_undecoded(self, options: ListOptions) -> UndecodedPage[ObjectT]:
         rest, kind = await self._rest()
         request = rest.list(namespace=self._binding.namespace, query=query_parameters(options))
-        body = (await self._send(request, many=True)).body
+        body = (await self._send(request, is_list=True)).body
         return UndecodedPage(lambda: self._codec.decode_list(body, kind), peek_continue_token(body))
 
     async def _watch(self, options: ListOptions) -> StreamWatcher[ObjectT]:
         rest, _ = await self._rest()
         sender = self._binding.sender
         request = rest.watch(namespace=self._binding.namespace, query=query_parameters(options))
-        response = await sender.stream(self._binding.prepared(request))
+        response = await sender.stream(self._binding.prepare(request))
         if response is None:
             return StreamWatcher(EmptyDecoder())
         codec = self._codec
@@ -267,20 +248,22 @@ class RESTResourceClient(Verbs[ObjectT], ResourceClient[ObjectT]):
         )
         return StreamWatcher(decoder, StatusReporter(verb=request.method))
 
-    def _one(self, name: str) -> ListWatch[ObjectT]:
-        if not self._binding.namespace and self._binding.fixed:
+    def _named_list_watch(self, name: str) -> ListWatch[ObjectT]:
+        """Return the list and watch functions after checking that *name* means one object."""
+        if not self._binding.namespace and self._binding.namespace_explicit:
             raise InvalidRequest(
                 "an empty namespace may not be set when a resource name is provided"
             )
         path_segment("resource name", name)
         return ListWatch(self._fetch, self._watch)
 
-    def _delete(self, given: DeleteArguments) -> DeleteArguments:
-        if (self._binding.defaults or {}).get("dry_run") and "dry_run" not in given:
-            return {**given, "dry_run": True}
-        return given
+    def _with_dry_run(self, arguments: DeleteArguments) -> DeleteArguments:
+        """Add the client's default for dry runs, the only default that applies to deletes."""
+        if (self._binding.defaults or {}).get("dry_run") and "dry_run" not in arguments:
+            return {**arguments, "dry_run": True}
+        return arguments
 
-    def _writable(self, namespace: str, rest: RESTClient) -> str:
+    def _required_namespace(self, namespace: str, rest: RESTClient) -> str:
         if rest.location.namespaced and not namespace:
             raise InvalidRequest("an empty namespace may not be set during creation")
         return namespace

@@ -1,4 +1,4 @@
-"""Finding where objects are: by class, by kind, or by a name as one types it for kubectl."""
+"""Resource lookup: find the resource of a class, of a kind, or of a name as kubectl accepts it."""
 
 from typing import TypeVar
 
@@ -24,24 +24,24 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 class DiscoveredTarget:
-    """A target that is looked for when it is first needed, and remembered."""
+    """Returns a target that is discovered on the first call and cached."""
 
-    def __init__(self, finder: "ResourceFinder", question: GroupVersionKind | str) -> None:
+    def __init__(self, finder: "ResourceFinder", kind_or_name: GroupVersionKind | str) -> None:
         self._finder = finder
-        self._question = question
+        self._kind_or_name = kind_or_name
         self._target: ResourceTarget | None = None
 
     async def __call__(self) -> ResourceTarget:
         if self._target is None:
-            if isinstance(self._question, str):
-                self._target = await self._finder.by_name(self._question)
+            if isinstance(self._kind_or_name, str):
+                self._target = await self._finder.by_name(self._kind_or_name)
             else:
-                self._target = await self._finder.by_kind(self._question)
+                self._target = await self._finder.by_kind(self._kind_or_name)
         return self._target
 
 
 class FixedTarget:
-    """A target that the caller has named in full."""
+    """Returns a target that the caller has specified completely, without discovery."""
 
     def __init__(self, target: ResourceTarget) -> None:
         self._target = target
@@ -51,18 +51,21 @@ class FixedTarget:
 
 
 class ResourceFinder:
-    """Asks the scheme what a class is, and discovery where it is."""
+    """Looks up the kind of a class in the scheme, and the resource of a kind by discovery."""
 
     def __init__(self, discovery: Discovery, scheme: Scheme) -> None:
         self._discovery = discovery
         self._scheme = scheme
 
     def kind_of(self, cls: type[Object], api_version: str = "") -> GroupVersionKind:
-        """The kind of a class: as said, as registered, or as the class itself has it."""
+        """Return the kind of a class: of *api_version*, as registered, or by the class's default.
+
+        Raises NotRegistered if none of these provides an apiVersion.
+        """
         version = api_version
         if not version:
             try:
-                return _served(cls, self._scheme.kind_of(cls))
+                return _reject_internal(cls, self._scheme.kind_of(cls))
             except NotRegistered as error:
                 version = cls.model_fields["api_version"].default
                 if not version:
@@ -73,58 +76,59 @@ class ResourceFinder:
         return parse_api_version(version).with_kind(cls.__kind__)
 
     async def by_kind(self, kind: GroupVersionKind) -> ResourceTarget:
-        found = await self._discovery.mapping(kind)
-        return _target(found.resource, found.kind, found.scope)
+        mapping = await self._discovery.mapping(kind)
+        return _target(mapping.resource, mapping.kind, mapping.scope)
 
     async def by_name(self, name: str) -> ResourceTarget:
-        """A resource as for kubectl (`gd`, `gadgets.v1.example.io`), or a kind the same way."""
-        found = await self._discovery.find(lambda mapper: _named(mapper, name))
-        return _target(found.resource, found.kind, found.scope)
+        """Find a resource or kind by a name as for kubectl (`deploy`, `deployments.v1.apps`)."""
+        mapping = await self._discovery.find(lambda mapper: _mapping_by_name(mapper, name))
+        return _target(mapping.resource, mapping.kind, mapping.scope)
 
 
-def _served(cls: type[Object], kind: GroupVersionKind) -> GroupVersionKind:
+def _reject_internal(cls: type[Object], kind: GroupVersionKind) -> GroupVersionKind:
     if kind.version == INTERNAL:
         raise InvalidRequest(
-            f"{cls.__qualname__} is the internal form of {kind.group_kind}, which no server sends:"
-            " use the class of a version"
+            f"{cls.__qualname__} is the internal version of {kind.group_kind}, which servers do"
+            " not serve: use the class of a served version"
         )
     return kind
 
 
-def _named(mapper: Mapper, name: str) -> Mapping:
-    """What *name* means; a resource before a kind, and with a version before without."""
+def _mapping_by_name(mapper: Mapper, name: str) -> Mapping:
+    """Match *name* as a resource, then as a kind; each with a version first, then without."""
     versioned, group = parse_resource_arg(name)
-    missing: NoMatch | None = None
+    no_match: NoMatch | None = None
     for resource in (versioned, group.with_version("")):
         try:
             if resource is not None:
                 return resource_mapping(mapper, resource)
         except NoMatch as error:
-            missing = error
-    kind, group_kind = parse_kind_arg(name)
-    for wanted in (kind, group_kind.with_version("")):
+            no_match = error
+    versioned_kind, group_kind = parse_kind_arg(name)
+    for kind in (versioned_kind, group_kind.with_version("")):
         try:
-            if wanted is not None:
-                versions = (wanted.version,) if wanted.version else ()
-                return mapper.mapping(wanted.group_kind, *versions)
+            if kind is not None:
+                versions = (kind.version,) if kind.version else ()
+                return mapper.mapping(kind.group_kind, *versions)
         except NoMatch:
             continue
-    assert missing is not None
-    raise missing
+    assert no_match is not None
+    raise no_match
 
 
 def parse_api_version(text: str) -> GroupVersion:
+    """Parse an apiVersion; raises InvalidRequest if it is malformed or has no version."""
     try:
-        found = GroupVersion.parse(text)
+        group_version = GroupVersion.parse(text)
     except InvalidGroupVersion as error:
         raise InvalidRequest(str(error)) from None
-    if not found.version:
+    if not group_version.version:
         raise InvalidRequest(f"apiVersion {text!r} has no version")
-    return found
+    return group_version
 
 
 def kind_of_document(document: Document | Object) -> GroupVersionKind:
-    """The kind that a document says it is."""
+    """Return the kind and apiVersion of *document*; raises InvalidRequest if one is missing."""
     api_version: object
     kind: object
     if isinstance(document, Object):
@@ -132,7 +136,7 @@ def kind_of_document(document: Document | Object) -> GroupVersionKind:
     else:
         api_version, kind = document.get("apiVersion"), document.get("kind")
     if not isinstance(api_version, str) or not isinstance(kind, str) or not api_version or not kind:
-        raise InvalidRequest("the document must say its kind and apiVersion")
+        raise InvalidRequest("the document must have a kind and an apiVersion")
     return parse_api_version(api_version).with_kind(kind)
 
 

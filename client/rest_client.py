@@ -1,7 +1,7 @@
-"""RESTClient: the verbs of one resource as requests, and the way to send them.
+"""RESTClient: builds the requests for the verbs of one resource, and sends them.
 
-Each verb makes a `Request`, a value; `send` and `stream` do the rest. What the bodies mean is for
-the caller: `client.resource` puts classes on top of this.
+Each verb returns a `Request` value; `send` and `stream` send it. Bodies are bytes here: encoding
+and decoding objects is left to the caller, such as `client.resource`.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ from client.transport.transport import Response
 
 
 class RESTClient:
-    """Requests for the objects of one resource."""
+    """Builds and sends requests for the objects of one resource."""
 
     def __init__(self, sender: Sender, location: ResourceLocation) -> None:
         self.sender = sender
@@ -29,15 +29,15 @@ class RESTClient:
     def get(
         self, name: str, *, namespace: str = "", subresource: str = "", query: Pairs = ()
     ) -> Request:
-        return self._named("get", "GET", name, namespace, subresource, query=query)
+        return self._named_request("get", "GET", name, namespace, subresource, query=query)
 
     def list(self, *, namespace: str = "", query: Pairs = ()) -> Request:
         return self._request("list", "GET", self.location.path(namespace=namespace), query=query)
 
     def watch(self, *, namespace: str = "", query: Pairs = ()) -> Request:
-        """A list request that stays open; *query* need not say so."""
-        asked = query if ("watch", "true") in query else (*query, ("watch", "true"))
-        return self._request("watch", "GET", self.location.path(namespace=namespace), query=asked)
+        """Build a list request with `watch=true`, which is added to *query* if missing."""
+        query = query if ("watch", "true") in query else (*query, ("watch", "true"))
+        return self._request("watch", "GET", self.location.path(namespace=namespace), query=query)
 
     def create(
         self,
@@ -48,9 +48,11 @@ class RESTClient:
         subresource: str = "",
         query: Pairs = (),
     ) -> Request:
-        """POST to the collection, or to a subresource of one object."""
+        """Build a POST to the collection, or to a subresource of one object."""
         if subresource:
-            return self._named("create", "POST", name, namespace, subresource, body, query=query)
+            return self._named_request(
+                "create", "POST", name, namespace, subresource, body, query=query
+            )
         path = self.location.path(namespace=namespace)
         return self._request("create", "POST", path, body, query=query)
 
@@ -63,26 +65,33 @@ class RESTClient:
         subresource: str = "",
         query: Pairs = (),
     ) -> Request:
-        return self._named("update", "PUT", name, namespace, subresource, body, query=query)
+        return self._named_request("update", "PUT", name, namespace, subresource, body, query=query)
 
     def patch(
         self,
         name: str,
         body: bytes,
-        kind: PatchType,
+        patch_type: PatchType,
         *,
         namespace: str = "",
         subresource: str = "",
         query: Pairs = (),
     ) -> Request:
-        return self._named(
-            "patch", "PATCH", name, namespace, subresource, body, content_type=kind, query=query
+        return self._named_request(
+            "patch",
+            "PATCH",
+            name,
+            namespace,
+            subresource,
+            body,
+            content_type=patch_type,
+            query=query,
         )
 
     def delete(
         self, name: str, body: bytes = b"", *, namespace: str = "", query: Pairs = ()
     ) -> Request:
-        return self._named("delete", "DELETE", name, namespace, "", body, query=query)
+        return self._named_request("delete", "DELETE", name, namespace, "", body, query=query)
 
     def delete_collection(
         self, body: bytes = b"", *, namespace: str = "", query: Pairs = ()
@@ -96,7 +105,7 @@ class RESTClient:
     async def stream(self, request: Request) -> Response | None:
         return await self.sender.stream(request)
 
-    def _named(
+    def _named_request(
         self,
         verb: str,
         method: str,
@@ -110,8 +119,8 @@ class RESTClient:
     ) -> Request:
         path_segment("resource name", name)
         path = self.location.path(namespace=namespace, name=name, subresource=subresource)
-        made = self._request(verb, method, path, body, content_type=content_type, query=query)
-        return replace(made, name=name)
+        request = self._request(verb, method, path, body, content_type=content_type, query=query)
+        return replace(request, name=name)
 
     def _request(
         self,

@@ -1,4 +1,4 @@
-"""What the clients of a resource and of its subresources share, and the client of a subresource."""
+"""RESTSubresourceClient, and the code that it shares with the client of the resource."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -37,7 +37,7 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 @dataclass(frozen=True, slots=True)
 class ResourceTarget:
-    """Where the objects of a kind are, as a server said or a caller knows."""
+    """The location of a resource and the kind of its objects, from discovery or the caller."""
 
     location: ResourceLocation
     kind: GroupVersionKind
@@ -48,34 +48,36 @@ FindTarget: TypeAlias = Callable[[], Awaitable[ResourceTarget]]
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What the clients of one resource share."""
+    """The settings of a resource client, which its subresource clients share."""
 
     sender: Sender
-    find: FindTarget
-    """Asked for each request; it remembers."""
+    find_target: FindTarget
+    """Called for each request; caches its result."""
     namespace: str
-    """Where to look when the object does not say; empty for all namespaces."""
-    fixed: bool = False
-    """Whether the namespace was asked for, and is not just the usual one."""
+    """The namespace for objects without one; empty for all namespaces."""
+    namespace_explicit: bool = False
+    """Whether the caller specified the namespace, so that it is not the configuration's default."""
     defaults: WriteOptions | None = None
     transform: str = ""
-    """The kind into which a server turns the objects before it sends them."""
+    """The kind to which the server transforms objects in its response."""
     websocket: bool = False
     on_write: Callable[[Any], None] | None = None
-    """Called with the decoded answer to every write that was stored, and with the object that an
-    edit has read: the newest states of objects that this client has seen while writing."""
+    """Called with the decoded response to every stored write, and with each object read by `edit`
+    or `modify`, so that a cache can record the newest states that this client has received."""
 
-    def options(self, given: WriteOptions) -> WriteOptions:
-        return {**self.defaults, **given} if self.defaults else given
+    def options(self, options: WriteOptions) -> WriteOptions:
+        return {**self.defaults, **options} if self.defaults else options
 
     def namespace_for(self, obj: Object | Document) -> str:
+        """Return the namespace for a write of *obj*; an explicit one overrides the object's."""
         own = namespace_of(obj)
-        return self.namespace if self.fixed and self.namespace else own or self.namespace
+        explicit = self.namespace_explicit and self.namespace
+        return self.namespace if explicit else own or self.namespace
 
-    def prepared(self, request: Request, *, many: bool = False) -> Request:
-        """*request* for the form in which this client wants the answer."""
+    def prepare(self, request: Request, *, is_list: bool = False) -> Request:
+        """Return *request* with the headers and protocol that the settings require."""
         if self.transform:
-            kind = f"{self.transform}List" if many else self.transform
+            kind = f"{self.transform}List" if is_list else self.transform
             rest = tuple(pair for pair in request.headers if pair[0] != "Accept")
             request = replace(request, headers=(*accept_header(kind), *rest))
         if self.websocket and request.verb == "watch":
@@ -83,36 +85,59 @@ class Binding:
         return request
 
 
-class Verbs(Generic[ObjectT]):
-    """What resources and their subresources do alike."""
+class SharedVerbs(Generic[ObjectT]):
+    """The verbs that resources and subresources have in common."""
 
     def __init__(self, binding: Binding, cls: type[ObjectT], subresource: str = "") -> None:
         self._binding = binding
         self._codec = ObjectCodec(cls)
         self._subresource = subresource
 
+    async def patch(
+        self,
+        name: str,
+        patch: Patch,
+        type: PatchType | None = None,  # noqa: A002 - the name that kubectl and client-go use
+        **options: Unpack[WriteOptions],
+    ) -> ObjectT:
+        default_type = PatchType.MERGE if isinstance(patch, Mapping | bytes) else PatchType.JSON
+        body = patch if isinstance(patch, bytes) else encode_document(patch)
+        query = patch_query(self._binding.options(options))
+        namespace = self._binding.namespace
+        return await self._send_patch(name, namespace, body, type or default_type, query)
+
+    def edit(
+        self, name: str, **options: Unpack[WriteOptions]
+    ) -> AbstractAsyncContextManager[ObjectT]:
+        return edit_object(self._edit_target(name, options), self._clock)
+
+    async def modify(
+        self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
+    ) -> ObjectT:
+        return await modify_object(self._edit_target(name, options), change, self._clock)
+
     @property
     def _clock(self) -> Clock:
         return self._binding.sender.clock
 
     async def _rest(self) -> tuple[RESTClient, GroupVersionKind]:
-        target = await self._binding.find()
+        target = await self._binding.find_target()
         return RESTClient(self._binding.sender, target.location), target.kind
 
-    async def _send(self, request: Request, *, many: bool = False) -> Reply:
-        return await self._binding.sender.send(self._binding.prepared(request, many=many))
+    async def _send(self, request: Request, *, is_list: bool = False) -> Reply:
+        return await self._binding.sender.send(self._binding.prepare(request, is_list=is_list))
 
     async def _write(self, request: Request) -> ObjectT:
-        """Send a request that changes one object; return the object in the answer."""
+        """Send a request that writes one object, report it to *on_write*, and return the object."""
         obj = self._codec.decode((await self._send(request)).body)
         if ("dryRun", DRY_RUN_ALL) not in request.query:
             self._notify(obj)
         return obj
 
-    def _notify(self, answer: ObjectT | Status) -> None:
-        # Apart from the status, a subresource is not answered with the whole object.
+    def _notify(self, response: ObjectT | Status) -> None:
+        # The response for a subresource other than the status is not the whole object.
         if self._binding.on_write is not None and self._subresource in ("", "status"):
-            self._binding.on_write(answer)
+            self._binding.on_write(response)
 
     async def _get(self, name: str, query: Pairs = ()) -> ObjectT:
         rest, _ = await self._rest()
@@ -128,61 +153,55 @@ class Verbs(Generic[ObjectT]):
         rest, kind = await self._rest()
         request = rest.replace(
             name or name_of(obj),
-            self._codec.encode(obj, self._kind(kind)),
+            self._codec.encode(obj, self._body_kind(kind)),
             namespace=self._binding.namespace_for(obj),
             subresource=self._subresource,
             query=update_query(self._binding.options(options)),
         )
         return await self._write(request)
 
-    async def _patch(
-        self, name: str, patch: Patch, kind: PatchType | None, options: WriteOptions
-    ) -> ObjectT:
-        if kind is None:
-            kind = PatchType.MERGE if isinstance(patch, Mapping | bytes) else PatchType.JSON
-        body = patch if isinstance(patch, bytes) else encode_document(patch)
-        query = patch_query(self._binding.options(options))
-        return await self._send_patch(name, self._binding.namespace, body, kind, query)
-
     async def _apply(
-        self, obj: ObjectT | Document, name: str, force: bool, given: WriteOptions
+        self, obj: ObjectT | Document, name: str, force: bool, options: WriteOptions
     ) -> ObjectT:
-        options = self._binding.options(given)
+        options = self._binding.options(options)
         if not options.get("field_manager"):
-            raise InvalidRequest("apply needs a field_manager: the name of who wants the fields")
+            raise InvalidRequest(
+                "apply requires a field_manager, the name under which fields are owned: pass it or"
+                " use as_manager()"
+            )
         _, kind = await self._rest()
-        body = self._codec.encode(without_managed_fields(obj), self._kind(kind))
+        body = self._codec.encode(without_managed_fields(obj), self._body_kind(kind))
         query = patch_query(options, force=force)
         namespace = self._binding.namespace_for(obj)
         return await self._send_patch(name or name_of(obj), namespace, body, PatchType.APPLY, query)
 
     async def _send_patch(
-        self, name: str, namespace: str, body: bytes, kind: PatchType, query: Pairs
+        self, name: str, namespace: str, body: bytes, patch_type: PatchType, query: Pairs
     ) -> ObjectT:
         rest, _ = await self._rest()
         request = rest.patch(
-            name, body, kind, namespace=namespace, subresource=self._subresource, query=query
+            name, body, patch_type, namespace=namespace, subresource=self._subresource, query=query
         )
         return await self._write(request)
 
-    def _store(self, name: str, options: WriteOptions) -> EditTarget[ObjectT]:
+    def _edit_target(self, name: str, options: WriteOptions) -> EditTarget[ObjectT]:
         return EditTarget(
             lambda: self._get_to_edit(name), lambda obj: self._update(obj, name, options)
         )
 
     async def _get_to_edit(self, name: str) -> ObjectT:
         obj = await self._get(name)
-        # An edit that changes nothing writes nothing; this state is then the newest one.
+        # An edit without changes writes nothing, so the state just read is the newest one.
         self._notify(obj)
         return obj
 
-    def _kind(self, kind: GroupVersionKind) -> GroupVersionKind | None:
-        """The kind to write into bodies: a subresource other than the status may have its own."""
+    def _body_kind(self, kind: GroupVersionKind) -> GroupVersionKind | None:
+        """Return the kind to set in a body; None for subresources that have a kind of their own."""
         return kind if self._subresource in ("", "status") else None
 
 
-class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
-    """A subresource over a `Sender`."""
+class RESTSubresourceClient(SharedVerbs[ObjectT], SubresourceClient[ObjectT]):
+    """Implements `SubresourceClient` with requests sent by a `Sender`."""
 
     async def get(self, name: str) -> ObjectT:
         return await self._get(name)
@@ -192,7 +211,7 @@ class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
     ) -> ObjectT:
         rest, kind = await self._rest()
         request = rest.create(
-            self._codec.encode(body, self._kind(kind)),
+            self._codec.encode(body, self._body_kind(kind)),
             namespace=self._binding.namespace_for(body),
             name=name,
             subresource=self._subresource,
@@ -205,15 +224,6 @@ class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
     ) -> ObjectT:
         return await self._update(obj, name, options)
 
-    async def patch(
-        self,
-        name: str,
-        patch: Patch,
-        type: PatchType | None = None,  # noqa: A002 - what it is called everywhere
-        **options: Unpack[WriteOptions],
-    ) -> ObjectT:
-        return await self._patch(name, patch, type, options)
-
     async def apply(
         self,
         obj: ObjectT | Document,
@@ -223,13 +233,3 @@ class RESTSubresourceClient(Verbs[ObjectT], SubresourceClient[ObjectT]):
         **options: Unpack[WriteOptions],
     ) -> ObjectT:
         return await self._apply(obj, name, force, options)
-
-    def edit(
-        self, name: str, **options: Unpack[WriteOptions]
-    ) -> AbstractAsyncContextManager[ObjectT]:
-        return edit_object(self._store(name, options), self._clock)
-
-    async def modify(
-        self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
-    ) -> ObjectT:
-        return await modify_object(self._store(name, options), change, self._clock)

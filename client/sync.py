@@ -1,7 +1,7 @@
-"""Client: the same client without `await`.
+"""Client: the synchronous client, with the same methods and arguments as `AsyncClient`.
 
-There is one engine, the asynchronous one; here every method hands its call to it and waits. The
-names and arguments are the same.
+Every method runs the method of the asynchronous client in a `Portal` and waits for its result; see
+`client.interface` for what the methods do.
 """
 
 from collections import abc
@@ -37,11 +37,11 @@ from client.transport.warnings import WarningHandler
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)
-AnswerT = TypeVar("AnswerT")
+ResultT = TypeVar("ResultT")
 
 
 class SyncListing(Generic[ObjectT]):
-    """The objects of a collection, fetched page by page while one iterates."""
+    """The objects of a collection, fetched page by page during iteration."""
 
     def __init__(self, portal: Portal, listing: AsyncListing[ObjectT]) -> None:
         self._portal = portal
@@ -59,7 +59,7 @@ class SyncListing(Generic[ObjectT]):
 
 
 class SyncWatch(Generic[ObjectT]):
-    """Changes as they happen; `with` or `stop` lets go of the connection."""
+    """An iterator over the changes of objects; `with` or `stop` closes its connection."""
 
     def __init__(self, portal: Portal, watch: interface.Watch[ObjectT]) -> None:
         self._portal = portal
@@ -71,7 +71,7 @@ class SyncWatch(Generic[ObjectT]):
         return self._watch.resource_version
 
     def stop(self) -> None:
-        """End the watch; may be called from another thread than the one that iterates."""
+        """End the watch; may be called from a thread other than the one that iterates."""
         self._portal.call(self._watch.aclose())
 
     def __iter__(self) -> Iterator[ObjectEvent[ObjectT]]:
@@ -88,7 +88,7 @@ class SyncWatch(Generic[ObjectT]):
 
 
 class SyncSubresourceClient(Generic[ObjectT]):
-    """A part or an action of objects that has a path of its own."""
+    """Reads and writes one subresource; see `client.interface.SubresourceClient`."""
 
     def __init__(self, portal: Portal, inner: interface.SubresourceClient[ObjectT]) -> None:
         self._portal = portal
@@ -111,7 +111,7 @@ class SyncSubresourceClient(Generic[ObjectT]):
         self,
         name: str,
         patch: Patch,
-        type: PatchType | None = None,  # noqa: A002 - what it is called everywhere
+        type: PatchType | None = None,  # noqa: A002 - the name that kubectl and client-go use
         **options: Unpack[WriteOptions],
     ) -> ObjectT:
         return self._portal.call(self._inner.patch(name, patch, type, **options))
@@ -127,7 +127,7 @@ class SyncSubresourceClient(Generic[ObjectT]):
         return self._portal.call(self._inner.apply(obj, name=name, force=force, **options))
 
     def edit(self, name: str, **options: Unpack[WriteOptions]) -> AbstractContextManager[ObjectT]:
-        return _entered(self._portal, self._inner.edit(name, **options))
+        return _synchronous_context(self._portal, self._inner.edit(name, **options))
 
     def modify(
         self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
@@ -136,7 +136,7 @@ class SyncSubresourceClient(Generic[ObjectT]):
 
 
 class SyncResourceClient(Generic[ObjectT]):
-    """The objects of one class, in one namespace or in all."""
+    """Reads and writes the objects of one class; see `client.interface.ResourceClient`."""
 
     def __init__(self, portal: Portal, inner: interface.ResourceClient[ObjectT]) -> None:
         self._portal = portal
@@ -152,8 +152,8 @@ class SyncResourceClient(Generic[ObjectT]):
         inconsistent: bool = False,
         **options: Unpack[ReadOptions],
     ) -> SyncListing[ObjectT]:
-        found = self._inner.list(page_size=page_size, inconsistent=inconsistent, **options)
-        return SyncListing(self._portal, found)
+        listing = self._inner.list(page_size=page_size, inconsistent=inconsistent, **options)
+        return SyncListing(self._portal, listing)
 
     def page(
         self, *, limit: int = PAGE_SIZE, continue_: str = "", **options: Unpack[ReadOptions]
@@ -172,10 +172,11 @@ class SyncResourceClient(Generic[ObjectT]):
     def watch(
         self, *, since: str = "", bookmarks: bool = False, **selection: Unpack[SelectionArguments]
     ) -> SyncWatch[ObjectT]:
-        async def opened() -> interface.Watch[ObjectT]:
+        # A coroutine, because a watch must be created in the event loop that runs it.
+        async def open_watch() -> interface.Watch[ObjectT]:
             return self._inner.watch(since=since, bookmarks=bookmarks, **selection)
 
-        return SyncWatch(self._portal, self._portal.call(opened()))
+        return SyncWatch(self._portal, self._portal.call(open_watch()))
 
     def wait(
         self, name: str, predicate: Callable[[ObjectT], bool], *, timeout: float = 60
@@ -195,7 +196,7 @@ class SyncResourceClient(Generic[ObjectT]):
         self,
         name: str,
         patch: Patch,
-        type: PatchType | None = None,  # noqa: A002 - what it is called everywhere
+        type: PatchType | None = None,  # noqa: A002 - the name that kubectl and client-go use
         **options: Unpack[WriteOptions],
     ) -> ObjectT:
         return self._portal.call(self._inner.patch(name, patch, type, **options))
@@ -214,7 +215,7 @@ class SyncResourceClient(Generic[ObjectT]):
         return self._portal.call(self._inner.delete_collection(options=options, **selection))
 
     def edit(self, name: str, **options: Unpack[WriteOptions]) -> AbstractContextManager[ObjectT]:
-        return _entered(self._portal, self._inner.edit(name, **options))
+        return _synchronous_context(self._portal, self._inner.edit(name, **options))
 
     def modify(
         self, name: str, change: Callable[[ObjectT], None], **options: Unpack[WriteOptions]
@@ -256,7 +257,7 @@ class SyncResourceClient(Generic[ObjectT]):
 
 
 class SyncDiscovery:
-    """What one server has; see `client.discovery`."""
+    """The cached discovery information of one server; see `client.discovery`."""
 
     def __init__(self, portal: Portal, inner: discovery.Discovery) -> None:
         self._portal = portal
@@ -271,8 +272,8 @@ class SyncDiscovery:
     def invalidate(self) -> None:
         self._inner.invalidate()
 
-    def find(self, question: Callable[[Mapper], AnswerT]) -> AnswerT:
-        return self._portal.call(self._inner.find(question))
+    def find(self, lookup: Callable[[Mapper], ResultT]) -> ResultT:
+        return self._portal.call(self._inner.find(lookup))
 
     def mapping(self, kind: GroupVersionKind) -> Mapping:
         return self._portal.call(self._inner.mapping(kind))
@@ -285,7 +286,7 @@ class SyncDiscovery:
 
 
 class Client:
-    """A client of one server; `with` or `close` ends its connections and its thread."""
+    """A synchronous client of one server; `with` or `close` ends its connections and its thread."""
 
     def __init__(
         self,
@@ -319,7 +320,7 @@ class Client:
         context: str = "",
         namespace: str = "",
     ) -> Self:
-        """A client of the server that kubectl would talk to from here; see `AsyncClient`."""
+        """Create a client for the server that kubectl would use; see `AsyncClient.from_env`."""
         config = Config.from_env(kubeconfig=kubeconfig, context=context, namespace=namespace)
         return cls(config, scheme=build_scheme(kinds, scheme))
 
@@ -340,28 +341,28 @@ class Client:
         namespaced: bool = True,
         api_version: str = "",
     ) -> SyncResourceClient[ObjectT]:
-        """The objects of a class; see `AsyncClient.of`."""
-        found = self._inner.of(
+        """Return a client for the objects of a class; see `AsyncClient.of`."""
+        resource_client = self._inner.of(
             cls,
             namespace=namespace,
             resource=resource,
             namespaced=namespaced,
             api_version=api_version,
         )
-        return SyncResourceClient(self._portal, found)
+        return SyncResourceClient(self._portal, resource_client)
 
     def resource(
         self, name: str, *, namespace: str | None = None
     ) -> SyncResourceClient[Unstructured]:
-        """The objects of a resource named as for kubectl."""
+        """Return a client for a resource named as for kubectl."""
         return SyncResourceClient(self._portal, self._inner.resource(name, namespace=namespace))
 
     def kind(
         self, kind: str, api_version: str, *, namespace: str | None = None
     ) -> SyncResourceClient[Unstructured]:
-        """The objects of a kind for which there is no class."""
-        found = self._inner.kind(kind, api_version, namespace=namespace)
-        return SyncResourceClient(self._portal, found)
+        """Return a client for the objects of a kind that has no class."""
+        resource_client = self._inner.kind(kind, api_version, namespace=namespace)
+        return SyncResourceClient(self._portal, resource_client)
 
     @overload
     def of_document(self, document: ObjectT) -> SyncResourceClient[ObjectT]: ...
@@ -370,15 +371,15 @@ class Client:
     def of_document(self, document: Document) -> SyncResourceClient[Unstructured]: ...
 
     def of_document(self, document: Object | Document) -> Any:
-        """The objects like *document*, by the kind and apiVersion it names."""
+        """Return a client for the kind and apiVersion of *document*."""
         return SyncResourceClient(self._portal, self._inner.of_document(document))
 
     def request(self, request: Request) -> Reply:
-        """Send any request, for paths that are no resource's."""
+        """Send any request, for example to a path that belongs to no resource."""
         return self._portal.call(self._inner.request(request))
 
     def close(self) -> None:
-        """Close every connection and end the thread; may be repeated."""
+        """Close every connection and end the thread; idempotent."""
         if not self._portal.closed:
             self._portal.call(self._inner.aclose())
             self._portal.close()
@@ -391,8 +392,8 @@ class Client:
 
 
 @contextmanager
-def _entered(portal: Portal, manager: Any) -> Iterator[Any]:
-    """An asynchronous context manager as an ordinary one."""
+def _synchronous_context(portal: Portal, manager: Any) -> Iterator[Any]:
+    """Run an asynchronous context manager in *portal* as a synchronous one."""
     value = portal.call(manager.__aenter__())
     try:
         yield value

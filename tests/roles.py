@@ -2,7 +2,7 @@
 
 from apis.rbac.bootstrap import bootstrap_bindings, bootstrap_roles
 from apis.rbac.policy import Policy
-from apiserver.auth.role_authorizer import RoleAuthorizer
+from apiserver.controlplane.role_authorizer import RoleAuthorizer
 
 
 def standard_authorizer() -> RoleAuthorizer:

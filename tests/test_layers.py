@@ -118,9 +118,14 @@ LAYERS: dict[str, str] = {
     "apis.*.controllers": "apimachinery apis client",
     "apis.core.bootstrap": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
-    "apis.*.install": "apimachinery apis apiserver.group apiserver.registry.strategy",
-    "apis.*.strategy": "apimachinery apis apiserver.registry.strategy",
-    "apis.*.printers": "apimachinery apis apiserver.views.table",
+    "apis.*.v1": "apimachinery apis",
+    "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
+    "apis.*.strategy": "apimachinery apis apiserver/",
+    "apis.*.printers": "apimachinery apis apiserver/ apiserver.views.table",
+    "apis.*.reviews": "apimachinery apis apiserver/ apiserver.auth.token_review",
+    "apis.core.tokens": "apimachinery apis apiserver/ apiserver.auth.service_account_tokens",
+    "apis.rbac.escalation": "apimachinery apis apiserver/ apiserver.auth.user",
+    "apis.rbac.policy": "apimachinery apis apiserver/",
     "apis": "apimachinery apis",
 }
 

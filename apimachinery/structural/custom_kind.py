@@ -19,24 +19,22 @@ from apimachinery.codec import (
     CorruptObject,
     Decoded,
     FieldValidation,
-    MissingKind,
     StorageCodec,
     StrictDecodeError,
-    UnknownMediaType,
+    missing_field,
+    parse_api_version,
+    storable_metadata,
 )
 from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, load_content
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.model.model import Model, deep_copy, new_model
-from apimachinery.schema import GroupVersion, GroupVersionKind, InvalidGroupVersion
+from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.scheme import METADATA_LABELS, FieldLabel, Scheme
-from apimachinery.serialization.media_types import JSON
-from apimachinery.serialization.serializer import SERIALIZERS
+from apimachinery.serialization.serializer import Document
 from apimachinery.structural.structural_schema import Schema
 
 ModelT = TypeVar("ModelT", bound=Model)
-
-_SHOWN = 200
 
 
 class CustomResource(Unstructured):
@@ -155,18 +153,12 @@ class CustomCodec(Codec):
             return obj
         return self.scheme.convert_to_version(obj, version)
 
-    def _decode_text(
+    def _decode_document(
         self,
-        data: bytes,
+        document: Document,
         expected: GroupVersionKind | None,
-        media_type: str,
         validation: FieldValidation,
     ) -> Decoded:
-        serializer = SERIALIZERS.get(media_type)
-        if serializer is None:
-            raise UnknownMediaType(f"{media_type!r}: accepted media types include: {JSON}")
-        strict = validation is not FieldValidation.IGNORE
-        document = serializer.read(data, strict)
         content = load_content(document.json)
         kind = _kind_of(content, document.json)
         if kind.group != self._custom.group or kind.version not in self._custom.schemas:
@@ -205,15 +197,14 @@ class CustomStorageCodec(StorageCodec):
         self._decoded_version = version
 
     def encode(self, obj: Object) -> bytes:
-        stored = cast(Object, self._codec.in_version(obj, self._version))
-        metadata = stored.metadata
-        if metadata.resource_version or metadata.self_link:
-            values = {**metadata.__dict__, "resource_version": "", "self_link": ""}
-            cleaned = new_model(type(metadata), values)
-            made = new_model(type(stored), {**stored.__dict__, "metadata": cleaned})
-            made.content.update(stored.content)  # type: ignore[attr-defined]
-            stored = made
-        return cast(CustomResource, stored).to_json()
+        stored = cast(CustomResource, self._codec.in_version(obj, self._version))
+        metadata = storable_metadata(stored.metadata)
+        # The object may be the caller's own, which must not be changed.
+        if metadata is not stored.metadata:
+            copy = new_model(type(stored), {**stored.__dict__, "metadata": metadata})
+            copy.content.update(stored.content)
+            stored = copy
+        return stored.to_json()
 
     def decode(self, data: bytes) -> Object:
         document = self.load(data)
@@ -253,9 +244,5 @@ def _kind_of(content: dict[str, Any], data: bytes) -> GroupVersionKind:
     if not isinstance(kind, str) or not isinstance(api_version, str):
         raise DecodeError("apiVersion and kind must be strings")
     if not kind:
-        shown = data[:_SHOWN].decode(errors="replace")
-        raise MissingKind(f"Object 'Kind' is missing in '{shown}'")
-    try:
-        return GroupVersion.parse(api_version).with_kind(kind)
-    except InvalidGroupVersion as error:
-        raise DecodeError(str(error)) from None
+        raise missing_field("Kind", data)
+    return parse_api_version(api_version).with_kind(kind)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import re2
+from apimachinery.extras import name_missing_extra
 
 
 class InvalidPattern(ValueError):
@@ -26,8 +26,10 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
     return lambda text: search(text) is not None
 
 
-@lru_cache(maxsize=1024)  # schemas repeat patterns, and are compiled for every version
+@lru_cache(maxsize=1024)  # schemas repeat themselves, and are compiled in every version
 def _compile(pattern: str) -> Any:
+    with name_missing_extra():
+        import re2
     options = re2.Options()
     options.log_errors = False
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from apimachinery.extras import name_missing_extra
 from apimachinery.fieldpath import FieldError, FieldErrors, Path, invalid
 from apimachinery.model.type_shape import StructShape
 from apimachinery.structural.defaulting import compile_defaulting
@@ -104,8 +105,9 @@ def structural_of(cls: type[Any]) -> Schema | None:
 def _compile_rules(node: Node, *, root: bool) -> "CheckRules | None":
     if b'"x-kubernetes-validations"' not in orjson.dumps(node.source):
         return None
-    # Imported on first use: few schemas have rules, and the CEL library is large.
-    from apimachinery.cel.validation_rules import compile_rules
+    # Imported on first use: few schemas have rules, and what runs them is large.
+    with name_missing_extra():
+        from apimachinery.cel.validation_rules import compile_rules
 
     return compile_rules(node, root=root)
 

@@ -1,13 +1,13 @@
-"""assert_roundtrip: no version of a group loses anything on its way through the hub.
+"""Round trips: assert that no conversion of a group loses a field.
 
-For every served kind of a scheme, with objects that hypothesis makes and shrinks:
+For every served kind of a scheme, with objects that hypothesis generates and shrinks:
 
-- version -> internal -> version gives the same object;
-- internal -> version -> internal gives the same object;
-- version -> bytes -> version, and internal -> stored bytes -> internal, do;
-- version -> internal -> any other version -> internal -> version does.
+- version -> internal -> version returns an equal object;
+- internal -> version -> internal returns an equal object;
+- version -> bytes -> version, and internal -> stored bytes -> internal, do as well;
+- version -> internal -> any other version -> internal -> version does as well.
 
-Fields that a conversion declares as dropped are left unset; everything else must come back.
+Fields that a conversion declares as dropped are left unset; all others must survive.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -32,19 +32,18 @@ def assert_roundtrip(
     strategies: Strategies | None = None,
     examples: int = 50,
 ) -> None:
-    """Fail with the smallest object, and the path of the field, that a conversion loses.
+    """Raise AssertionError with the path of a lost field and the smallest object that loses it.
 
-    *scheme* is a scheme or a group's `add_to_scheme`. *strategies* say what to generate where any
-    value of the type would not do (an internal timedelta that a version writes in whole seconds).
+    *scheme* is a scheme or a group's `add_to_scheme`. *strategies* override the generated values of
+    a class or field, such as an internal timedelta that a version writes in whole seconds.
     """
     if not isinstance(scheme, Scheme):
-        filled = Scheme("round trip")
-        scheme(filled)
-        scheme = filled
+        add_to_scheme, scheme = scheme, Scheme("round trip")
+        add_to_scheme(scheme)
     scheme.check()
-    chosen = tuple(kinds)
+    selected = tuple(kinds)
     for kind, cls in scheme.all_kinds().items():
-        if _is_served(kind, cls) and (not chosen or kind in chosen):
+        if _is_served(kind, cls) and (not selected or kind in selected):
             _Trip(scheme, kind, cls, strategies or {}, examples).run()
 
 
@@ -53,7 +52,7 @@ def _is_served(kind: GroupVersionKind, cls: type[TypeMeta]) -> bool:
 
 
 class _Trip:
-    """The checks of one kind in one version."""
+    """The round trips of one kind in one version."""
 
     def __init__(
         self,
@@ -85,7 +84,7 @@ class _Trip:
         self._check(self.hub, self._from_internal)
 
     def _check(self, cls: type[Any], check: Callable[[Any], None]) -> None:
-        # The name is what hypothesis prints in front of the smallest example.
+        # Hypothesis prints the name of this function in front of the smallest example.
         def example(obj: Any) -> None:
             check(obj)
 
@@ -94,8 +93,8 @@ class _Trip:
     def _from_version(self, obj: Any) -> None:
         self.scheme.default(obj)
         _unset_dropped(obj, self.scheme.dropped(self.cls))
-        there = self._convert(deep_copy(obj), self.hub)
-        back = self._convert(there, self.cls)
+        internal = self._convert(deep_copy(obj), self.hub)
+        back = self._convert(internal, self.cls)
         self._same(obj, back, f"{self.kind.version} -> internal -> {self.kind.version}")
         self._through_bytes(obj)
         for other in self._other_versions():
@@ -103,8 +102,8 @@ class _Trip:
 
     def _from_internal(self, obj: Any) -> None:
         _unset_dropped(obj, self.scheme.dropped(self.cls))
-        there = self._convert(deep_copy(obj), self.cls)
-        back = self._convert(there, self.hub)
+        versioned = self._convert(deep_copy(obj), self.cls)
+        back = self._convert(versioned, self.hub)
         self._same(obj, back, f"internal -> {self.kind.version} -> internal")
         stored = self.storage.decode(self.storage.encode(obj))
         self._same(obj, stored, "internal -> stored bytes -> internal")
@@ -120,8 +119,8 @@ class _Trip:
         hub = self._convert(deep_copy(obj), self.hub)
         _unset_dropped(hub, self.scheme.dropped(other))
         start = self._convert(deep_copy(hub), self.cls)
-        far = self._convert(deep_copy(start), other)
-        back = self._convert(far, self.cls)
+        converted = self._convert(deep_copy(start), other)
+        back = self._convert(converted, self.cls)
         name = self.scheme.kind_of(other).version
         self._same(start, back, f"{self.kind.version} -> {name} -> {self.kind.version}")
 
@@ -130,7 +129,7 @@ class _Trip:
             return self.scheme.convert(obj, target)
         except Exception as error:
             raise AssertionError(
-                f"{self.kind.kind}: a conversion must not fail, and {type(obj).__qualname__} ->"
+                f"{self.kind.kind}: a conversion must not fail, but {type(obj).__qualname__} ->"
                 f" {target.__qualname__} did: {error}\nsmallest object that shows it: {obj!r}"
             ) from error
 
@@ -140,32 +139,32 @@ class _Trip:
             if same and kind.version not in (INTERNAL, self.kind.version) and cls is not self.cls:
                 yield cls
 
-    def _same(self, before: Model, after: Model, way: str) -> None:
-        found = next(differences(before, after), None)
-        if found is not None:
-            path, was, now = found
+    def _same(self, before: Model, after: Model, route: str) -> None:
+        difference = next(differences(before, after), None)
+        if difference is not None:
+            path, was, now = difference
             raise AssertionError(
-                f"{self.kind.kind}: {way} loses {path}: {was!r} became {now!r}\n"
+                f"{self.kind.kind}: {route} loses {path}: {was!r} became {now!r}\n"
                 f"smallest object that shows it: {before!r}"
             )
 
 
 def _unset_dropped(obj: Any, paths: Iterable[str]) -> None:
     for path in paths:
-        *way, name = path.split(".")
-        _unset(obj, way, name)
+        *parents, name = path.split(".")
+        _unset(obj, parents, name)
 
 
-def _unset(value: Any, way: list[str], name: str) -> None:
+def _unset(value: Any, parents: list[str], name: str) -> None:
     if isinstance(value, list):
         for item in value:
-            _unset(item, way, name)
+            _unset(item, parents, name)
     elif isinstance(value, dict):
         for item in value.values():
-            _unset(item, way, name)
-    elif isinstance(value, Model) and way:
-        if way[0] in value.__dict__:
-            _unset(value.__dict__[way[0]], way[1:], name)
+            _unset(item, parents, name)
+    elif isinstance(value, Model) and parents:
+        if parents[0] in value.__dict__:
+            _unset(value.__dict__[parents[0]], parents[1:], name)
     elif isinstance(value, Model) and name in value.__dict__:
-        field = next(found for found in fields_of(type(value)) if found.name == name)
+        field = next(entry for entry in fields_of(type(value)) if entry.name == name)
         value.__dict__[name] = None if field.required else deep_copy(field.default)

@@ -1,7 +1,7 @@
-"""Hypothesis strategies for any Model, made from what the class says about itself.
+"""Strategies: generate objects of any Model with hypothesis, from the fields of the class.
 
 Values obey the declared constraints and the precision of the wire (whole seconds for a Time), so
-that a generated object is one that could have been decoded.
+that every generated object could have been decoded.
 """
 
 import string
@@ -26,50 +26,50 @@ from apimachinery.scalars.wire_types import INT64_MAX, INT64_MIN
 ModelT = TypeVar("ModelT", bound=Model)
 
 Strategies = Mapping[Any, st.SearchStrategy[Any]]
-"""Overrides: a class, or (class, name of a field) -> what to generate for it."""
+"""Overrides: a class, or (class, name of a field) -> the strategy that generates it."""
 
 MAX_DEPTH = 4
-"""Below this, optional parts are left out: types that contain themselves must end."""
+"""Optional parts below this depth are omitted, so that recursive types end."""
 
 
 def objects(cls: type[ModelT], overrides: Strategies | None = None) -> st.SearchStrategy[ModelT]:
-    """Objects of *cls* with any of their fields set."""
-    return _Maker(overrides or {}).model(cls, 0)
+    """Return a strategy for objects of *cls* with any of their fields set."""
+    return _Generator(overrides or {}).model(cls, 0)
 
 
-class _Maker:
+class _Generator:
     def __init__(self, overrides: Strategies) -> None:
         self._overrides = overrides
-        self._known: dict[tuple[type, int], st.SearchStrategy[Any]] = {}
+        self._models: dict[tuple[type, int], st.SearchStrategy[Any]] = {}
 
     def model(self, cls: type[Any], depth: int) -> st.SearchStrategy[Any]:
         if cls in self._overrides:
             return self._overrides[cls]
-        if (cls, depth) not in self._known:
+        if (cls, depth) not in self._models:
             fields = {f.name: self._field(cls, f, depth) for f in fields_of(cls)}
-            # Hypothesis draws in an order of its own; a Model's values stand in the class's.
-            made = st.fixed_dictionaries(fields).map(
+            # Hypothesis draws in an order of its own; a Model keeps the order of its class.
+            model = st.fixed_dictionaries(fields).map(
                 lambda values: new_model(cls, {name: values[name] for name in fields})
             )
-            self._known[cls, depth] = made
-        return self._known[cls, depth]
+            self._models[cls, depth] = model
+        return self._models[cls, depth]
 
     def _field(self, cls: type[BaseModel], field: ModelField, depth: int) -> st.SearchStrategy[Any]:
         override = self._overrides.get((cls, field.name))
         if override is not None:
             return override
         if issubclass(cls, TypeMeta) and field.name in ("kind", "api_version"):
-            return st.just("")  # which kind an object is, is for the codec to say
+            return st.just("")  # the codec sets the kind of an object
         if cls is ObjectMeta and field.name in ("managed_fields", "resource_version", "self_link"):
-            return st.just(field.default)  # the server's own, and tested with the server
+            return st.just(field.default)  # set by the server, and tested there
         if field.required:
             return self._type(field.type, depth)
         return st.one_of(st.builds(lambda: field.default), self._set(field, depth))
 
     def _set(self, field: ModelField, depth: int) -> st.SearchStrategy[Any]:
-        """What a field can hold beside its default: mostly not one more way to be empty.
+        """Return a strategy for values other than the default, mostly not empty.
 
-        A conversion that loses a field is found only by objects that have it.
+        Only objects that have a field show that a conversion loses it.
         """
         kind = field.type
         if depth >= MAX_DEPTH or (kind.optional and field.default is not None):
@@ -127,7 +127,7 @@ def _scalar(kind: TypeInfo) -> st.SearchStrategy[Any]:
         return _SCALARS[kind.python]
     except KeyError:
         raise TypeError(
-            f"no values are known for {kind.python!r}: give a strategy for the class that holds it,"
+            f"no strategy generates {kind.python!r}: pass one for the class that contains it,"
             " or for (class, field name)"
         ) from None
 
@@ -150,7 +150,7 @@ def _integers(kind: TypeInfo) -> st.SearchStrategy[int]:
 
 
 def _timedeltas(kind: TypeInfo) -> st.SearchStrategy[timedelta]:
-    """Whole seconds: a finer duration is lost by versions that count seconds."""
+    """Generate whole seconds: versions that count seconds lose anything finer."""
     low, high = _bounds(kind, lambda bound: int(bound.total_seconds()))
     seconds = st.integers(low if low is not None else 0, high if high is not None else 10**6)
     return seconds.map(lambda count: timedelta(seconds=count))

@@ -1,4 +1,4 @@
-"""What only a server needs."""
+"""The group apiextensions.k8s.io as a server installs it."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from apis.apiextensions import GROUP, v1
 from apis.apiextensions.printers import DEFINITION_COLUMNS
 from apis.apiextensions.register import add_to_scheme
 from apis.apiextensions.strategy import DefinitionStrategy
-from apiserver.group import STATUS, Group, Resource
+from apiserver import STATUS, Group, Resource
 
 APIEXTENSIONS: Final = Group(
     name=GROUP,

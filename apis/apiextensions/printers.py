@@ -1,4 +1,4 @@
-"""Columns of `kubectl get crds`."""
+"""Printer columns of CustomResourceDefinitions."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""How definitions are written."""
+"""Strategy of CustomResourceDefinitions."""
 
 from typing import Final
 
@@ -11,24 +11,24 @@ from apis.apiextensions.validation.definition import (
     validate_definition_update,
     validate_status_update,
 )
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 DELETION_PENDING: Final = "InstanceDeletionPending"
 
 
 class DefinitionStrategy(Strategy[CustomResourceDefinition]):
-    """A definition is called after its resource, and stays until the last object of it is gone."""
+    """A definition is named `<plural>.<group>`, and stays until its last object is deleted."""
 
     allow_unconditional_update = False
     returns_deleted_object = True
 
     def prepare_for_create(self, obj: CustomResourceDefinition) -> None:
-        _remember_storage(obj)
+        _add_stored_version(obj)
 
     def prepare_for_update(
         self, new: CustomResourceDefinition, old: CustomResourceDefinition
     ) -> None:
-        _remember_storage(new)
+        _add_stored_version(new)
 
     def prepare_for_deletion(self, obj: CustomResourceDefinition) -> None:
         """Keep the definition until the controller has deleted its objects."""
@@ -66,11 +66,12 @@ class DefinitionStrategy(Strategy[CustomResourceDefinition]):
         yield from validate_status_update(new)
 
     def may_be_removed(self, obj: CustomResourceDefinition) -> bool:
-        # Not before it was marked: what it defines has to be deleted first.
+        # The first deletion only marks it: the objects of its resource are deleted first.
         return obj.metadata.deletion_timestamp is not None
 
 
-def _remember_storage(obj: CustomResourceDefinition) -> None:
+def _add_stored_version(obj: CustomResourceDefinition) -> None:
+    """Add the storage version to `status.storedVersions`."""
     for version in obj.spec.versions:
         if version.storage and version.name not in obj.status.stored_versions:
             obj.status.stored_versions = [*obj.status.stored_versions, version.name]

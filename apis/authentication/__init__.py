@@ -1,3 +1,3 @@
-"""Authentication: questions about who somebody is. They are answered, and nothing is stored."""
+"""Authentication: reviews of users and tokens, which are answered and not stored."""
 
 GROUP = "authentication.k8s.io"

@@ -1,14 +1,14 @@
-"""What only a server needs. A token review needs to know tokens, so the group is made for them."""
+"""The group authentication.k8s.io, built for the authenticators that answer token reviews."""
 
 from apis.authentication import GROUP, v1
-from apis.authentication.authenticator import Tokens
 from apis.authentication.register import add_to_scheme
 from apis.authentication.reviews import TokenReviews, review_self
-from apiserver.group import Group, Resource
+from apiserver import Group, Resource
+from apiserver.auth.token_review import TokenReviewer
 
 
-def authentication_group(tokens: Tokens | None = None) -> Group:
-    """The group as a server installs it; without *tokens* there is no token review."""
+def authentication_group(reviewer: TokenReviewer | None = None) -> Group:
+    """Return the group for a server; without *reviewer* it has no token reviews."""
     resources = [
         Resource(
             "selfsubjectreviews",
@@ -18,14 +18,14 @@ def authentication_group(tokens: Tokens | None = None) -> Group:
             answer=review_self,
         )
     ]
-    if tokens is not None:
+    if reviewer is not None:
         resources.append(
             Resource(
                 "tokenreviews",
                 v1.TokenReview,
                 namespaced=False,
                 verbs=("create",),
-                answer=TokenReviews(tokens),
+                answer=TokenReviews(reviewer),
             )
         )
     return Group(

@@ -1,7 +1,6 @@
-"""The answers to reviews."""
+"""Reviews of users and tokens: who the caller is, and whose a token is."""
 
 from apimachinery.errors import BadRequest
-from apis.authentication.authenticator import Asking, Tokens, User
 from apis.authentication.v1 import (
     SelfSubjectReview,
     SelfSubjectReviewStatus,
@@ -9,29 +8,33 @@ from apis.authentication.v1 import (
     TokenReviewStatus,
     UserInfo,
 )
+from apiserver import RequestContext, User
+from apiserver.auth.token_review import TokenReviewer
 
 
-async def review_self(context: Asking, review: SelfSubjectReview) -> SelfSubjectReview:
-    """Say who is asking."""
+async def review_self(context: RequestContext, review: SelfSubjectReview) -> SelfSubjectReview:
+    """Answer a SelfSubjectReview with the authenticated user."""
     review.status = SelfSubjectReviewStatus(user_info=user_info(context.user))
     return review
 
 
 class TokenReviews:
-    """Says whose a token is, and whom it is meant for."""
+    """Answers a TokenReview with the user of a token and the audiences it is valid for."""
 
-    def __init__(self, tokens: Tokens) -> None:
-        self._tokens = tokens
+    def __init__(self, reviewer: TokenReviewer) -> None:
+        self._reviewer = reviewer
 
-    async def __call__(self, context: Asking, review: TokenReview) -> TokenReview:
+    async def __call__(self, context: RequestContext, review: TokenReview) -> TokenReview:
         if not review.spec.token:
             raise BadRequest("token is required for TokenReview in authentication")
-        found = await self._tokens.review(review.spec.token, review.spec.audiences)
-        if found.user is None:
-            review.status = TokenReviewStatus(error=found.error)
+        reviewed = await self._reviewer.review(review.spec.token, review.spec.audiences)
+        if reviewed.user is None:
+            review.status = TokenReviewStatus(error=reviewed.error)
         else:
             review.status = TokenReviewStatus(
-                authenticated=True, user=user_info(found.user), audiences=list(found.audiences)
+                authenticated=True,
+                user=user_info(reviewed.user),
+                audiences=list(reviewed.audiences),
             )
         return review
 

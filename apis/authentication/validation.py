@@ -1,12 +1,12 @@
-"""What makes a request for a token wrong."""
+"""Validation of TokenRequests."""
 
 from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid
 from apis.authentication.v1.tokens import BoundObjectReference, TokenRequest
 
-SHORTEST: Final = 10 * 60
-LONGEST: Final = 1 << 32
+MIN_SECONDS: Final = 10 * 60
+MAX_SECONDS: Final = 1 << 32
 
 _WEBHOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 
@@ -14,7 +14,7 @@ _WEBHOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfigurat
 def validate_token_request(request: TokenRequest) -> FieldErrors:
     spec, path = request.spec, Path("spec")
     if spec.attestations and not _is_webhook(spec.bound_object_ref):
-        # As on the wire of the original, nothing else is said then.
+        # Like Kubernetes, report no other error in this case.
         yield invalid(
             path.child("attestations"),
             spec.attestations,
@@ -22,13 +22,13 @@ def validate_token_request(request: TokenRequest) -> FieldErrors:
         )
         return
     seconds = spec.expiration_seconds or 0
-    if seconds < SHORTEST:
+    if seconds < MIN_SECONDS:
         yield invalid(
             path.child("expirationSeconds"),
             seconds,
             "may not specify a duration less than 10 minutes",
         )
-    if seconds > LONGEST:
+    if seconds > MAX_SECONDS:
         yield invalid(
             path.child("expirationSeconds"),
             seconds,

@@ -1,3 +1,3 @@
-"""Authorization: questions about who may do what. They are answered, and nothing is stored."""
+"""Authorization: access reviews, which are answered and not stored."""
 
 GROUP = "authorization.k8s.io"

@@ -1,15 +1,14 @@
-"""What only a server needs. The reviews need its authorizer, so the group is made for one."""
+"""The group authorization.k8s.io, built for the authorizer that answers its reviews."""
 
 from apis.authorization import GROUP, v1
-from apis.authorization.authorizer import Authorizer
 from apis.authorization.register import add_to_scheme
-from apis.authorization.reviews import Reviews
-from apiserver.group import Group, Resource
+from apis.authorization.reviews import AccessReviews
+from apiserver import Authorizer, Group, Resource
 
 
 def authorization_group(authorizer: Authorizer) -> Group:
-    """The group as a server with this authorizer installs it."""
-    reviews = Reviews(authorizer)
+    """Return the group for a server with this authorizer."""
+    reviews = AccessReviews(authorizer)
     return Group(
         name=GROUP,
         versions=("v1",),

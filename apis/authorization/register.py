@@ -1,4 +1,4 @@
-"""What clients and servers need to know of the group."""
+"""Registration of authorization.k8s.io, for clients and servers."""
 
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme

@@ -1,4 +1,4 @@
-"""The answers to reviews: each is asked of the authorizer and given back with its status."""
+"""Access reviews: put the question to the server's authorizer, and answer in the status."""
 
 from collections.abc import Iterable
 
@@ -7,15 +7,10 @@ from apimachinery.fieldpath import FieldError
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupKind
 from apis.authorization import GROUP
-from apis.authorization.authorizer import (
-    Asking,
-    Attributes,
-    Authorizer,
-    Decision,
-    NamedSubject,
-)
 from apis.authorization.v1 import (
     LocalSubjectAccessReview,
+    NonResourceRule,
+    ResourceRule,
     SelfSubjectAccessReview,
     SelfSubjectAccessReviewSpec,
     SelfSubjectRulesReview,
@@ -29,74 +24,97 @@ from apis.authorization.validation import (
     validate_self_subject_access_review,
     validate_subject_access_review,
 )
+from apiserver import Authorizer, Decision, RequestContext, RequestInfo, User
 
 
-class Reviews:
-    """The answers of one server, each a function (context, review) -> review."""
+class AccessReviews:
+    """Handlers of the four reviews; each fills in the status and returns the review."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
     async def self_access(
-        self, context: Asking, review: SelfSubjectAccessReview
+        self, context: RequestContext, review: SelfSubjectAccessReview
     ) -> SelfSubjectAccessReview:
         _check(review, validate_self_subject_access_review(review))
-        attributes = attributes_of(review.spec)
-        review.status = _status(await self._authorizer.authorize(context.user, attributes))
+        request = reviewed_request(review.spec)
+        review.status = _status(await self._authorizer.authorize(context.user, request))
         return review
 
-    async def access(self, context: Asking, review: SubjectAccessReview) -> SubjectAccessReview:
+    async def access(
+        self, context: RequestContext, review: SubjectAccessReview
+    ) -> SubjectAccessReview:
         _check(review, validate_subject_access_review(review))
         review.status = await self._decide(review.spec)
         return review
 
     async def local_access(
-        self, context: Asking, review: LocalSubjectAccessReview
+        self, context: RequestContext, review: LocalSubjectAccessReview
     ) -> LocalSubjectAccessReview:
         _check(review, validate_local_subject_access_review(review))
         review.status = await self._decide(review.spec)
         return review
 
     async def self_rules(
-        self, context: Asking, review: SelfSubjectRulesReview
+        self, context: RequestContext, review: SelfSubjectRulesReview
     ) -> SelfSubjectRulesReview:
         if not review.spec.namespace:
             raise BadRequest("no namespace on request")
-        found = await self._authorizer.rules(context.user, review.spec.namespace)
+        rules = await self._authorizer.rules(context.user, review.spec.namespace)
         review.status = SubjectRulesReviewStatus(
-            resource_rules=list(found.resources),
-            non_resource_rules=list(found.paths),
-            incomplete=found.incomplete,
-            evaluation_error=found.error,
+            resource_rules=[
+                ResourceRule(
+                    verbs=list(rule.verbs),
+                    api_groups=list(rule.groups),
+                    resources=list(rule.resources),
+                    resource_names=list(rule.names),
+                )
+                for rule in rules.granted
+                if rule.resources
+            ],
+            non_resource_rules=[
+                NonResourceRule(verbs=list(rule.verbs), non_resource_urls=list(rule.paths))
+                for rule in rules.granted
+                if rule.paths
+            ],
+            evaluation_error=rules.error,
         )
         return review
 
     async def _decide(self, spec: SubjectAccessReviewSpec) -> SubjectAccessReviewStatus:
-        subject = subject_of(spec)
-        return _status(await self._authorizer.authorize(subject, attributes_of(spec)))
+        user, request = reviewed_user(spec), reviewed_request(spec)
+        return _status(await self._authorizer.authorize(user, request))
 
 
-def subject_of(spec: SubjectAccessReviewSpec) -> NamedSubject:
-    # Keys of extra came as HTTP headers once, and case means nothing in those.
+def reviewed_user(spec: SubjectAccessReviewSpec) -> User:
+    """Return the user that a review is about."""
+    # Authenticators take extra keys from HTTP headers, whose names are case-insensitive.
     extra = {key.lower(): tuple(values) for key, values in spec.extra.items()}
-    return NamedSubject(spec.user, spec.uid, tuple(spec.groups), extra)
+    return User(spec.user, spec.uid, tuple(spec.groups), extra)
 
 
-def attributes_of(spec: SelfSubjectAccessReviewSpec | SubjectAccessReviewSpec) -> Attributes:
-    """What a valid review asks about."""
-    asked = spec.resource_attributes
-    if asked is not None:
-        return Attributes(
-            verb=asked.verb,
-            group=asked.group,
-            version=asked.version or "*",
-            resource=asked.resource,
-            subresource=asked.subresource,
-            namespace=asked.namespace,
-            name=asked.name,
+def reviewed_request(spec: SelfSubjectAccessReviewSpec | SubjectAccessReviewSpec) -> RequestInfo:
+    """Return the request that a valid review is about."""
+    attributes = spec.resource_attributes
+    if attributes is not None:
+        return RequestInfo(
+            path="",
+            verb=attributes.verb,
+            is_resource=True,
+            group=attributes.group,
+            version=attributes.version or "*",
+            resource=attributes.resource,
+            subresource=attributes.subresource,
+            namespace=attributes.namespace,
+            name=attributes.name,
         )
-    other = spec.non_resource_attributes
-    return Attributes(verb=other.verb, path=other.path) if other else Attributes(verb="")
+    url = spec.non_resource_attributes
+    # An empty path counts as a resource request that names no resource.
+    return RequestInfo(
+        path=url.path if url else "",
+        verb=url.verb if url else "",
+        is_resource=not (url and url.path),
+    )
 
 
 def _status(decision: Decision) -> SubjectAccessReviewStatus:
@@ -108,6 +126,5 @@ def _status(decision: Decision) -> SubjectAccessReviewStatus:
 
 
 def _check(review: Object, errors: Iterable[FieldError]) -> None:
-    found = list(errors)
-    if found:
-        raise Invalid.of(GroupKind(GROUP, review.__kind__), "", found)
+    if invalid_fields := list(errors):
+        raise Invalid.of(GroupKind(GROUP, review.__kind__), "", invalid_fields)

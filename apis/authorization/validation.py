@@ -1,4 +1,4 @@
-"""What makes a question about access one that cannot be answered."""
+"""Validation of access reviews."""
 
 from apimachinery.fieldpath import FieldErrors, Path, forbidden, invalid, required
 from apimachinery.meta.metadata_validation import validate_label_name
@@ -14,7 +14,7 @@ from apis.authorization.v1 import (
 
 
 def validate_self_subject_access_review(review: SelfSubjectAccessReview) -> FieldErrors:
-    yield from _validate_question(review.spec, Path("spec"))
+    yield from _validate_attributes(review.spec, Path("spec"))
     yield from _validate_metadata(review.metadata)
 
 
@@ -27,23 +27,23 @@ def validate_local_subject_access_review(review: LocalSubjectAccessReview) -> Fi
     spec, namespace = review.spec, review.metadata.namespace
     yield from _validate_subject(spec, Path("spec"))
     yield from _validate_metadata(review.metadata, with_namespace=True)
-    asked = spec.resource_attributes
-    if asked is not None and asked.namespace != namespace:
+    attributes = spec.resource_attributes
+    if attributes is not None and attributes.namespace != namespace:
         path = Path("spec.resourceAttributes.namespace")
-        yield invalid(path, asked.namespace, "must match metadata.namespace")
+        yield invalid(path, attributes.namespace, "must match metadata.namespace")
     if spec.non_resource_attributes is not None:
         path = Path("spec.nonResourceAttributes")
         yield invalid(path, spec.non_resource_attributes, "disallowed on this kind of request")
 
 
 def _validate_subject(spec: SubjectAccessReviewSpec, path: Path) -> FieldErrors:
-    yield from _validate_question(spec, path)
+    yield from _validate_attributes(spec, path)
     if not spec.user and not spec.groups:
         rule = "at least one of user or group must be specified"
         yield invalid(path.child("user"), spec.user, rule)
 
 
-def _validate_question(
+def _validate_attributes(
     spec: SelfSubjectAccessReviewSpec | SubjectAccessReviewSpec, path: Path
 ) -> FieldErrors:
     resource, other = spec.resource_attributes, spec.non_resource_attributes
@@ -57,23 +57,25 @@ def _validate_question(
         yield from _validate_resource(resource, path.child("resourceAttributes"))
 
 
-def _validate_resource(asked: ResourceAttributes, path: Path) -> FieldErrors:
-    fields, labels = asked.field_selector, asked.label_selector
+def _validate_resource(attributes: ResourceAttributes, path: Path) -> FieldErrors:
+    fields, labels = attributes.field_selector, attributes.label_selector
     if fields is not None:
-        here = path.child("fieldSelector")
-        yield from _validate_selector(fields.raw_selector, len(fields.requirements), here)
-        for position, wanted in enumerate(fields.requirements):
-            each = here.child("requirements").index(position)
-            if not wanted.key:
-                yield required(each.child("key"), "must be specified")
-            yield from _validate_values(wanted.operator, wanted.values, each.child("values"))
+        selector = path.child("fieldSelector")
+        yield from _validate_selector(fields.raw_selector, len(fields.requirements), selector)
+        for position, requirement in enumerate(fields.requirements):
+            here = selector.child("requirements").index(position)
+            if not requirement.key:
+                yield required(here.child("key"), "must be specified")
+            yield from _validate_values(
+                requirement.operator, requirement.values, here.child("values")
+            )
     if labels is not None:
-        here = path.child("labelSelector")
-        yield from _validate_selector(labels.raw_selector, len(labels.requirements), here)
+        selector = path.child("labelSelector")
+        yield from _validate_selector(labels.raw_selector, len(labels.requirements), selector)
         for position, condition in enumerate(labels.requirements):
-            each = here.child("requirements").index(position)
-            yield from _validate_values(condition.operator, condition.values, each.child("values"))
-            yield from validate_label_name(condition.key, each.child("key"))
+            here = selector.child("requirements").index(position)
+            yield from _validate_values(condition.operator, condition.values, here.child("values"))
+            yield from validate_label_name(condition.key, here.child("key"))
 
 
 def _validate_selector(raw: str, requirements: int, path: Path) -> FieldErrors:
@@ -86,7 +88,7 @@ def _validate_selector(raw: str, requirements: int, path: Path) -> FieldErrors:
 
 
 def _validate_values(operator: str, values: list[str], path: Path) -> FieldErrors:
-    # Newer clients may know operators that this server does not, so those are let pass.
+    # Unknown operators pass: newer clients may send operators that this server lacks.
     if operator in ("In", "NotIn") and not values:
         yield required(path, "must be specified when `operator` is 'In' or 'NotIn'")
     if operator in ("Exists", "DoesNotExist") and values:

@@ -1,4 +1,4 @@
-"""What only a server needs."""
+"""The group coordination.k8s.io as a server installs it."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from apis.coordination import GROUP, v1
 from apis.coordination.printers import LEASE_COLUMNS
 from apis.coordination.register import add_to_scheme
 from apis.coordination.strategy import LeaseStrategy
-from apiserver.group import Group, Resource
+from apiserver import Group, Resource
 
 COORDINATION: Final = Group(
     name=GROUP,

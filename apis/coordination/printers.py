@@ -1,9 +1,9 @@
-"""Columns of `kubectl get leases`."""
+"""Printer columns of Leases."""
 
 from typing import Final
 
 from apis.coordination.v1 import Lease
-from apiserver.views.table import Column
+from apiserver import Column
 
 
 def holder(lease: Lease) -> str:

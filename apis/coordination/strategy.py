@@ -1,13 +1,13 @@
-"""How leases are written."""
+"""Strategy of Leases."""
 
 from apimachinery.fieldpath import FieldErrors
 from apis.coordination.v1 import Lease
 from apis.coordination.validation import validate_lease
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class LeaseStrategy(Strategy[Lease]):
-    """A lease is never overwritten unseen: that is the whole point of one."""
+    """Every update needs a resourceVersion, so that two clients cannot both acquire a lease."""
 
     allow_create_on_update = True
     allow_unconditional_update = False

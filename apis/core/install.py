@@ -1,6 +1,6 @@
-"""What only a server needs: the resources of the core group.
+"""The core group: its resources as a server installs them.
 
-Tokens of service accounts need somebody who signs them, so the group is made for them.
+`core_group` adds the token subresource of service accounts, which needs the server's signing keys.
 """
 
 from dataclasses import replace
@@ -19,10 +19,10 @@ from apis.core.strategy import (
 )
 from apis.core.tokens import KIND as TOKEN_REQUEST
 from apis.core.tokens import TokenRequests
-from apiserver.group import ALL_VERBS, STATUS, Group, Resource, Subresource
+from apiserver import ALL_VERBS, STATUS, Group, Resource, Subresource
 
 EVENT_TTL: Final = 60 * 60
-"""Seconds for which an event is kept."""
+"""Seconds after which the server deletes an event."""
 
 FINALIZE: Final = Subresource("finalize", verbs=("update",), handle=finalize)
 
@@ -53,7 +53,7 @@ CORE: Final = Group(
             NamespaceStrategy(),
             short_names=("ns",),
             namespaced=False,
-            # Emptying every namespace with one request would be a slip of the finger.
+            # As in Kubernetes: one request must not delete every namespace by accident.
             verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
             subresources=(FINALIZE, STATUS),
             columns=printers.NAMESPACE_COLUMNS,
@@ -88,7 +88,7 @@ CORE: Final = Group(
 
 
 def core_group(tokens: TokenRequests) -> Group:
-    """The group as a server installs it that can sign tokens."""
+    """Return the core group for a server that can sign tokens."""
     token = Subresource("token", verbs=("create",), kind=TOKEN_REQUEST, handle=tokens)
     return replace(
         CORE,

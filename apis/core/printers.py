@@ -1,7 +1,7 @@
-"""Columns of `kubectl get` for the core kinds.
+"""Printer columns of the core kinds.
 
-A cell that is a time is shown as its age. Columns for `-o wide` stand behind the age, which the
-server adds, but events bring all their columns: theirs have neither a name in front nor an age.
+A time in a cell is shown as an age. The server adds the name and the age, except for events, which
+define all their columns and have neither.
 """
 
 from datetime import datetime
@@ -14,7 +14,7 @@ from apis.core.v1.namespace import Namespace
 from apis.core.v1.secret import Secret
 from apis.core.v1.service import Service, ServicePort
 from apis.core.v1.service_account import ServiceAccount
-from apiserver.views.table import Column
+from apiserver import Column
 
 NONE: Final = "<none>"
 
@@ -48,15 +48,15 @@ def cluster_ip(service: Service) -> str:
 
 
 def external_ip(service: Service) -> str:
-    """Where the service is reached from outside."""
+    """Return the external addresses of a service."""
     spec = service.spec
     match spec.type:
         case types.CLUSTER_IP | types.NODE_PORT:
             return ",".join(spec.external_ips) or NONE
         case types.LOAD_BALANCER:
-            points = service.status.load_balancer.ingress
-            balanced = sorted({point.ip or point.hostname for point in points} - {""})
-            return ",".join([*balanced, *spec.external_ips]) or "<pending>"
+            ingress = service.status.load_balancer.ingress
+            addresses = sorted({point.ip or point.hostname for point in ingress} - {""})
+            return ",".join([*addresses, *spec.external_ips]) or "<pending>"
         case types.EXTERNAL_NAME:
             return spec.external_name
     return "<unknown>"
@@ -87,8 +87,9 @@ def event_count(event: Event) -> int:
 
 
 def event_object(event: Event) -> str:
-    about = event.involved_object
-    return f"{about.kind.lower()}/{about.name}" if about.name else about.kind.lower()
+    involved = event.involved_object
+    kind = involved.kind.lower()
+    return f"{kind}/{involved.name}" if involved.name else kind
 
 
 def event_source(event: Event) -> str:

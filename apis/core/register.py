@@ -1,4 +1,4 @@
-"""What clients and servers need to know of the group: its kinds, defaults and field labels."""
+"""Registration of the core group, for clients and servers: kinds, defaults and field labels."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -33,7 +33,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "Secret": {"type": "type"},
     "Service": {"spec.clusterIP": "spec.clusterIP", "spec.type": "spec.type"},
 }
-"""Kind -> label of a field selector -> where the value is; metadata.name always works."""
+"""Kind -> field-selector label -> path of the value; every kind also has metadata.name."""
 
 
 def add_to_scheme(scheme: Scheme) -> None:

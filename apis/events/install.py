@@ -1,4 +1,4 @@
-"""What only a server needs. The events are those of the core group: one store, two groups."""
+"""The group events.k8s.io as a server installs it; the core group stores its events."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from apis.core import v1 as core
 from apis.events import GROUP
 from apis.events.register import add_to_scheme
 from apis.events.strategy import NewEventStrategy
-from apiserver.group import Group, Resource
+from apiserver import Group, Resource
 
 EVENTS: Final = Group(
     name=GROUP,

@@ -1,4 +1,4 @@
-"""How events are written through this group."""
+"""Strategy of Events that are written through events.k8s.io."""
 
 from apimachinery.fieldpath import FieldErrors
 from apimachinery.meta.metadata_validation import dns_subdomain_name
@@ -8,7 +8,7 @@ from apis.events.validation import validate_event_update, validate_new_event
 
 
 class NewEventStrategy(EventStrategy):
-    """Names are DNS subdomains; only the series of an event can change."""
+    """Stricter than core: names are DNS subdomains, and only the series can change."""
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return dns_subdomain_name(name, prefix)

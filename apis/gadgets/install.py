@@ -1,4 +1,4 @@
-"""What only a server needs."""
+"""The example group as a server installs it."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from apis.gadgets.printers import GADGET_COLUMNS
 from apis.gadgets.register import add_to_scheme
 from apis.gadgets.strategy import GadgetStrategy
 from apis.gadgets.types import Gadget
-from apiserver.group import STATUS, Group, Resource, scale
+from apiserver import STATUS, Group, Resource, scale
 
 GADGETS: Final = Group(
     name=GROUP,

@@ -1,9 +1,9 @@
-"""Columns of `kubectl get gadgets`."""
+"""Printer columns of Gadgets."""
 
 from typing import Final
 
 from apis.gadgets.types import Gadget
-from apiserver.views.table import Column
+from apiserver import Column
 
 
 def model(gadget: Gadget) -> str:

@@ -1,13 +1,13 @@
-"""How gadgets are written: the status apart, the generation raised by a change of the spec."""
+"""Strategy of Gadgets."""
 
 from apimachinery.fieldpath import FieldErrors
 from apis.gadgets.types import Gadget
 from apis.gadgets.validation import validate_gadget
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class GadgetStrategy(Strategy[Gadget]):
-    """All but the rules is what every kind with a spec and a status does."""
+    """Only validation differs from the defaults for kinds with a spec and a status."""
 
     def validate(self, obj: Gadget) -> FieldErrors:
         yield from validate_gadget(obj)

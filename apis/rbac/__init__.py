@@ -1,3 +1,3 @@
-"""RBAC: who may do what, by roles and by bindings of users to them."""
+"""RBAC: roles that allow verbs on resources, and bindings that grant them to users."""
 
 GROUP = "rbac.authorization.k8s.io"

@@ -1,15 +1,14 @@
-"""Nobody gives what they do not have: a check of every role and binding that is written.
+"""Privilege escalation: users can grant only the permissions that they have.
 
-Who may write roles could otherwise write one that allows everything. So the rules of a role, or of
-the role that a binding gives, must all be held by whoever writes it, unless they are allowed to
-`escalate` such roles or to `bind` that role.
+Otherwise a user who may write roles could write one that allows everything. So the writer of a
+role, or of a binding, must hold all rules of that role, unless the writer may `escalate` such roles
+or `bind` that role.
 
-The check comes where Kubernetes has it, after admission has changed the object and before it is
-validated.
+The check runs where Kubernetes has it: after mutating admission and before validation.
 """
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
 
 from apimachinery.errors import Forbidden, NotFound
 from apimachinery.fieldpath import quote
@@ -17,8 +16,8 @@ from apimachinery.meta.types import Object
 from apimachinery.model.semantic_equality import equal
 from apimachinery.schema import GroupResource
 from apis.rbac import GROUP
-from apis.rbac.policy import Policy, RoleKey, User, joined, role_key
-from apis.rbac.rules import ATOMS_MAX, CompiledRules, TooManyRules, described, quoted_list
+from apis.rbac.policy import Policy, RoleKey, joined, role_key
+from apis.rbac.rules import ATOMS_MAX, CompiledRules, TooManyRules, describe, quoted_list
 from apis.rbac.v1 import (
     ClusterRole,
     ClusterRoleBinding,
@@ -27,53 +26,27 @@ from apis.rbac.v1 import (
     RoleBinding,
 )
 from apis.rbac.v1.types import ALL, CLUSTER_ROLE, ROLE
-
-MASTERS: Final = "system:masters"
+from apiserver import Attributes, Authorizer, RequestInfo
+from apiserver.auth.user import MASTERS
 
 _RESOURCES: Final = {ROLE: "roles", CLUSTER_ROLE: "clusterroles"}
 
 
-class Context(Protocol):
-    """The request that writes."""
-
-    name: str
-    """As the URL has it, where a creation has none."""
-
-
-class Write(Protocol):
-    """What is about to be written, and by whom."""
-
-    @property
-    def context(self) -> Context: ...
-    @property
-    def user(self) -> User: ...
-    @property
-    def namespace(self) -> str: ...
-    @property
-    def object(self) -> Object | None: ...
-    @property
-    def old_object(self) -> Object | None: ...
-
-
-class Authority(Protocol):
-    """Who knows what a user may do."""
-
-    async def may(self, user: User, verb: str, resource: str, *, namespace: str, name: str) -> bool:
-        """Whether *user* may do it to a resource of this group."""
-
-    async def policy(self) -> Policy:
-        """Every role and binding that is stored by now."""
-
-
 class EscalationCheck:
-    """Refuses writes that give more than the writer has; a plugin of mutating admission."""
+    """Refuses writes that grant more than the writer has; a plugin of mutating admission.
 
-    def __init__(self, authority: Authority) -> None:
-        self._authority = authority
+    *newest_policy* returns the policy after it has caught up with storage.
+    """
 
-    async def __call__(self, write: Write) -> None:
+    def __init__(
+        self, authorizer: Authorizer, newest_policy: Callable[[], Awaitable[Policy]]
+    ) -> None:
+        self._authorizer = authorizer
+        self._newest_policy = newest_policy
+
+    async def __call__(self, write: Attributes) -> None:
         new = write.object
-        if new is None or MASTERS in write.user.groups or _only_lets_go(new, write.old_object):
+        if new is None or MASTERS in write.user.groups or _only_unblocks(new, write.old_object):
             return
         match new:
             case Role() | ClusterRole():
@@ -81,13 +54,12 @@ class EscalationCheck:
             case RoleBinding() | ClusterRoleBinding():
                 await self._check_binding(write, new)
 
-    async def _check_role(self, write: Write, role: Role | ClusterRole) -> None:
+    async def _check_role(self, write: Attributes, role: Role | ClusterRole) -> None:
+        # The name is that of the URL: a creation has none, and is authorized for any name.
         resource, name = _RESOURCES[role.__kind__], write.context.name
-        if await self._authority.may(
-            write.user, "escalate", resource, namespace=write.namespace, name=name
-        ):
+        if await self._may(write, "escalate", resource, name):
             return
-        policy = await self._authority.policy()
+        policy = await self._newest_policy()
         about = GroupResource(GROUP, resource)
         _confirm(policy, write, role.rules, about, role.metadata.name)
         if _aggregates(role) or _aggregates(write.old_object):
@@ -96,26 +68,40 @@ class EscalationCheck:
                 why = "must have cluster-admin privileges to use the aggregationRule"
                 raise Forbidden.of(about, role.metadata.name, why)
 
-    async def _check_binding(self, write: Write, binding: RoleBinding | ClusterRoleBinding) -> None:
+    async def _check_binding(
+        self, write: Attributes, binding: RoleBinding | ClusterRoleBinding
+    ) -> None:
         role, namespace = binding.role_ref, write.namespace
         resource = _RESOURCES.get(role.kind)
         if resource is None or (role.kind == ROLE and not namespace):
-            return  # there can be no such role, as validation is about to say
-        if await self._authority.may(
-            write.user, "bind", resource, namespace=namespace, name=role.name
-        ):
+            return  # there can be no such role, and validation refuses the reference
+        if await self._may(write, "bind", resource, role.name):
             return
-        policy = await self._authority.policy()
+        policy = await self._newest_policy()
         rules = policy.rules_in(role_key(role, namespace))
         if rules is None:
             raise NotFound.of(GroupResource(GROUP, resource), role.name)
         about = GroupResource(GROUP, f"{binding.__kind__.lower()}s")
         _confirm(policy, write, rules, about, binding.metadata.name)
 
+    async def _may(self, write: Attributes, verb: str, resource: str, name: str) -> bool:
+        """Return whether the writer may use *verb* on a role."""
+        request = RequestInfo(
+            path="",
+            verb=verb,
+            is_resource=True,
+            group=GROUP,
+            version="*",
+            resource=resource,
+            namespace=write.namespace,
+            name=name,
+        )
+        return (await self._authorizer.authorize(write.user, request)).allowed
+
 
 def _confirm(
     policy: Policy,
-    write: Write,
+    write: Attributes,
     rules: Sequence[PolicyRule],
     about: GroupResource,
     name: str,
@@ -124,7 +110,7 @@ def _confirm(
     user, namespace = write.user, write.namespace
     try:
         missing = CompiledRules(policy.rules_of(user, namespace)).missing(rules)
-        texts = described(missing)
+        texts = describe(missing)
     except TooManyRules:
         texts = [f"some of more than {ATOMS_MAX} permissions"]
     if not texts:
@@ -142,15 +128,15 @@ def _not_found(role: RoleKey) -> str:
     return f"{GroupResource(GROUP, resource)} {quote(role.name)} not found"
 
 
-def _only_lets_go(new: Object, old: Object | None) -> bool:
-    """Whether nothing changes but what garbage collection needs to, which gives nobody anything."""
+def _only_unblocks(new: Object, old: Object | None) -> bool:
+    """Return whether only the fields change that garbage collection writes, which grant nothing."""
     if old is None:
         return False
-    same = new.deep_copy()
-    same.metadata.owner_references = old.metadata.owner_references
-    same.metadata.finalizers = old.metadata.finalizers
-    same.metadata.managed_fields = old.metadata.managed_fields
-    return equal(same, old)
+    copy = new.deep_copy()
+    copy.metadata.owner_references = old.metadata.owner_references
+    copy.metadata.finalizers = old.metadata.finalizers
+    copy.metadata.managed_fields = old.metadata.managed_fields
+    return equal(copy, old)
 
 
 def _aggregates(role: Object | None) -> bool:

@@ -1,7 +1,10 @@
-"""What only a server needs. Writes are checked by its authority, so the group is made for one."""
+"""The group rbac.authorization.k8s.io, built for the authorizer that guards its writes."""
+
+from collections.abc import Awaitable, Callable
 
 from apis.rbac import GROUP, v1
-from apis.rbac.escalation import Authority, EscalationCheck
+from apis.rbac.escalation import EscalationCheck
+from apis.rbac.policy import Policy
 from apis.rbac.printers import BINDING_COLUMNS, ROLE_COLUMNS
 from apis.rbac.register import add_to_scheme
 from apis.rbac.strategy import (
@@ -10,11 +13,14 @@ from apis.rbac.strategy import (
     RoleBindingStrategy,
     RoleStrategy,
 )
-from apiserver.group import Group, Resource
+from apiserver import Authorizer, Group, Resource
 
 
-def rbac_group(authority: Authority) -> Group:
-    """The group as a server with this authority installs it."""
+def rbac_group(authorizer: Authorizer, newest_policy: Callable[[], Awaitable[Policy]]) -> Group:
+    """Return the group for a server with this authorizer.
+
+    *newest_policy* returns the policy after it has caught up with storage.
+    """
     return Group(
         name=GROUP,
         versions=("v1",),
@@ -39,5 +45,5 @@ def rbac_group(authority: Authority) -> Group:
             ),
             Resource("roles", v1.Role, RoleStrategy(), columns=ROLE_COLUMNS),
         ),
-        mutating=(EscalationCheck(authority),),
+        mutating=(EscalationCheck(authorizer, newest_policy),),
     )

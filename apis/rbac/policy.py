@@ -1,13 +1,13 @@
-"""Policy: all roles and bindings of a server, arranged so that who may do what is looked up.
+"""Policy: an index of all roles and bindings of a server, by user and group.
 
-A question starts from the user and their groups, finds the roles that are bound to them, everywhere
-or in the namespace in question, and asks each role once, however many bindings give it. Whoever
-keeps a Policy tells it of every role and binding that comes, changes or goes, in any order: a
-binding to a role that is not there gives nothing until the role comes.
+A decision finds the roles that are bound to the user and their groups, cluster-wide or in the
+namespace of the request, and evaluates each role once, however many bindings grant it. The owner of
+a Policy reports every role and binding that is created, changed or deleted, in any order: a binding
+to a missing role grants nothing until the role is created.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from apimachinery.fieldpath import quote
 from apis.rbac import GROUP
@@ -22,76 +22,49 @@ from apis.rbac.v1 import (
     Subject,
     types,
 )
-
-
-class User(Protocol):
-    """Somebody who wants to do something."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def groups(self) -> Sequence[str]: ...
-
-
-class Request(Protocol):
-    """What somebody wants to do: to a resource, or to a path."""
-
-    @property
-    def verb(self) -> str: ...
-    @property
-    def is_resource(self) -> bool: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def group(self) -> str: ...
-    @property
-    def resource(self) -> str: ...
-    @property
-    def subresource(self) -> str: ...
-    @property
-    def namespace(self) -> str: ...
-    @property
-    def name(self) -> str: ...
+from apiserver import RequestInfo, User
 
 
 class RoleKey(NamedTuple):
-    """Which role: a cluster role has no namespace."""
+    """The namespace and name of a role; a ClusterRole has no namespace."""
 
     namespace: str
     name: str
 
 
 Reasons = dict[str, str]
-"""Why a role is somebody's: the name of each binding that gives it, and its description."""
+"""The bindings that grant a role to a subject: name -> description."""
 Roles = dict[RoleKey, Reasons]
 
-_NOBODY: Final[Mapping[str, Roles]] = {}
+_NO_GRANTS: Final[Mapping[str, Roles]] = {}
 
 
 class _Grants:
-    """Which roles users have, or groups: in a namespace, or everywhere, which has no name."""
+    """The roles of users, or of groups, by namespace; "" is the cluster scope."""
 
     def __init__(self) -> None:
-        self._places: dict[str, dict[str, Roles]] = {}
+        self._by_namespace: dict[str, dict[str, Roles]] = {}
 
     def at(self, namespace: str) -> Mapping[str, Roles]:
-        return self._places.get(namespace, _NOBODY)
+        return self._by_namespace.get(namespace, _NO_GRANTS)
 
-    def add(self, namespace: str, who: str, role: RoleKey, *, binding: str, reason: str) -> None:
-        roles = self._places.setdefault(namespace, {}).setdefault(who, {})
+    def add(
+        self, namespace: str, subject: str, role: RoleKey, *, binding: str, reason: str
+    ) -> None:
+        roles = self._by_namespace.setdefault(namespace, {}).setdefault(subject, {})
         roles.setdefault(role, {}).setdefault(binding, reason)
 
-    def remove(self, namespace: str, who: str, role: RoleKey, *, binding: str) -> None:
-        """Take a grant back; it may have been taken back before."""
-        place = self._places.get(namespace, {})
-        roles = place.get(who, {})
+    def remove(self, namespace: str, subject: str, role: RoleKey, *, binding: str) -> None:
+        """Revoke a grant, if it is not revoked already."""
+        subjects = self._by_namespace.get(namespace, {})
+        roles = subjects.get(subject, {})
         roles.get(role, {}).pop(binding, None)
         if not roles.get(role):
             roles.pop(role, None)
         if not roles:
-            place.pop(who, None)
-        if not place:
-            self._places.pop(namespace, None)
+            subjects.pop(subject, None)
+        if not subjects:
+            self._by_namespace.pop(namespace, None)
 
 
 class _Binding(NamedTuple):
@@ -100,7 +73,7 @@ class _Binding(NamedTuple):
 
 
 class Policy:
-    """Who may do what, by the roles and bindings it has been told of."""
+    """Evaluates the roles and bindings that were put into it."""
 
     def __init__(self) -> None:
         self._roles: dict[RoleKey, CompiledRules] = {}
@@ -108,74 +81,74 @@ class Policy:
         self._users = _Grants()
         self._groups = _Grants()
 
-    # Being told
+    # Updates
 
     def put_role(self, role: Role | ClusterRole) -> None:
-        """Take a role as it is now."""
+        """Add or replace a role."""
         meta = role.metadata
         self._roles[RoleKey(meta.namespace, meta.name)] = CompiledRules(role.rules)
 
     def forget_role(self, namespace: str, name: str) -> None:
-        """A role is gone; a cluster role has no namespace."""
+        """Remove a role; a ClusterRole has no namespace."""
         self._roles.pop(RoleKey(namespace, name), None)
 
     def put_binding(self, binding: RoleBinding | ClusterRoleBinding) -> None:
-        """Take a binding as it is now."""
+        """Add or replace a binding."""
         namespace, name = binding.metadata.namespace, binding.metadata.name
         self.forget_binding(namespace, name)
         role = role_key(binding.role_ref, namespace)
         subjects = []
         for subject in binding.subjects:
-            found = self._find(subject, namespace)
-            if found is not None:
-                grants, who = found
+            entry = self._grants_of(subject, namespace)
+            if entry is not None:
+                grants, subject_name = entry
                 reason = _reason(binding, subject)
-                grants.add(namespace, who, role, binding=name, reason=reason)
-                subjects.append(found)
+                grants.add(namespace, subject_name, role, binding=name, reason=reason)
+                subjects.append(entry)
         self._bindings[namespace, name] = _Binding(role, tuple(subjects))
 
     def forget_binding(self, namespace: str, name: str) -> None:
-        """A binding is gone; a cluster role binding has no namespace."""
-        known = self._bindings.pop((namespace, name), None)
-        if known is not None:
-            for grants, who in known.subjects:
-                grants.remove(namespace, who, known.role, binding=name)
+        """Remove a binding; a ClusterRoleBinding has no namespace."""
+        binding = self._bindings.pop((namespace, name), None)
+        if binding is not None:
+            for grants, subject in binding.subjects:
+                grants.remove(namespace, subject, binding.role, binding=name)
 
-    # Being asked
+    # Decisions
 
-    def allowed_by(self, user: User, request: Request) -> str | None:
-        """Which binding lets *user* do it, in words; None if none does."""
+    def allowed_by(self, user: User, request: RequestInfo) -> str | None:
+        """Return the description of a binding that allows *request*, None if none does."""
         if not request.is_resource:
             return self._path_allowed_by(user, request)
-        known = self._roles
+        rules_of = self._roles
         keys = resource_keys(request.resource, request.subresource)
         verb, group, name = request.verb, request.group, request.name
         for roles in self._granted(user, request.namespace):
             for key, reasons in roles.items():
-                role = known.get(key)
+                role = rules_of.get(key)
                 if role is not None and role.allows_resource(keys, verb, group, name):
                     return next(iter(reasons.values()))
         return None
 
     def rules_of(self, user: User, namespace: str) -> list[PolicyRule]:
-        """Every rule that holds for *user* in a namespace, or everywhere."""
+        """Return every rule that *user* has in a namespace or cluster-wide."""
         keys = self._bound(user, namespace)
         return [rule for key in keys if key in self._roles for rule in self._roles[key].rules]
 
     def missing_roles(self, user: User, namespace: str) -> list[RoleKey]:
-        """Roles that are bound to *user* and do not exist."""
+        """Return the roles that are bound to *user* and do not exist."""
         return [key for key in self._bound(user, namespace) if key not in self._roles]
 
     def problems(self, user: User, namespace: str) -> str:
-        """What is wrong with the bindings of *user*: they name roles that do not exist."""
+        """Return an error text for bindings of *user* to missing roles; empty if there are none."""
         return joined([_not_found(role) for role in self.missing_roles(user, namespace)])
 
     def rules_in(self, role: RoleKey) -> Sequence[PolicyRule] | None:
-        """The rules of a role, None if there is no such role."""
-        found = self._roles.get(role)
-        return found.rules if found is not None else None
+        """Return the rules of a role, None if there is no such role."""
+        compiled = self._roles.get(role)
+        return compiled.rules if compiled is not None else None
 
-    def _path_allowed_by(self, user: User, request: Request) -> str | None:
+    def _path_allowed_by(self, user: User, request: RequestInfo) -> str | None:
         for roles in self._granted(user, ""):
             for key, reasons in roles.items():
                 role = self._roles.get(key)
@@ -187,16 +160,16 @@ class Policy:
         return dict.fromkeys(key for roles in self._granted(user, namespace) for key in roles)
 
     def _granted(self, user: User, namespace: str) -> list[Roles]:
-        found = []
+        granted = []
         for scope in ("", namespace) if namespace else ("",):
             users, groups = self._users.at(scope), self._groups.at(scope)
             if user.name in users:
-                found.append(users[user.name])
-            found += [groups[group] for group in user.groups if group in groups]
-        return found
+                granted.append(users[user.name])
+            granted += [groups[group] for group in user.groups if group in groups]
+        return granted
 
-    def _find(self, subject: Subject, namespace: str) -> tuple[_Grants, str] | None:
-        """Under which name a subject of a binding asks, and among whom."""
+    def _grants_of(self, subject: Subject, namespace: str) -> tuple[_Grants, str] | None:
+        """Return where the grants of a subject are kept, and its name there."""
         match subject.kind:
             case types.USER:
                 return self._users, subject.name
@@ -208,12 +181,12 @@ class Policy:
 
 
 def role_key(reference: RoleRef, namespace: str) -> RoleKey:
-    """The role that a binding in *namespace* refers to."""
+    """Return the key of the role that a binding in *namespace* refers to."""
     return RoleKey(namespace if reference.kind == types.ROLE else "", reference.name)
 
 
 def joined(problems: Sequence[str]) -> str:
-    """Several problems as one, as Kubernetes writes them."""
+    """Join error texts in the format of Kubernetes' aggregated errors."""
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]" if problems else ""
 
 
@@ -225,10 +198,10 @@ def _not_found(role: RoleKey) -> str:
 def _reason(binding: RoleBinding | ClusterRoleBinding, subject: Subject) -> str:
     meta, role = binding.metadata, binding.role_ref
     name = f"{meta.name}/{meta.namespace}" if meta.namespace else meta.name
-    who = subject.name
+    subject_name = subject.name
     if subject.kind == types.SERVICE_ACCOUNT:
-        who = f"{subject.name}/{subject.namespace or meta.namespace}"
+        subject_name = f"{subject.name}/{subject.namespace or meta.namespace}"
     return (
         f"{binding.__kind__} {quote(name)} of {role.kind} {quote(role.name)} "
-        f"to {subject.kind} {quote(who)}"
+        f"to {subject.kind} {quote(subject_name)}"
     )

@@ -1,4 +1,4 @@
-"""Columns of `kubectl get` for roles, which show when they were made, and for bindings."""
+"""Printer columns of roles, which show their creation time instead of an age, and bindings."""
 
 from typing import Final
 
@@ -21,19 +21,19 @@ def role(binding: Binding) -> str:
 
 
 def users(binding: Binding) -> str:
-    return _named(binding, USER)
+    return _subject_names(binding, USER)
 
 
 def groups(binding: Binding) -> str:
-    return _named(binding, GROUP_KIND)
+    return _subject_names(binding, GROUP_KIND)
 
 
 def service_accounts(binding: Binding) -> str:
-    found = [each for each in binding.subjects if each.kind == SERVICE_ACCOUNT]
-    return ", ".join(f"{subject.namespace}/{subject.name}" for subject in found)
+    accounts = [subject for subject in binding.subjects if subject.kind == SERVICE_ACCOUNT]
+    return ", ".join(f"{account.namespace}/{account.name}" for account in accounts)
 
 
-def _named(binding: Binding, kind: str) -> str:
+def _subject_names(binding: Binding, kind: str) -> str:
     return ", ".join(subject.name for subject in binding.subjects if subject.kind == kind)
 
 

@@ -1,8 +1,8 @@
-"""Rules, ready to be asked: what a list of rules allows, and what it lacks of another.
+"""CompiledRules: evaluate the rules of a role, and compare them with those of another.
 
-Rules are compiled once, when a role changes. A question then costs a few look-ups by resource
-instead of a walk over all rules, and nothing is multiplied out: a rule with a thousand groups and
-a thousand resources takes two thousand entries, not a million.
+Rules are compiled once, when a role changes. A decision then takes a few look-ups by resource
+instead of a scan of all rules, without multiplying them out: a rule with a thousand groups and a
+thousand resources takes two thousand entries, not a million.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,14 +14,14 @@ from apis.rbac.v1 import PolicyRule
 from apis.rbac.v1.types import ALL
 
 ATOMS_MAX: Final = 20_000
-"""Single permissions of a role that are compared one by one; comparing more would take too long."""
+"""How many single permissions `missing` compares; more would take too long."""
 
 Words = frozenset[str] | None
-"""A set of words, or None for every word."""
+"""A set of words, or None for a wildcard."""
 
 
 class TooManyRules(Exception):
-    """Rules are too many to say which of them are not covered."""
+    """The rules have too many single permissions to compare them."""
 
 
 class _ResourceRule(NamedTuple):
@@ -37,7 +37,7 @@ class _PathRule(NamedTuple):
 
 
 class CompiledRules:
-    """What some rules allow."""
+    """A list of rules, indexed by resource."""
 
     __slots__ = ("_paths", "_resources", "rules")
 
@@ -48,9 +48,9 @@ class CompiledRules:
         for rule in self.rules:
             self._add(rule)
 
-    # Asked for every role of every request, so its arguments are by position.
+    # Called for every role of every request: positional arguments are faster.
     def allows_resource(self, keys: Sequence[str], verb: str, group: str, name: str) -> bool:
-        """Whether *verb* is allowed on a resource, given as `resource_keys` of it."""
+        """Return whether *verb* is allowed on a resource, given by its `resource_keys`."""
         for key in keys:
             for verbs, groups, names in self._resources.get(key, ()):
                 if (
@@ -62,23 +62,26 @@ class CompiledRules:
         return False
 
     def allows_path(self, path: str, verb: str) -> bool:
-        """Whether *verb* is allowed on a path that is no resource."""
-        for verbs, own, prefix in self._paths:
-            fits = own == path or (prefix is not None and path.startswith(prefix))
-            if fits and (verbs is None or verb in verbs):
+        """Return whether *verb* is allowed on a non-resource URL."""
+        for verbs, exact, prefix in self._paths:
+            matches = exact == path or (prefix is not None and path.startswith(prefix))
+            if matches and (verbs is None or verb in verbs):
                 return True
         return False
 
-    def missing(self, wanted: Iterable[PolicyRule]) -> list[PolicyRule]:
-        """The single permissions in *wanted* that are not allowed here, or TooManyRules."""
-        atoms = (atom for rule in wanted if not self._covers_whole(rule) for atom in _atoms(rule))
-        found = []
+    def missing(self, required: Iterable[PolicyRule]) -> list[PolicyRule]:
+        """Return the single permissions in *required* that these rules lack.
+
+        Raises TooManyRules.
+        """
+        atoms = (atom for rule in required if not self._covers_whole(rule) for atom in _atoms(rule))
+        missing = []
         for count, atom in enumerate(atoms):
             if count >= ATOMS_MAX:
                 raise TooManyRules
             if not self._covers(atom):
-                found.append(atom)
-        return found
+                missing.append(atom)
+        return missing
 
     def _add(self, rule: PolicyRule) -> None:
         verbs = _words(rule.verbs)
@@ -92,7 +95,7 @@ class CompiledRules:
             self._paths.append(_PathRule(verbs, path, prefix))
 
     def _covers_whole(self, rule: PolicyRule) -> bool:
-        """Whether a single rule on everything covers *rule*, which then need not be taken apart."""
+        """Return whether one rule for all resources covers *rule*, which then need not be split."""
         return bool(rule.resources) and any(
             entry.names is None
             and (entry.verbs is None or entry.verbs.issuperset(rule.verbs))
@@ -108,35 +111,39 @@ class CompiledRules:
         name = atom.resource_names[0] if atom.resource_names else None
         for key in keys:
             for verbs, groups, names in self._resources.get(key, ()):
-                named = names is None or (name is not None and name in names)
-                held = (verbs is None or verb in verbs) and named
-                if held and (groups is None or atom.api_groups[0] in groups):
+                name_covered = names is None or (name is not None and name in names)
+                verb_covered = verbs is None or verb in verbs
+                if (
+                    verb_covered
+                    and name_covered
+                    and (groups is None or atom.api_groups[0] in groups)
+                ):
                     return True
         return False
 
 
 def resource_keys(resource: str, subresource: str) -> tuple[str, ...]:
-    """What a rule may call a resource: everything, by its name, or as a part of everything."""
+    """Return the texts by which rules can name a resource or subresource, wildcards included."""
     if not subresource:
         return ALL, resource
     return ALL, f"{resource}/{subresource}", f"{ALL}/{subresource}"
 
 
-def described(rules: Iterable[PolicyRule]) -> list[str]:
-    """Single permissions in the words of Kubernetes, those of one resource together."""
-    together: dict[tuple[str, str], PolicyRule] = {}
+def describe(rules: Iterable[PolicyRule]) -> list[str]:
+    """Format single permissions as Kubernetes does, and combine the verbs of one resource."""
+    combined: dict[tuple[str, str], PolicyRule] = {}
     texts = set()
     for rule in rules:
         if rule.resource_names or rule.non_resource_urls:
             texts.add(_text(rule))
             continue
-        place = (rule.api_groups[0], rule.resources[0])
-        known = together.get(place)
-        if known is None:
-            together[place] = rule.deep_copy()
+        resource = (rule.api_groups[0], rule.resources[0])
+        previous = combined.get(resource)
+        if previous is None:
+            combined[resource] = rule.deep_copy()
         else:
-            known.verbs += rule.verbs
-    return sorted(texts.union(map(_text, together.values())))
+            previous.verbs += rule.verbs
+    return sorted(texts.union(map(_text, combined.values())))
 
 
 def _words(words: Sequence[str]) -> Words:
@@ -144,13 +151,13 @@ def _words(words: Sequence[str]) -> Words:
 
 
 def _covering_keys(resource: str) -> tuple[str, ...]:
-    """What a rule may say to cover all that *resource* stands for in another rule."""
+    """Return the texts by which a rule can cover *resource* of another rule."""
     _, slash, part = resource.partition("/")
     return (ALL, resource, f"{ALL}/{part}") if slash else (ALL, resource)
 
 
 def _atoms(rule: PolicyRule) -> Iterator[PolicyRule]:
-    """The single permissions that a rule is made of."""
+    """Split a rule into its single permissions."""
     for group, resource, verb in product(rule.api_groups, rule.resources, rule.verbs):
         for names in [[name] for name in rule.resource_names] or [[]]:
             yield PolicyRule(
@@ -173,5 +180,5 @@ def _text(rule: PolicyRule) -> str:
 
 
 def quoted_list(words: Iterable[str]) -> str:
-    """A list of texts as Go's `%q` writes it."""
+    """Format a list of texts as Go's `%q` does."""
     return f"[{' '.join(map(quote, words))}]"

@@ -1,7 +1,7 @@
-"""How roles and bindings are written.
+"""Strategies of roles and bindings.
 
-Their names are anything that can stand in a URL (`system:discovery`). A PUT creates what is not
-there, as `kubectl auth reconcile` and many installers expect.
+Their names may be anything that fits into a URL, such as `system:discovery`. A PUT creates a
+missing object, as `kubectl auth reconcile` and many installers expect.
 """
 
 from typing import TypeVar
@@ -17,12 +17,12 @@ from apis.rbac.validation import (
     validate_role_binding,
     validate_same_role,
 )
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 T = TypeVar("T", bound=Object)
 
 
-class _AccessStrategy(Strategy[T]):
+class _RBACStrategy(Strategy[T]):
     allow_create_on_update = True
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
@@ -32,17 +32,17 @@ class _AccessStrategy(Strategy[T]):
         return None
 
 
-class RoleStrategy(_AccessStrategy[Role]):
+class RoleStrategy(_RBACStrategy[Role]):
     def validate(self, obj: Role) -> FieldErrors:
         yield from validate_role(obj)
 
 
-class ClusterRoleStrategy(_AccessStrategy[ClusterRole]):
+class ClusterRoleStrategy(_RBACStrategy[ClusterRole]):
     def validate(self, obj: ClusterRole) -> FieldErrors:
         yield from validate_cluster_role(obj)
 
 
-class RoleBindingStrategy(_AccessStrategy[RoleBinding]):
+class RoleBindingStrategy(_RBACStrategy[RoleBinding]):
     def validate(self, obj: RoleBinding) -> FieldErrors:
         yield from validate_role_binding(obj)
 
@@ -51,7 +51,7 @@ class RoleBindingStrategy(_AccessStrategy[RoleBinding]):
         yield from validate_same_role(new.role_ref, old.role_ref)
 
 
-class ClusterRoleBindingStrategy(_AccessStrategy[ClusterRoleBinding]):
+class ClusterRoleBindingStrategy(_RBACStrategy[ClusterRoleBinding]):
     def validate(self, obj: ClusterRoleBinding) -> FieldErrors:
         yield from validate_cluster_role_binding(obj)
 

@@ -1,4 +1,4 @@
-"""What makes roles and bindings wrong."""
+"""Validation of roles and bindings."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -46,7 +46,7 @@ def validate_cluster_role_binding(binding: ClusterRoleBinding) -> FieldErrors:
 
 
 def validate_same_role(new: RoleRef, old: RoleRef) -> FieldErrors:
-    """A binding to another role is another binding: who may bind depends on the role."""
+    """Refuse a change of roleRef: whether a user may bind depends on the role."""
     if new != old:
         yield invalid(Path("roleRef"), new, "cannot change roleRef")
 

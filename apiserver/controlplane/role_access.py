@@ -1,4 +1,4 @@
-"""Access: authorization by the roles and bindings that are stored.
+"""RoleAccess: authorization by the roles and bindings that are stored.
 
 The group `rbac.authorization.k8s.io` defines what roles mean, the server identifies users and
 requests. This module joins them: it feeds stored roles and bindings to the policy, authorizes by
@@ -6,21 +6,18 @@ the policy, and writes the bootstrap roles when a server starts.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypedDict, cast
+from typing import Any, Final, TypedDict
 
 from apimachinery.schema import GroupResource
 from apis.rbac import GROUP
 from apis.rbac.bootstrap import Offer, bootstrap_bindings, bootstrap_roles
 from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
-from apis.rbac.policy import User as UserLike
 from apis.rbac.reconciliation import reconcile, reconciled_binding, reconciled_role
 from apis.rbac.v1 import ClusterRole, ClusterRoleBinding
 from apiserver.auth.authorization import AlwaysAllow, Authorizer
-from apiserver.auth.role_authorizer import RoleAuthorizer
-from apiserver.auth.user import User
+from apiserver.controlplane.role_authorizer import RoleAuthorizer
 from apiserver.group import Group
-from apiserver.http.request_info import RequestInfo
 from apiserver.install import Groups
 from apiserver.registry.following import Following
 from apiserver.registry.store import ResourceStore
@@ -37,33 +34,16 @@ class _Scope(TypedDict):
 _SCOPE: Final[_Scope] = {"namespaced": False, "api_version": f"{GROUP}/v1"}
 
 
-class Access:
+class RoleAccess:
     """The `authorizer` of one server, and the `group` that serves its roles."""
 
     def __init__(self, mode: str = "RBAC") -> None:
         self._policy = Policy()
         self._roles = RoleAuthorizer(self._policy)
         self.authorizer: Authorizer = self._roles if mode == "RBAC" else AlwaysAllow()
-        self.group = rbac_group(self)
+        self.group = rbac_group(self.authorizer, self._newest_policy)
 
-    async def may(
-        self, user: UserLike, verb: str, resource: str, *, namespace: str, name: str
-    ) -> bool:
-        """Return whether *user* may do something to roles or bindings."""
-        request = RequestInfo(
-            path="",
-            verb=verb,
-            is_resource=True,
-            group=GROUP,
-            version="*",
-            resource=resource,
-            namespace=namespace,
-            name=name,
-        )
-        return (await self.authorizer.authorize(cast(User, user), request)).allowed
-
-    async def policy(self) -> Policy:
-        """Return every role and binding that is stored by now."""
+    async def _newest_policy(self) -> Policy:
         await self._roles.refresh()
         return self._policy
 

@@ -28,7 +28,7 @@ from apiserver.admission.chain import Chain
 from apiserver.admission.namespace_lifecycle import NamespaceLifecycle, NamespacePhase
 from apiserver.app import App
 from apiserver.auth.authentication import Authentication, Authenticator
-from apiserver.auth.service_account_tokens import Reference, ServiceAccountTokens
+from apiserver.auth.service_account_tokens import ServiceAccountTokens
 from apiserver.auth.static_tokens import TokenAuthenticator, TokenFileAuthenticator
 from apiserver.auth.token_keys import TokenKeys
 from apiserver.auth.token_review import TokenReviewer
@@ -36,11 +36,10 @@ from apiserver.auth.user import MASTERS, User
 from apiserver.auth.user_tokens import SignedTokenAuthenticator, signing_key
 from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.config import ServerConfig
-from apiserver.controlplane.access_reviews import AccessReviewer
 from apiserver.controlplane.controllers import running_controllers
 from apiserver.controlplane.leader import election_for
 from apiserver.controlplane.local_client import local_client
-from apiserver.controlplane.role_access import Access
+from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
 from apiserver.extensions.definition_follower import DefinitionFollower
@@ -103,7 +102,7 @@ def create_app(
     """
     own = [*groups, *(load_group(reference) for reference in config.groups)]
     credentials = credentials or Credentials.stored(config)
-    access = Access(config.authorization_mode)
+    access = RoleAccess(config.authorization_mode)
     accounts = ServiceAccountTokens(
         credentials.keys,
         StoredIdentities(lambda resource: app.groups.store(resource)),
@@ -136,16 +135,16 @@ def create_app(
 
 
 def standard_groups(
-    access: Access | None = None,
+    access: RoleAccess | None = None,
     reviewer: TokenReviewer | None = None,
     accounts: ServiceAccountTokens | None = None,
 ) -> tuple[Group, ...]:
     """Return the groups that every server has, unless a group of the same name replaces one."""
-    access = access or Access()
+    access = access or RoleAccess()
     return (
-        core_group(TokenRequests(accounts, refer=Reference)) if accounts else CORE,
+        core_group(TokenRequests(accounts)) if accounts else CORE,
         authentication_group(reviewer),
-        authorization_group(AccessReviewer(access.authorizer)),
+        authorization_group(access.authorizer),
         COORDINATION,
         EVENTS,
         access.group,
@@ -202,7 +201,7 @@ async def _serving_definitions(app: App) -> AsyncIterator[None]:
 @asynccontextmanager
 async def _controlled(
     config: ServerConfig,
-    access: Access,
+    access: RoleAccess,
     own: Sequence[Group],
     defaults: Sequence[NamespaceDefault],
     app: App,

@@ -1,4 +1,4 @@
-"""Columns of custom resources: cells that are looked up by their paths."""
+"""Printer columns of custom resources: cells are looked up by JSONPath."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -18,33 +18,33 @@ AGE: Final = ColumnDefinition("Age", "date", ".metadata.creationTimestamp")
 
 
 def table_columns(definitions: Iterable[ColumnDefinition]) -> tuple[Column, ...]:
-    """All columns of a custom resource; one that defines none shows the age."""
-    own = tuple(definitions) or (AGE,)
-    return (NAME, *map(_column, own))
+    """Return all columns of a custom resource; the default after the name is the age."""
+    additional = tuple(definitions) or (AGE,)
+    return (NAME, *map(_column, additional))
 
 
 def _column(definition: ColumnDefinition) -> Column:
-    said = f"Custom resource definition column (in JSONPath format): {definition.path}"
+    default = f"Custom resource definition column (in JSONPath format): {definition.path}"
     return Column(
         definition.name,
         _cell(definition),
         type=definition.type,
         format=definition.format,
         priority=definition.priority,
-        description=definition.description or said,
+        description=definition.description or default,
     )
 
 
 def _cell(definition: ColumnDefinition) -> Callable[[CustomResource], Any]:
     find: Find = parse_path(definition.path)
-    # Metadata is typed, and written as JSON only for the columns that are about it.
+    # Metadata is a model; it is dumped to JSON only for columns that may show it.
     in_content = definition.path.startswith((".spec", ".status"))
     convert = _CONVERSIONS[definition.type]
 
     def cell(obj: CustomResource) -> Any:
         document = obj.content if in_content else _document(obj)
-        found = find(document)
-        return convert(found[0]) if found and found[0] is not None else None
+        values = find(document)
+        return convert(values[0]) if values and values[0] is not None else None
 
     return cell
 

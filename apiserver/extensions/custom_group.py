@@ -11,7 +11,7 @@ from apimachinery.errors import NotFound
 from apimachinery.schema import GroupVersion
 from apimachinery.version import sort_versions
 from apiserver.endpoint import Endpoint
-from apiserver.extensions.custom_resource import Served, no_kinds
+from apiserver.extensions.custom_resource import ServedDefinition, no_kinds
 from apiserver.extensions.definition import DefinedVersion
 from apiserver.group import Group
 from apiserver.installed_group import Foundation, InstalledGroup
@@ -26,7 +26,7 @@ class CustomGroup(InstalledGroup):
 
     is_built_in: ClassVar = False
 
-    def __init__(self, name: str, served: Sequence[Served]) -> None:
+    def __init__(self, name: str, served: Sequence[ServedDefinition]) -> None:
         versions = {version.name for resource in served for version in resource.definition.served}
         super().__init__(
             Group(
@@ -57,7 +57,7 @@ class CustomEndpoint(Endpoint):
 
     has_plain_not_found: ClassVar = True
 
-    def __init__(self, group: Group, served: Served, version: DefinedVersion) -> None:
+    def __init__(self, group: Group, served: ServedDefinition, version: DefinedVersion) -> None:
         super().__init__(
             group,
             served.resource_in(version),

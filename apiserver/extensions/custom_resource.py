@@ -1,4 +1,4 @@
-"""Served: the stores of one custom resource, built from its CustomResourceDefinition.
+"""ServedDefinition: the stores of one custom resource, built from its CustomResourceDefinition.
 
 All versions share one collection of the watch cache. Each version has a store of its own, which
 decodes objects in that version and validates them against the schema of that version.
@@ -32,7 +32,7 @@ _LISTED_VERBS: Final = (
 _TERMINATING_VERBS: Final = ("delete", "deletecollection", "get", "list", "watch")
 
 
-class Served:
+class ServedDefinition:
     """One definition that is served; replaced by another instance when its specification changes.
 
     Only `definition.terminating` may change in place: `definition` is then assigned anew.
@@ -131,7 +131,7 @@ class Served:
 class CustomStore(ResourceStore[CustomResource]):
     """The objects of a custom resource; refuses new ones while its definition is terminating."""
 
-    def __init__(self, rules: WriteRules[Any], *, served: Served, **parts: Any) -> None:
+    def __init__(self, rules: WriteRules[Any], *, served: ServedDefinition, **parts: Any) -> None:
         super().__init__(rules, **parts)
         self._served = served
 

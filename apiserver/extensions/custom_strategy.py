@@ -1,4 +1,4 @@
-"""How custom resources are written: by the schema of the version of the request."""
+"""CustomStrategy: validate custom resources by the schema of the request's version."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -18,7 +18,7 @@ _INT32_MAX: Final = 2**31 - 1
 
 
 class CustomStrategy(Strategy[CustomResource]):
-    """What holds for the objects of one custom resource in one version."""
+    """The rules of one custom resource in one version."""
 
     allow_unconditional_update = False
 
@@ -40,19 +40,19 @@ class CustomStrategy(Strategy[CustomResource]):
         return obj.content
 
     def _errors(self, obj: CustomResource, old: Any) -> Iterator[FieldError]:
-        for name, said, wanted in (
+        for name, value, expected in (
             ("kind", obj.kind, self._kind.kind),
             ("apiVersion", obj.api_version, self._kind.api_version),
         ):
-            if said != wanted:
-                yield invalid(Path(name), said, f"must be {wanted}")
+            if value != expected:
+                yield invalid(Path(name), value, f"must be {expected}")
         document = self._document(obj)
-        found = [*self._schema.check_keywords(document, old), *self._scale_errors(obj)]
-        yield from found
-        yield from self._schema.check_rules(document, old, found)
+        errors = [*self._schema.check_keywords(document, old), *self._scale_errors(obj)]
+        yield from errors
+        yield from self._schema.check_rules(document, old, errors)
 
     def _document(self, obj: CustomResource) -> dict[str, Any]:
-        """The document that the schema is about."""
+        """Return the document that the schema validates."""
         document = {**obj.content, "kind": obj.kind, "apiVersion": obj.api_version}
         if self._schema.reads_metadata:
             document["metadata"] = orjson.loads(dump_json(obj.metadata))
@@ -67,9 +67,9 @@ class CustomStrategy(Strategy[CustomResource]):
             replicas = obj.nested(*path[1:].split("."))
             if not isinstance(replicas, int) or isinstance(replicas, bool):
                 continue
-            here = Path(*path[1:].split("."))
+            field = Path(*path[1:].split("."))
             if replicas < 0:
-                yield invalid(here, replicas, "should be a non-negative integer")
+                yield invalid(field, replicas, "should be a non-negative integer")
             elif replicas > _INT32_MAX:
                 rule = f"should be less than or equal to {_INT32_MAX}"
-                yield invalid(here, replicas, rule)
+                yield invalid(field, replicas, rule)

@@ -1,7 +1,7 @@
-"""How stored custom resources look from outside: in each version, by its schema of today.
+"""CustomView: encode stored custom resources in each version, by its current schema.
 
-Defaults are filled in where an object is read, so an object that was stored before its schema got
-a default has it all the same. This happens once for each form an entry of the cache is served in.
+Defaults are applied on reading, so an object that was stored before its schema got a default has
+it, too. This happens once for each form in which a cache entry is served.
 """
 
 from collections.abc import Hashable, Mapping
@@ -55,7 +55,7 @@ class CustomView(ResourceView):
         return metadata.get("labels", {}), fields
 
     def item(self, encoded: bytes, form: Form) -> bytes:
-        """What stands in a list: items of custom kinds say what they are."""
+        """Return an item of a list; items of custom kinds keep their kind and apiVersion."""
         if form.media == "protobuf":
             return super().item(encoded, form)
         return self.finished(encoded, form)
@@ -65,11 +65,11 @@ class CustomView(ResourceView):
         metadata = document.pop("metadata")
         head = self._head(form.version)
         rest = dump_content(document)[1:]
-        between = b"," if document else b""
-        return b'%b"metadata":%b%b%b' % (head, self._metadata(metadata, record), between, rest)
+        separator = b"," if document else b""
+        return b'%b"metadata":%b%b%b' % (head, self._metadata(metadata, record), separator, rest)
 
     def _from_stored(self, value: bytes, version: str, form: Form) -> bytes | None:
-        return None  # the stored bytes may lack what the schema of today fills in
+        return None  # the stored bytes may lack defaults of the current schema
 
     def _partial(self, record: Record, form: Form) -> bytes:
         if form.media == "protobuf":
@@ -92,7 +92,7 @@ class VersionViews:
     """Implements `View` for a collection whose objects are served in several versions."""
 
     def __init__(self, views: Mapping[GroupVersion, CustomView], stored: CustomView) -> None:
-        """*stored* is asked for what does not depend on the version."""
+        """*stored* is the view of the storage version, for what does not depend on the version."""
         self._views = views
         self._stored = stored
 

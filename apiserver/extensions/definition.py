@@ -1,7 +1,7 @@
-"""Definition: what a stored CustomResourceDefinition says, as the server needs it.
+"""Definition: a stored CustomResourceDefinition as the server uses it.
 
-It is read from the JSON of the object: the server knows no group, but this one contract it has to
-know, as it knows that of namespaces.
+It is parsed from the JSON of the object: the server imports no group, but it depends on the wire
+format of this kind, as it does on that of namespaces.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ class ColumnDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ScalePaths:
-    """Where the numbers of a scale are."""
+    """The JSONPaths of the fields that a Scale shows."""
 
     spec: str
     status: str
@@ -51,16 +51,16 @@ class DefinedVersion:
     columns: tuple[ColumnDefinition, ...] = ()
     selectable: tuple[str, ...] = ()
     warning: str = ""
-    """What answers in a deprecated version carry."""
+    """The warning of responses in a deprecated version."""
 
 
 @dataclass(frozen=True)
 class Definition:
     """One custom resource.
 
-    Plural and kind are those of the specification, where they cannot change once it is
-    established, so that nothing a status says leads to the objects of another definition.
-    The other names are those that were accepted.
+    Plural and kind come from the spec, where they cannot change once the definition is established,
+    so that no status can lead to the objects of another definition. The other names are the
+    accepted ones of the status.
     """
 
     group: str
@@ -75,7 +75,7 @@ class Definition:
     established: bool = False
     terminating: bool = False
     source: Any = field(default=None, compare=False, repr=False)
-    """What it was read from; equal sources make equal resources."""
+    """The spec and accepted names it was parsed from; equal sources serve equal resources."""
 
     @property
     def name(self) -> str:
@@ -92,7 +92,7 @@ class Definition:
         return next(version.name for version in self.versions if version.storage)
 
     def custom_kind(self) -> CustomKind:
-        """The kind with its schemas compiled."""
+        """Compile the schemas of the kind."""
         return CustomKind(
             self.group,
             self.kind,
@@ -106,10 +106,11 @@ class Definition:
 
 
 def parse_definition(document: Mapping[str, Any]) -> Definition:
-    """The definition in the document of a CustomResourceDefinition."""
+    """Parse the document of a CustomResourceDefinition."""
     spec, status = document["spec"], document.get("status") or {}
     names, kind = status.get("acceptedNames") or {}, spec["names"]["kind"]
-    true = {found["type"] for found in status.get("conditions") or () if found["status"] == "True"}
+    conditions = status.get("conditions") or ()
+    true = {condition["type"] for condition in conditions if condition["status"] == "True"}
     return Definition(
         group=spec["group"],
         plural=spec["names"]["plural"],
@@ -137,7 +138,7 @@ def _version(spec: Mapping[str, Any], version: Mapping[str, Any]) -> DefinedVers
         has_status="status" in subresources,
         scale=_scale(scale) if scale else None,
         columns=tuple(map(_column, version.get("additionalPrinterColumns") or ())),
-        selectable=tuple(found["jsonPath"] for found in version.get("selectableFields") or ()),
+        selectable=tuple(field["jsonPath"] for field in version.get("selectableFields") or ()),
         warning=_warning(spec, version) if version.get("deprecated") else "",
     )
 
@@ -167,12 +168,16 @@ def _warning(spec: Mapping[str, Any], version: Mapping[str, Any]) -> str:
         return str(version["deprecationWarning"])
     group, kind = spec["group"], spec["names"]["kind"]
     text = f"{group}/{version['name']} {kind} is deprecated"
-    better = _better_versions(version["name"], spec["versions"])
-    return f"{text}; use {group}/{better[0]} {kind}" if better else text
+    replacements = _replacements(version["name"], spec["versions"])
+    return f"{text}; use {group}/{replacements[0]} {kind}" if replacements else text
 
 
-def _better_versions(name: str, versions: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The versions to use instead of a deprecated one, the best first."""
-    good = {found["name"] for found in versions if found["served"] and not found.get("deprecated")}
-    ordered = sort_versions({*good, name})
+def _replacements(name: str, versions: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the more stable served versions that replace a deprecated one, the best first."""
+    current = {
+        version["name"]
+        for version in versions
+        if version["served"] and not version.get("deprecated")
+    }
+    ordered = sort_versions({*current, name})
     return ordered[: ordered.index(name)]

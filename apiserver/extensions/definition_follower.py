@@ -14,9 +14,10 @@ from typing import Any, Final
 import orjson
 
 from apimachinery.errors import APIError
+from apimachinery.extras import MissingExtra
 from apimachinery.meta.options import ListOptions
 from apiserver.extensions.custom_group import CustomGroup
-from apiserver.extensions.custom_resource import Served
+from apiserver.extensions.custom_resource import ServedDefinition
 from apiserver.extensions.definition import DEFINITIONS, Definition, parse_definition
 from apiserver.install import Groups
 from apiserver.registry.store import ResourceStore
@@ -40,7 +41,7 @@ class DefinitionFollower:
         self._groups = groups
         self._revisions: dict[str, int] = {}
         """The revision at which each definition was last looked at."""
-        self._served: dict[str, Served] = {}
+        self._served: dict[str, ServedDefinition] = {}
         self._installed: set[str] = set()
         """The groups that are ours."""
 
@@ -98,19 +99,21 @@ class DefinitionFollower:
         before = self._served.get(name)
         try:
             return self._changed(name, parse_definition(orjson.loads(entry.record.value)), before)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, MissingExtra):
             # Whatever is wrong with it, it is the only one that is not served.
             log.exception("definition %s cannot be read; what it defines is not served", name)
             return {self._served.pop(name).definition.group} if before else set()
 
-    def _changed(self, name: str, definition: Definition, before: Served | None) -> set[str]:
+    def _changed(
+        self, name: str, definition: Definition, before: ServedDefinition | None
+    ) -> set[str]:
         if not definition.established:
             return {self._served.pop(name).definition.group} if before else set()
         if before is not None and before.definition.source == definition.source:
             changed = before.definition.terminating != definition.terminating
             before.definition = definition
             return {definition.group} if changed else set()
-        self._served[name] = Served(definition)
+        self._served[name] = ServedDefinition(definition)
         if not self._is_built_in(definition.group):
             log.info("serving %s", name)
         return {definition.group}

@@ -71,7 +71,7 @@ def decode_configuration(
         read = read_yaml(body, True)
     except DecodeError as error:
         raise BadRequest(f"error decoding YAML: {error}") from None
-    _judge(read.yaml_messages, validation, context)
+    _report_problems(read.yaml_messages, validation, context)
     document = orjson.loads(read.json)
     if not isinstance(document, dict):
         raise BadRequest("error decoding YAML: expected an object")
@@ -89,7 +89,9 @@ def api_error_of(error: ApplyError) -> APIError:
     return BadRequest(str(error))
 
 
-def _judge(problems: tuple[str, ...], validation: FieldValidation, context: RequestContext) -> None:
+def _report_problems(
+    problems: tuple[str, ...], validation: FieldValidation, context: RequestContext
+) -> None:
     if validation is FieldValidation.STRICT and problems:
         raise BadRequest(f"error strict decoding YAML: {yaml_error(problems)}")
     if validation is FieldValidation.WARN:

@@ -96,7 +96,7 @@ class PatchedObject:
         try:
             patched = self._decode(orjson.dumps(document))
         except TypeError as error:
-            raise self.body.misfit(b"", str(error)) from None
+            raise self.body.invalid_result(b"", str(error)) from None
         if has_deprecated(endpoint.cls):
             after, earlier = (
                 deprecated_uses(version, endpoint.cls) for version in (document, before)
@@ -117,9 +117,9 @@ class PatchedObject:
             if error.fields:
                 name = self.context.name
                 raise Invalid.of(endpoint.kind.group_kind, name, error.fields) from None
-            raise self.body.misfit(data, str(error)) from None
+            raise self.body.invalid_result(data, str(error)) from None
         except NotRegistered as error:
             raise BadRequest(str(error)) from None
         check_kind(decoded.kind, endpoint.kind)
-        self.body.judge(data, decoded.warnings, self.context)
+        self.body.report_problems(data, decoded.warnings, self.context)
         return mark_reset(decoded.object)  # type: ignore[arg-type]

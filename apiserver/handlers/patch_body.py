@@ -50,22 +50,24 @@ class PatchBody:
             return self._apply(merge_patch.apply, current, self.document)
         return self._apply(strategic.apply, current, self.document, self.shape)
 
-    def judge(self, patched: bytes, warnings: tuple[str, ...], context: RequestContext) -> None:
+    def report_problems(
+        self, patched: bytes, warnings: tuple[str, ...], context: RequestContext
+    ) -> None:
         """Refuse or warn of the problems of the patch, and of the *warnings* of its result."""
         problems = (*self.problems, *warnings)
         if problems and self.validation is FieldValidation.STRICT:
-            why = "strict decoding error: " + ", ".join(problems)
-            raise self.misfit(patched, why)
+            reason = "strict decoding error: " + ", ".join(problems)
+            raise self.invalid_result(patched, reason)
         if self.validation is FieldValidation.WARN:
             for text in problems:
                 context.warn(text)
 
-    def misfit(self, patched: bytes, why: str) -> Invalid:
+    def invalid_result(self, patched: bytes, reason: str) -> Invalid:
         """Return the error for a result that is no object of the kind; it names no kind."""
         shown = patched.decode(errors="replace")
         if self.media_type == STRATEGIC_PATCH:
             shown = describe(self.document)
-        return Invalid.of(GroupKind(), "", [invalid(Path("patch"), shown, why)])
+        return Invalid.of(GroupKind(), "", [invalid(Path("patch"), shown, reason)])
 
     def _apply(self, function: Callable[..., Document], *arguments: Document) -> Document:
         try:

@@ -93,9 +93,9 @@ class ScaleHandlers:
 
         def patched_scale(current: Scale) -> Scale:
             patched = orjson.dumps(patch.change(orjson.loads(dump_json(current))))
-            # Unknown fields are only collected here, and judged together with those of the patch.
+            # Unknown fields are only collected here, and reported together with those of the patch.
             scale, warnings = self._decode(patched, "", validation=FieldValidation.WARN)
-            patch.judge(patched, warnings, context)
+            patch.report_problems(patched, warnings, context)
             return scale
 
         change, update = self._change(sub, patched_scale), as_update_options(options)

@@ -116,7 +116,7 @@ async def _body(
 async def _admit(
     sub: SubEndpoint, context: RequestContext, body: Any, options: CreateOptions
 ) -> Object:
-    """Run admission on a posted document as for a creation, and return what it made of it."""
+    """Run admission on a posted document as for a creation; return the resulting document."""
     rules = sub.endpoint.stored.rules
     kind = sub.subresource.kind or sub.endpoint.kind
     attributes = Attributes(context, Operation.CREATE, kind.group_kind, body, None, options)

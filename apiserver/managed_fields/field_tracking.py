@@ -1,9 +1,9 @@
-"""FieldTracking: who owns which field, for the objects of one resource in all its versions.
+"""FieldTracking: track the owners of fields for the objects of one resource, in all versions.
 
-The rules of ownership work on plain documents; this is the bridge to objects. A write is tracked in
-the version it was made in, so that a manager's fields have the names its author knows. Of two
-objects only what differs is written as documents; objects whose fields nobody declared are compared
-as whole ones.
+`apimachinery.apply` works on plain documents; this module connects it to objects. A write is
+tracked in the version of its request, so that the paths in managedFields are those that the client
+used. Only the parts in which two objects differ are dumped to documents; objects without declared
+fields, such as custom resources, are dumped and compared whole.
 """
 
 from typing import Any, Final, cast
@@ -49,7 +49,7 @@ _ALL_BUT_STATUS: Final = FieldSet.of(
     (paths.field("spec"),), (paths.field("metadata"), paths.field("labels"))
 )
 _SYSTEM_FIELDS: Final = {"metadata": {"managed_fields": True}}
-"""What is no part of a change; the other fields that nobody owns are taken out later."""
+"""Fields that are never compared; other fields without owners are removed later."""
 
 
 class FieldTracking:
@@ -69,7 +69,7 @@ class FieldTracking:
         self.include(group, resource)
 
     def include(self, group: Group, resource: Resource) -> None:
-        """Know the versions of a group in which the objects are written."""
+        """Track writes in the versions of *group*."""
         for version in group.versions:
             kind = GroupVersion(group.name, version).with_kind(resource.kind)
             if self._codec.scheme.recognizes(kind):
@@ -126,7 +126,6 @@ class FieldTracking:
     def apply(
         self, context: RequestContext, live: Object | None, applied: Document, *, force: bool
     ) -> Document:
-        """The document of the object after an apply; raises ApplyError."""
         version = context.resource.group_version
         return self._manager(version, context.subresource).apply(
             self.document(live, version) if live is not None else None,
@@ -138,38 +137,38 @@ class FieldTracking:
         )
 
     def document(self, obj: Object, version: GroupVersion) -> Document:
-        """An internal object as a document of a version."""
+        """Convert an internal object to a document of a version."""
         document: Document = orjson.loads(dump_json(self._codec.in_version(obj, version)))
         return document
 
     def _manager(self, version: GroupVersion, subresource: str) -> FieldManager:
         key = str(version), subresource
-        found = self._managers.get(key)
-        if found is None:
-            found = self._managers[key] = FieldManager(
+        manager = self._managers.get(key)
+        if manager is None:
+            manager = self._managers[key] = FieldManager(
                 self._shapes, self._convert, str(version), reset_fields=self._reset(subresource)
             )
-        return found
+        return manager
 
     def _reset(self, subresource: str) -> dict[str, FieldSet]:
-        """What a write to this door leaves as it was, so that nobody comes to own it by one."""
+        """Return the fields by version that writes to a subresource ignore, and so never own."""
         if subresource == "status":
             return dict.fromkeys(self._kinds, _ALL_BUT_STATUS)
         return dict.fromkeys(self._kinds, _STATUS) if self._has_status else {}
 
     def _rules(self, subresource: str) -> Owners:
-        found = self._owners.get(subresource)
-        if found is None:
-            found = self._owners[subresource] = Owners(
+        rules = self._owners.get(subresource)
+        if rules is None:
+            rules = self._owners[subresource] = Owners(
                 self._shapes, self._convert_object, self._reset(subresource), _compare
             )
-        return found
+        return rules
 
     def _convert_object(self, obj: Object | None, version: str) -> Object | None:
         target = self._kinds.get(version)
         if target is None:
             raise MissingVersion(f"no conversion to version {version}")
-        # Where a version has the internal class there is nothing to convert.
+        # An object of the version's class needs no conversion.
         if obj is None or type(obj) is self._classes[version]:
             return obj
         return cast(Object, self._codec.scheme.convert_to_version(obj, target.group_version))
@@ -184,20 +183,20 @@ class FieldTracking:
             obj = decode_json(cls, data, find_unknown=False).object
         except DecodeError as error:
             raise MissingVersion(f"no conversion to version {version}: {error}") from None
-        converted = self._codec.scheme.convert_to_version(obj, target.group_version)
-        made: Document = orjson.loads(dump_json(converted))
-        return made
+        versioned = self._codec.scheme.convert_to_version(obj, target.group_version)
+        converted: Document = orjson.loads(dump_json(versioned))
+        return converted
 
 
 def _compare(old: Object | None, new: Object, shape: Shape) -> Comparison:
-    """What changes from one object to another of the same version, or by the creation of one."""
+    """Compare two objects of the same version; *old* is None for a creation."""
     if old is None:
         return compare_to_empty(whole_document(new, leave_out=_SYSTEM_FIELDS), shape)
     return compare(*changed_parts(old, new, leave_out=_SYSTEM_FIELDS), shape)
 
 
 def _entries(models: list[ManagedFieldsEntry]) -> list[Entry] | None:
-    """The entries as documents, None if there are none."""
+    """Return the entries as documents, None if there are none."""
     return [_entry(model) for model in models] or None
 
 
@@ -219,12 +218,12 @@ def _models(entries: list[Entry] | None) -> list[ManagedFieldsEntry]:
 
 
 def _model(entry: Entry) -> ManagedFieldsEntry:
-    written = entry.get("time")
+    time = entry.get("time")
     values = {
         "manager": entry.get("manager", ""),
         "operation": entry.get("operation", ""),
         "api_version": entry.get("apiVersion", ""),
-        "time": parse_time(written) if written else None,
+        "time": parse_time(time) if time else None,
         "fields_type": entry.get("fieldsType", ""),
         "fields_v1": entry.get("fieldsV1"),
         "subresource": entry.get("subresource", ""),

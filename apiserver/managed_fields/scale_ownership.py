@@ -1,8 +1,8 @@
-"""Who owns a scale: the same managers that own the object's replicas, under another name.
+"""ScaleOwnership: server-side apply to a Scale, with the owners of the object's replicas.
 
-A scale is applied to like an object of its own: it has managers, and they can conflict. But it is
-not stored. Its owners are those of the field of the object that it shows, and after a write they
-go back there: who lost the scale has lost the field.
+An apply to a Scale can conflict like an apply to an object. But a Scale is not stored: its owners
+are those of the replicas field of the object, and after a write they are mapped back to that field.
+A manager that loses the replicas of the Scale loses the field of the object.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,10 +35,10 @@ _REPLICAS: Path = paths.field("spec"), paths.field("replicas")
 
 
 class ScaleOwnership:
-    """Applies to the scales of one resource.
+    """Applies configurations to the scales of one resource.
 
-    *documents* are the object as it is in each served version, by version: where the replicas are
-    is found by changing them.
+    *documents* converts an object to every served version. The path of the replicas in each version
+    is found by changing them and comparing the documents.
     """
 
     def __init__(
@@ -53,60 +53,69 @@ class ScaleOwnership:
     def apply(
         self, obj: Object, applied: Document, *, manager: str, time: str, force: bool
     ) -> Document:
-        """The scale of *obj* after an apply, with its managers; raises ApplyError."""
+        """Return the scale of *obj* after an apply, with its managers. Raises ApplyError."""
         live = orjson.loads(dump_json(scale_of(obj, self._subresource)))
-        live["metadata"]["managedFields"] = managed_fields.encode(self._of_scale(obj))
+        live["metadata"]["managedFields"] = managed_fields.encode(self._scale_managers(obj))
         return self._manager.apply(
             live, applied, manager=manager, time=time, force=force, subresource="scale"
         )
 
     def entries(self, obj: Object, scale: Document, version: str) -> list[ManagedFieldsEntry]:
-        """The managedFields of *obj* when its scale has those of *scale*, written in *version*."""
-        wanted = managed_fields.decode(scale["metadata"].get("managedFields"))
-        left = {_identity(who): owned for who, owned in wanted.items() if _REPLICAS in owned.fields}
-        places = self._places(obj)
-        found: dict[ManagerIdentifier, OwnedFields] = {}
-        for who, owned in _managers(obj).items():
-            place = places.get(owned.version)
-            if place is None:
+        """Return the managedFields of *obj* after a write in *version* left those of *scale*."""
+        after = managed_fields.decode(scale["metadata"].get("managedFields"))
+        owners = {
+            _identity(manager): owned
+            for manager, owned in after.items()
+            if _REPLICAS in owned.fields
+        }
+        paths_by_version = self._replica_paths(obj)
+        managers: dict[ManagerIdentifier, OwnedFields] = {}
+        for manager, owned in _managers(obj).items():
+            path = paths_by_version.get(owned.version)
+            if path is None:
                 continue
-            if place in owned.fields and left.pop(_identity(who), None) is None:
-                fields = owned.fields - FieldSet.of(place)
+            if path in owned.fields and owners.pop(_identity(manager), None) is None:
+                fields = owned.fields - FieldSet.of(path)
                 if fields:
-                    found[who] = owned.with_fields(fields)
+                    managers[manager] = owned.with_fields(fields)
             else:
-                found[who] = owned
-        for (name, operation, subresource), owned in left.items():
-            who = ManagerIdentifier(
+                managers[manager] = owned
+        # The remaining owners of the scale did not own the replicas of the object before.
+        for (name, operation, subresource), owned in owners.items():
+            manager = ManagerIdentifier(
                 name, operation, version if operation == "Update" else "", subresource
             )
-            found[who] = OwnedFields(FieldSet.of(places[version]), version, owned.time)
-        return _decoded(managed_fields.encode(managed_fields.cap_managers(found)))
+            replicas = FieldSet.of(paths_by_version[version])
+            managers[manager] = OwnedFields(replicas, version, owned.time)
+        return _decode(managed_fields.encode(managed_fields.cap_managers(managers)))
 
-    def _of_scale(self, obj: Object) -> Managers:
-        places = self._places(obj)
-        found = {}
-        for who, owned in _managers(obj).items():
-            place = places.get(owned.version)
-            if place is None or place not in owned.fields:
+    def _scale_managers(self, obj: Object) -> Managers:
+        """Return the managers of the object's replicas as managers of its scale."""
+        paths_by_version = self._replica_paths(obj)
+        managers = {}
+        for manager, owned in _managers(obj).items():
+            path = paths_by_version.get(owned.version)
+            if path is None or path not in owned.fields:
                 continue
-            version = KIND.api_version if who.operation == "Update" else ""
-            scaler = ManagerIdentifier(who.name, who.operation, version, who.subresource)
-            found[scaler] = OwnedFields(FieldSet.of(_REPLICAS), KIND.api_version, owned.time)
-        return found
+            version = KIND.api_version if manager.operation == "Update" else ""
+            identifier = ManagerIdentifier(
+                manager.name, manager.operation, version, manager.subresource
+            )
+            managers[identifier] = OwnedFields(FieldSet.of(_REPLICAS), KIND.api_version, owned.time)
+        return managers
 
-    def _places(self, obj: Object) -> Mapping[str, Path]:
-        """The path of the replicas in each version."""
+    def _replica_paths(self, obj: Object) -> Mapping[str, Path]:
+        """Return the path of the replicas in each version."""
         if not self._replicas:
             changed = (with_replicas(obj, self._subresource, count) for count in (1, 2))
             one, two = map(self._documents, changed)
-            found = {version: _difference(one[version], two[version]) for version in one}
-            self._replicas = {version: path for version, path in found.items() if path}
+            differing = {version: _difference(one[version], two[version]) for version in one}
+            self._replicas = {version: path for version, path in differing.items() if path}
         return self._replicas
 
 
 def _identity(manager: ManagerIdentifier) -> tuple[str, Any, str]:
-    """Who a manager is, whichever version its fields are told in."""
+    """Return what identifies a manager, whatever the version of its fields."""
     return manager.name, manager.operation, manager.subresource
 
 
@@ -118,16 +127,16 @@ def _managers(obj: Object) -> Managers:
         raise InvalidManagedFields(f"failed to decode managed fields: {error}") from None
 
 
-def _decoded(entries: list[Document]) -> list[ManagedFieldsEntry]:
+def _decode(entries: list[Document]) -> list[ManagedFieldsEntry]:
     data = orjson.dumps({"managedFields": entries})
     return decode_json(ObjectMeta, data, find_unknown=False).object.managed_fields
 
 
 def _difference(one: Any, two: Any) -> Path:
-    """The path of the first field in which two documents differ."""
+    """Return the path of the first field in which two documents differ."""
     if isinstance(one, dict) and isinstance(two, dict):
         for name in one.keys() | two.keys():
-            mine, other = one.get(name), two.get(name)
-            if mine != other:
-                return paths.field(name), *_difference(mine, other)
+            first, second = one.get(name), two.get(name)
+            if first != second:
+                return paths.field(name), *_difference(first, second)
     return ()

@@ -1,7 +1,7 @@
-"""Creation: from an object as it was sent to the one that is stored.
+"""Creation: the steps between decoding a new object and storing it.
 
-Up to mutating admission an object is handled once. What follows may run again under another name,
-when a generated one was taken.
+`begin_creation` runs once per request. `finish_creation` runs again, under another name, if a
+generated name is taken.
 """
 
 from typing import TypeVar
@@ -15,10 +15,10 @@ from apiserver.admission.chain import Operation
 from apiserver.context import RequestContext
 from apiserver.registry.status import drop_status
 from apiserver.registry.system_metadata import (
-    drop_repeated_owners,
-    fill_new,
-    parse_version,
-    settle_namespace,
+    drop_duplicate_owners,
+    fill_system_fields,
+    parse_resource_version,
+    set_namespace,
 )
 from apiserver.registry.write_rules import WriteRules
 
@@ -26,20 +26,20 @@ T = TypeVar("T", bound=Object)
 WriteOptions = CreateOptions | UpdateOptions
 
 
-async def receive(
+async def begin_creation(
     rules: WriteRules[T], obj: T, context: RequestContext, options: WriteOptions
 ) -> T:
-    """Put a new object into its place and let mutating admission see it."""
-    settle_namespace(obj.metadata, rules.namespace_of(context))
-    drop_repeated_owners(obj, context)
+    """Set the namespace of a new object and run mutating admission; return its result."""
+    set_namespace(obj.metadata, rules.namespace_of(context))
+    drop_duplicate_owners(obj, context)
     obj = await rules.mutate(Operation.CREATE, context, obj, options=options)
-    drop_repeated_owners(obj, context, after_admission=True)
-    # Admission may have moved it.
-    settle_namespace(obj.metadata, rules.namespace_of(context))
+    drop_duplicate_owners(obj, context, after_admission=True)
+    # Admission may have changed the namespace.
+    set_namespace(obj.metadata, rules.namespace_of(context))
     return obj
 
 
-async def complete(
+async def finish_creation(
     rules: WriteRules[T],
     obj: T,
     context: RequestContext,
@@ -47,9 +47,9 @@ async def complete(
     *,
     track: bool = True,
 ) -> None:
-    """Give a new object what the server decides, and make sure that it may be stored."""
+    """Fill in server-owned fields, validate the object, and run validating admission."""
     meta, strategy = obj.metadata, rules.strategy
-    fill_new(meta, rules.now(), rules.random)
+    fill_system_fields(meta, rules.now(), rules.random)
     if rules.has_status:
         drop_status(obj)
     strategy.prepare_for_create(obj)
@@ -61,13 +61,13 @@ async def complete(
     await rules.admit(Operation.CREATE, context, obj, options=options)
 
 
-def refuse_version(obj: Object) -> None:
-    """Raise BadRequest for an object to be created that names a state it cannot have."""
+def refuse_resource_version(obj: Object) -> None:
+    """Raise BadRequest for a new object that has a resourceVersion."""
     try:
-        named = parse_version(obj.metadata.resource_version)
+        revision = parse_resource_version(obj.metadata.resource_version)
     except BadRequest:
-        return  # no state at all; it is dropped like everything else the store decides
-    if named:
+        return  # a malformed one names no state, and is overwritten when the object is stored
+    if revision:
         raise BadRequest("resourceVersion should not be set on objects to be created")
 
 

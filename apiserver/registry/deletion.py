@@ -1,8 +1,8 @@
-"""Deletion: whether an object goes at once, is marked as going, or is on its way already.
+"""Deletion: remove an object at once, or mark it as terminating.
 
-An object stays while somebody has to act first: its finalizers, its dependents (for which the
-garbage collector gets a finalizer of its own), or a period of grace. Until then it only says that
-it is going.
+A terminating object stays while it has finalizers, while its grace period lasts, or while its
+dependents are to be orphaned or deleted first, for which garbage collection has finalizers of its
+own.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _DEPENDENTS: Final = (FINALIZER_ORPHAN, FINALIZER_FOREGROUND)
 
 @dataclass(frozen=True)
 class Deletion(Generic[T]):
-    """One deletion of one object; calling it with the current object says what to do."""
+    """One deletion of one object; called with the current object, it returns what to store."""
 
     rules: WriteRules[T]
     name: str
@@ -51,21 +51,21 @@ class Deletion(Generic[T]):
         return intent
 
 
-def check_delete_preconditions(kind: GroupKind, obj: Object, wanted: Preconditions) -> None:
-    """Raise Conflict if *obj* is not the object, or not the state of it, that was meant."""
+def check_delete_preconditions(kind: GroupKind, obj: Object, expected: Preconditions) -> None:
+    """Raise Conflict if the uid or the resourceVersion of *obj* is not the expected one."""
     meta = obj.metadata
-    if wanted.uid not in (None, meta.uid):
+    if expected.uid not in (None, meta.uid):
         raise Conflict.of(
             kind,
             meta.name,
-            f"the UID in the precondition ({wanted.uid}) does not match the UID in record"
+            f"the UID in the precondition ({expected.uid}) does not match the UID in record"
             f" ({meta.uid}). The object might have been deleted and then recreated",
         )
-    if wanted.resource_version not in (None, meta.resource_version):
+    if expected.resource_version not in (None, meta.resource_version):
         raise Conflict.of(
             kind,
             meta.name,
-            f"the ResourceVersion in the precondition ({wanted.resource_version}) does not match"
+            f"the ResourceVersion in the precondition ({expected.resource_version}) does not match"
             f" the ResourceVersion in record ({meta.resource_version})."
             " The object might have been modified",
         )
@@ -74,8 +74,8 @@ def check_delete_preconditions(kind: GroupKind, obj: Object, wanted: Preconditio
 def plan_deletion(
     strategy: Strategy[T], obj: T, options: DeleteOptions, *, now: datetime
 ) -> Intent[T]:
-    """Decide what a deletion does to *obj*, which is not changed."""
-    options = _without_negative_grace(options)
+    """Return what a deletion does to *obj*, without changing it."""
+    options = _correct_grace_period(options)
     if _is_pending(obj, options):
         return Keep(obj)
     grace = _grace(strategy, obj, options)
@@ -91,7 +91,8 @@ def plan_deletion(
     return Put(marked)
 
 
-def _without_negative_grace(options: DeleteOptions) -> DeleteOptions:
+def _correct_grace_period(options: DeleteOptions) -> DeleteOptions:
+    """Replace a negative grace period by one second, as Kubernetes does."""
     seconds = options.grace_period_seconds
     if seconds is None or seconds >= 0:
         return options
@@ -101,15 +102,15 @@ def _without_negative_grace(options: DeleteOptions) -> DeleteOptions:
 
 
 def _is_pending(obj: Object, options: DeleteOptions) -> bool:
-    """Whether a graceful deletion is under way that this one does not make any shorter."""
-    left, asked = obj.metadata.deletion_grace_period_seconds, options.grace_period_seconds
-    if obj.metadata.deletion_timestamp is None or not left:
+    """Return whether a graceful deletion is under way that this one does not shorten."""
+    pending, requested = obj.metadata.deletion_grace_period_seconds, options.grace_period_seconds
+    if obj.metadata.deletion_timestamp is None or not pending:
         return False
-    return asked is None or asked >= left
+    return requested is None or requested >= pending
 
 
 def _grace(strategy: Strategy[T], obj: T, options: DeleteOptions) -> int | None:
-    """Seconds to wait for; None where nothing waits."""
+    """Return the grace period in seconds, None for a deletion without one."""
     if obj.metadata.deletion_timestamp is None:
         grace = strategy.grace_period(obj, options)
         return grace if grace is None or grace >= 0 else 1
@@ -117,7 +118,7 @@ def _grace(strategy: Strategy[T], obj: T, options: DeleteOptions) -> int | None:
 
 
 def _mark(obj: Object, *, grace: int, now: datetime) -> None:
-    """Say that *obj* goes after so many seconds, counted from the first deletion."""
+    """Mark *obj* as terminating, with a grace period that counts from the first deletion."""
     meta = obj.metadata
     if meta.deletion_timestamp is None:
         meta.deletion_timestamp = now + timedelta(seconds=grace)
@@ -132,16 +133,17 @@ def _mark(obj: Object, *, grace: int, now: datetime) -> None:
 
 
 def _finalizers(strategy: Strategy[T], present: list[str], options: DeleteOptions) -> list[str]:
-    """The finalizers of an object, with the one of the policy for dependents and no other."""
+    """Return the finalizers with that of the propagation policy, and no other policy's."""
     policy = _policy(strategy, present, options)
-    wanted = {ORPHAN: [FINALIZER_ORPHAN], FOREGROUND: [FINALIZER_FOREGROUND]}.get(policy, [])
+    own = {ORPHAN: [FINALIZER_ORPHAN], FOREGROUND: [FINALIZER_FOREGROUND]}.get(policy, [])
     others = [finalizer for finalizer in present if finalizer not in _DEPENDENTS]
-    found = [*others, *wanted]
-    return present if set(found) == set(present) else found
+    finalizers = [*others, *own]
+    # Keep the order of an unchanged set.
+    return present if set(finalizers) == set(present) else finalizers
 
 
 def _policy(strategy: Strategy[T], finalizers: list[str], options: DeleteOptions) -> str:
-    """What was asked for, else what the object itself says, else what its kind does."""
+    """Return the policy of the request, else that of the object's finalizers, else the kind's."""
     if options.orphan_dependents is not None:
         return ORPHAN if options.orphan_dependents else BACKGROUND
     if options.propagation_policy is not None:

@@ -1,8 +1,9 @@
-"""Following: the objects of a resource, decoded once each, for whoever decides by them often.
+"""Following: decode each object of a resource once, for decisions that need all of them.
 
-There is no task and no queue. Whoever follows asks before each decision whether the watch cache has
-moved, which is two comparisons, and is then told what has changed since. So a decision is always as
-new as a read from the cache, in every worker, and what follows cannot fall behind or break off.
+Authorization keeps its roles and bindings this way. There is no task and no queue: before each
+decision the caller checks whether the watch cache has changed, which takes two comparisons, and
+receives the changes since its last check. So a decision is as new as a read from the cache, in
+every worker, and a follower cannot lag behind or stop.
 """
 
 import asyncio
@@ -19,100 +20,105 @@ from apiserver.storage.interface import StorageError
 log = logging.getLogger(__name__)
 
 TURN: Final = 100
-"""Objects that are decoded at a start before others get a turn."""
+"""Objects decoded by `begin` before it yields to other tasks."""
 REFRESH_SECONDS: Final = 1.0
-"""How long the store may take to say how far it is."""
+"""Seconds that the backend may take to report its revision."""
 
 
 class Following:
-    """One resource: *put* gets each object that is new or has changed, *gone* what is no more."""
+    """Follows one resource.
+
+    Calls *put* with each new or changed object, *forget* with the namespace and name of each that
+    was deleted.
+    """
 
     def __init__(
         self,
         store: ResourceStore[Any],
         put: Callable[[Any], None],
-        gone: Callable[[str, str], None],
+        forget: Callable[[str, str], None],
     ) -> None:
         self._store = store
         self._collection = store.cached.collection
         self._put = put
-        self._gone = gone
-        self._seen: dict[str, Entry] = {}
+        self._forget = forget
+        self._entries: dict[str, Entry] = {}
         self._lists = 0
         self._changed = 0
 
     async def begin(self) -> None:
-        """Take what there is, and let others run meanwhile."""
-        for position, entry in enumerate(self._entries()):
+        """Put every cached object, and yield to other tasks in between."""
+        for position, entry in enumerate(self._cached()):
             if position % TURN == TURN - 1:
                 await asyncio.sleep(0)
-            self._take(entry)
+            self._update(entry)
         self.catch_up()
 
     def catch_up(self) -> bool:
-        """Tell what has changed since the last time; whether anything has."""
+        """Report the changes since the last call; return whether there were any."""
         collection = self._collection
         if collection.changed == self._changed and collection.lists == self._lists:
             return False
-        if collection.lists != self._lists or not self._follow():
+        if collection.lists != self._lists or not self._replay():
             self._compare()
         self._lists, self._changed = collection.lists, collection.changed
         return True
 
     async def refresh(self) -> bool:
-        """Bring the cache to where the store is; whether something changed for those who follow.
+        """Wait until the cache has the newest stored state, then catch up; return as it does.
 
-        If the store cannot be asked or takes too long, what is known has to do.
+        If the backend fails or takes too long, the cached state is used.
         """
-        nobody = EntrySelection(
+        nothing = EntrySelection(
             namespace="-" if self._collection.keys.namespaced else None, name="-"
         )
         try:
             async with asyncio.timeout(REFRESH_SECONDS):
-                await self._store.cached.list(nobody, at=Freshness.NEWEST)
+                await self._store.cached.list(nothing, at=Freshness.NEWEST)
         except (StorageError, TimeoutError) as error:
-            why = str(error) or f"no answer in {REFRESH_SECONDS:g} s"
-            log.warning("%s may be out of date: %s", self._collection.keys.prefix, why)
+            reason = str(error) or f"no answer in {REFRESH_SECONDS:g} s"
+            log.warning("%s may be out of date: %s", self._collection.keys.prefix, reason)
         return self.catch_up()
 
-    def _follow(self) -> bool:
-        """Take the changes one by one, or return False if some of them are forgotten."""
+    def _replay(self) -> bool:
+        """Report the changes in the cache's window; return False if it lacks some of them."""
         try:
             transitions = self._collection.window.after(self._changed)
         except RevisionExpired:
             return False
-        for key, entry in {each.key: each.new for each in transitions}.items():
+        newest = {transition.key: transition.new for transition in transitions}
+        for key, entry in newest.items():
             if entry is None:
-                self._forget(key)
+                self._remove(key)
             else:
-                self._take(entry)
+                self._update(entry)
         return True
 
     def _compare(self) -> None:
-        """Take what differs from what is known; what is the same costs nothing but the look."""
-        entries = {entry.record.key: entry for entry in self._entries()}
-        for key in self._seen.keys() - entries.keys():
-            self._forget(key)
+        """Report the differences to the whole cached state; unchanged entries are not decoded."""
+        entries = {entry.record.key: entry for entry in self._cached()}
+        for key in self._entries.keys() - entries.keys():
+            self._remove(key)
         for entry in entries.values():
-            self._take(entry)
+            self._update(entry)
 
-    def _take(self, entry: Entry) -> None:
+    def _update(self, entry: Entry) -> None:
         key = entry.record.key
-        if self._seen.get(key) is entry:
+        if self._entries.get(key) is entry:
             return
         try:
             obj = self._store.decode(entry)
         except APIError:
-            # What cannot be read is as good as gone, and must not keep the others from being seen.
-            log.exception("%s at revision %d cannot be used", key, entry.record.revision)
-            self._forget(key)
+            # An unreadable object counts as deleted: it must not hide the others.
+            log.exception("ignored %s: revision %d cannot be decoded", key, entry.record.revision)
+            self._remove(key)
         else:
             self._put(obj)
-        self._seen[key] = entry
+        self._entries[key] = entry
 
-    def _forget(self, key: str) -> None:
-        if self._seen.pop(key, None) is not None:
-            self._gone(*self._collection.keys.split(key))
+    def _remove(self, key: str) -> None:
+        if self._entries.pop(key, None) is not None:
+            self._forget(*self._collection.keys.split(key))
 
-    def _entries(self) -> list[Entry]:
+    def _cached(self) -> list[Entry]:
         return self._collection.select(EntrySelection(), current=self._collection.changed).entries

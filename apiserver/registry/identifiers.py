@@ -1,8 +1,8 @@
-"""Randomness for uids and generated names, fetched in bulk.
+"""Random uids and generated names, from randomness fetched in bulk.
 
-Asking the operating system lets other threads run first, which under load costs more than all the
-rest of a creation; so it is asked once for many. A process that was forked must not go on with what
-its parent had fetched: the two would hand out the same uids.
+A call of os.urandom releases the GIL, which under load costs more than the rest of a creation; so
+one call serves many creations. A forked process must not use the pool of its parent: both would
+generate the same uids.
 """
 
 import os
@@ -13,7 +13,7 @@ _BULK: Final = 4096
 
 
 class PooledRandom(SystemRandom):
-    """The randomness of the operating system, some of it held ready."""
+    """Randomness of the operating system, from a pool."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class PooledRandom(SystemRandom):
 
 
 def new_uid(random: Random) -> str:
-    """A UUID of version 4."""
+    """Return a UUID of version 4."""
     digits = f"{random.getrandbits(128):032x}"
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"

@@ -1,8 +1,8 @@
-"""Lists: which state of the collection a request means, and how its pages hang together.
+"""Pagination: the revision that a list reads, and the continue tokens that connect its pages.
 
-All pages of a list show one state, the one of the first page. Its revision travels in the continue
-token; when the store has forgotten it, the client is told so and given a token with which it can
-go on all the same, at whatever is newest.
+All pages of a list show the state of the first page, whose revision is part of the continue token.
+When that revision is compacted, the client gets an Expired error with a token by which it can go on
+at the newest state, inconsistently.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from apimachinery.fieldpath import Path, invalid
 from apimachinery.meta.options import EXACT, NOT_OLDER_THAN, ListOptions
 from apimachinery.meta.types import ListMeta
 from apiserver.registry.storage_errors import TOO_OLD
-from apiserver.registry.system_metadata import parse_version
+from apiserver.registry.system_metadata import parse_resource_version
 from apiserver.storage.cache.collection import CollectionListing
 from apiserver.storage.cache.entry import Entry
 from apiserver.storage.cache.read_revision import At, Exact, Freshness, NotOlderThan
@@ -36,7 +36,7 @@ _TOKEN_TOO_OLD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """What to ask of the cache for one page."""
+    """The arguments of the cache for one page."""
 
     at: At
     limit: int = 0
@@ -62,22 +62,22 @@ class ObjectPage:
 
 
 def read_at(resource_version: str) -> Freshness | NotOlderThan:
-    """How new the answer to a read must be, or BadRequest."""
-    revision = parse_list_version(resource_version)
+    """Return how fresh a read must be. Raises BadRequest for a malformed resourceVersion."""
+    revision = parse_read_version(resource_version)
     if revision:
         return NotOlderThan(revision)
     return Freshness.ANY if resource_version else Freshness.NEWEST
 
 
 def list_request(options: ListOptions, *, prefix: str) -> ListRequest:
-    """Understand the options of a list of *prefix*, or raise BadRequest."""
+    """Translate the options of a list of *prefix* for the cache. Raises BadRequest."""
     limit = max(options.limit, 0)
     version = options.resource_version
     if options.continue_:
         return _continued(options, limit, prefix)
-    revision = parse_list_version(version)
+    revision = parse_read_version(version)
     if not revision:
-        # Old clients page through "0", which no state is named by, and do not expect pages.
+        # "0" names no state that further pages could show, and old clients expect no pages of it.
         return ListRequest(Freshness.ANY) if version else ListRequest(Freshness.NEWEST, limit)
     match = options.resource_version_match
     if match == EXACT or (limit and match != NOT_OLDER_THAN):
@@ -86,7 +86,7 @@ def list_request(options: ListOptions, *, prefix: str) -> ListRequest:
 
 
 def object_page(listing: CollectionListing, *, prefix: str) -> ObjectPage:
-    """The page of a listing, with the token of the next one if there is more."""
+    """Return the page of a listing, with a continue token if there are more objects."""
     if not listing.more:
         return ObjectPage(listing.entries, listing.revision)
     token = encode_token(Continuation(listing.next_start, listing.revision), prefix=prefix)
@@ -94,7 +94,7 @@ def object_page(listing: CollectionListing, *, prefix: str) -> ObjectPage:
 
 
 def expired(request: ListRequest, *, prefix: str) -> Expired:
-    """What to tell a client whose list is of a state that is forgotten."""
+    """Return the error for a list at a revision that is no longer available."""
     if not request.start:
         return Expired(TOO_OLD)
     error = Expired(_TOKEN_TOO_OLD)
@@ -102,21 +102,21 @@ def expired(request: ListRequest, *, prefix: str) -> Expired:
     return error
 
 
-def parse_list_version(resource_version: str) -> int:
-    """The revision that a read names, 0 if it names none, or BadRequest."""
+def parse_read_version(resource_version: str) -> int:
+    """Return the revision of a read's resourceVersion, 0 without one. Raises BadRequest."""
     try:
-        return parse_version(resource_version)
+        return parse_resource_version(resource_version)
     except BadRequest as error:
-        wrong = invalid(Path("resourceVersion"), resource_version, error.message)
-        raise BadRequest(f"invalid resource version: {wrong}") from None
+        reason = invalid(Path("resourceVersion"), resource_version, error.message)
+        raise BadRequest(f"invalid resource version: {reason}") from None
 
 
 def _continued(options: ListOptions, limit: int, prefix: str) -> ListRequest:
     try:
-        found = decode_token(options.continue_, prefix=prefix)
+        token = decode_token(options.continue_, prefix=prefix)
     except InvalidToken as error:
         raise BadRequest(f"invalid continue token: {error}") from None
     if options.resource_version not in ("", "0"):
         raise BadRequest("specifying resource version is not allowed when using continue")
-    at = Exact(found.revision) if found.consistent else Freshness.NEWEST
-    return ListRequest(at, limit, found.start)
+    at = Exact(token.revision) if token.consistent else Freshness.NEWEST
+    return ListRequest(at, limit, token.start)

@@ -1,4 +1,4 @@
-"""The status of an object: its own endpoint writes it, and no other does."""
+"""Status: only the status subresource writes it; every other write keeps or resets it."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -13,7 +13,7 @@ _FIELD = "status"
 
 
 def drop_status(obj: Object) -> None:
-    """Set the status of a new object back to where every object starts."""
+    """Reset the status of a new object to the default of its kind."""
     if isinstance(obj, Unstructured):
         obj.content.pop(_FIELD, None)
     else:
@@ -21,7 +21,7 @@ def drop_status(obj: Object) -> None:
 
 
 def keep_status(new: Object, old: Object) -> None:
-    """Give *new* the status of *old*."""
+    """Copy the status of *old* into *new*."""
     if not isinstance(new, Unstructured):
         setattr(new, _FIELD, deep_copy(getattr(old, _FIELD)))
     elif isinstance(old, Unstructured) and _FIELD in old:
@@ -31,7 +31,7 @@ def keep_status(new: Object, old: Object) -> None:
 
 
 def only_status(new: T, old: T) -> T:
-    """*old* with the status of *new*, and with its managedFields, which tell of the change."""
+    """Return *old* with the status and the managedFields of *new*."""
     merged = old.deep_copy()
     merged.metadata.managed_fields = new.metadata.managed_fields
     keep_status(merged, new)
@@ -39,16 +39,16 @@ def only_status(new: T, old: T) -> T:
 
 
 def check_status(cls: type[Object]) -> None:
-    """Raise TypeError for a kind whose status has nowhere to start from."""
+    """Raise TypeError for a class whose status has no default."""
     if issubclass(cls, Unstructured):
         return
     info = cls.__pydantic_fields__.get(_FIELD)
     if info is None or info.is_required():
-        raise TypeError(f"{cls.__qualname__} has a status subresource: status needs a default")
+        raise TypeError(f"{cls.__qualname__} has a status subresource: give its status a default")
 
 
 def _initial(cls: type[Object]) -> Any:
-    # Not `get_default`, which looks at the signature of the factory each time.
+    # Not `get_default`, which inspects the signature of the factory on every call.
     info = cls.__pydantic_fields__[_FIELD]
     if info.default_factory is None:
         return deep_copy(info.default)

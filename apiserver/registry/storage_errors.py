@@ -1,4 +1,4 @@
-"""The border between the store and the API: what a backend raises, as a client is told of it."""
+"""Storage errors: translate what a backend raises into the API errors that clients see."""
 
 from typing import Final
 
@@ -28,7 +28,7 @@ TOO_OLD: Final = "The resourceVersion for the provided list is too old."
 
 
 def api_error(error: StorageError, resource: GroupResource, verb: str) -> APIError:
-    """What to tell whoever asked for *verb* on *resource*."""
+    """Return the error for a request of *verb* on *resource*."""
     match error:
         case Full():
             return InternalError.of(f"the store is full: {error}")

@@ -1,8 +1,8 @@
-"""Store: everything that can be done to the objects of one resource, below HTTP.
+"""ResourceStore: every operation on the objects of one resource, independent of HTTP.
 
-Handlers call it with internal objects and get internal objects back, or cache entries whose bytes
-are ready to send. What it raises is an APIError. The order of a write is in `creation.py`,
-`update.py` and `deletion.py`; here the steps meet the store and the watch cache.
+Handlers pass internal objects and receive internal objects, or cache entries whose bytes are ready
+to send. Every error is an APIError. The steps of a write are in `creation.py`, `object_update.py`
+and `deletion.py`; this module connects them to storage and to the watch cache.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from apimachinery.meta.types import Object
 from apimachinery.names import is_path_segment_name
 from apiserver.admission.chain import Chain
 from apiserver.context import RequestContext
-from apiserver.registry.creation import complete, receive, refuse_version
+from apiserver.registry.creation import begin_creation, finish_creation, refuse_resource_version
 from apiserver.registry.deletion import Deletion
 from apiserver.registry.object_update import ObjectUpdate
 from apiserver.registry.pagination import (
@@ -27,7 +27,7 @@ from apiserver.registry.pagination import (
     expired,
     list_request,
     object_page,
-    parse_list_version,
+    parse_read_version,
     read_at,
 )
 from apiserver.registry.storage_errors import api_error
@@ -45,10 +45,10 @@ from apiserver.views.resource_view import Form, ResourceView
 T = TypeVar("T", bound=Object)
 
 NAME_ATTEMPTS: Final = 8
-"""Names that are generated before the server gives up."""
+"""How many generated names a creation tries before it fails."""
 DELETE_PAGE: Final = 10_000
 DELETE_WORKERS: Final = 16
-"""Objects of a collection that are deleted at the same time."""
+"""Objects of a collection that are deleted concurrently."""
 
 
 class ResourceStore(Generic[T]):
@@ -69,7 +69,7 @@ class ResourceStore(Generic[T]):
         self._keys = cached.collection.keys
 
     def using(self, strategy: Strategy[T], *, admission: Chain | None = None) -> "ResourceStore[T]":
-        """The same objects by other rules, as a subresource or another group may need it."""
+        """Return a store of the same objects with another strategy, and perhaps admission."""
         rules = replace(self.rules, strategy=strategy, admission=admission or self.rules.admission)
         return ResourceStore(rules, objects=self.objects, cached=self.cached, view=self.view)
 
@@ -78,12 +78,15 @@ class ResourceStore(Generic[T]):
     async def get(
         self, name: str, *, namespace: str = "", at: At | str = Freshness.NEWEST
     ) -> Entry:
-        """One object as the cache holds it; *at* may be a resourceVersion as a client sends it."""
-        when = read_at(at) if isinstance(at, str) else at
+        """Return the cache entry of one object; *at* may be the resourceVersion of a request.
+
+        Raises NotFound.
+        """
+        read = read_at(at) if isinstance(at, str) else at
         try:
-            entry = await self.cached.get(name, namespace=namespace, at=when)
+            entry = await self.cached.get(name, namespace=namespace, at=read)
         except InvalidStorageKey:
-            raise _bad_key(name, namespace) from None
+            raise _invalid_key(name, namespace) from None
         except StorageError as error:
             raise api_error(error, self.rules.resource, "get") from error
         if entry is None:
@@ -91,7 +94,7 @@ class ResourceStore(Generic[T]):
         return entry
 
     async def read(self, name: str, *, namespace: str = "") -> T:
-        """One object in its newest state, decoded, for whoever needs to know what is in it."""
+        """Return the newest state of one object, decoded. Raises NotFound."""
         return self.decode(await self.get(name, namespace=namespace))
 
     def decode(self, entry: Entry) -> T:
@@ -101,7 +104,7 @@ class ResourceStore(Generic[T]):
             raise api_error(error, self.rules.resource, "get") from error
 
     def document(self, obj: T, form: Form) -> bytes:
-        """An object of the store in a form; the cache may have it encoded already."""
+        """Encode an object of the store, or return the bytes if the cache has them already."""
         meta = obj.metadata
         namespace = meta.namespace if self.rules.namespaced else ""
         entry = self.cached.collection.entry(self._keys.object_key(meta.name, namespace=namespace))
@@ -112,7 +115,7 @@ class ResourceStore(Generic[T]):
     async def list(
         self, selection: EntrySelection, options: ListOptions | None = None
     ) -> ObjectPage:
-        """The objects that match, or one page of them."""
+        """Return the selected objects, or one page of them."""
         prefix = self._prefix(selection)
         request = list_request(options, prefix=prefix) if options else _EVERYTHING
         try:
@@ -129,13 +132,13 @@ class ResourceStore(Generic[T]):
     async def watch(
         self, selection: EntrySelection, form: Form, options: ListOptions | None = None
     ) -> AsyncIterator[Watcher]:
-        """What there is and what happens, or only what happens after some resourceVersion.
+        """Watch the selected objects from their current state, or from a resourceVersion.
 
-        What the watcher raises inside the `async with` leaves it as an APIError, too.
+        StorageErrors that the watcher raises inside the `async with` leave it as APIErrors.
         """
         options = options or ListOptions()
         version = options.resource_version
-        revision = parse_list_version(version)
+        revision = parse_read_version(version)
         initial = options.send_initial_events
         if initial is None:
             initial = not revision
@@ -153,7 +156,7 @@ class ResourceStore(Generic[T]):
             raise api_error(error, self.rules.resource, "watch") from error
 
     def bookmark(self, watcher: Watcher) -> None:
-        """Give *watcher* a bookmark out of turn, as before its time is up."""
+        """Send *watcher* a bookmark now, as before its time is up."""
         self.cached.bookmark(watcher)
 
     # Writing
@@ -166,10 +169,10 @@ class ResourceStore(Generic[T]):
         *,
         track: bool = True,
     ) -> T:
-        """Store a new object, which from there on belongs to the store; returns it as stored."""
+        """Store a new object and return it as stored. The store takes ownership of *obj*."""
         options = options or CreateOptions()
-        obj = await receive(self.rules, obj, context, options)
-        refuse_version(obj)
+        obj = await begin_creation(self.rules, obj, context, options)
+        refuse_resource_version(obj)
         if obj.metadata.name or not obj.metadata.generate_name:
             return await self._create(obj, context, options, track=track)
         for _ in range(NAME_ATTEMPTS - 1):
@@ -191,11 +194,11 @@ class ResourceStore(Generic[T]):
         uid: str = "",
         track: bool = True,
     ) -> tuple[T, bool]:
-        """Change an object, and say whether it had to be created.
+        """Update an object; return it and whether it was created.
 
-        *change* makes a new object of the current one, and may have to do so more than once; it
-        is a conflict if the new one names a resourceVersion that is not the current one. With
-        *uid* the object must be the one that has it.
+        *change* returns the new object for the current one, and may be called more than once.
+        Raises Conflict if the new object has another resourceVersion than the current one, or the
+        current one another uid than *uid*.
         """
         options = options or UpdateOptions()
         key = self._key(name, context)
@@ -218,7 +221,7 @@ class ResourceStore(Generic[T]):
     async def delete(
         self, name: str, options: DeleteOptions | None, context: RequestContext
     ) -> tuple[T, bool]:
-        """Delete an object or begin to; says whether it is gone, and what it was or is now."""
+        """Delete an object; return its last state and whether it is removed or terminating."""
         options = options or DeleteOptions()
         decide = Deletion(self.rules, name, options, context)
         outcome = await self._change(
@@ -235,19 +238,19 @@ class ResourceStore(Generic[T]):
         context: RequestContext,
         list_options: ListOptions | None = None,
     ) -> ObjectPage:
-        """Delete whatever matches, one by one; returns what that was.
+        """Delete the selected objects one by one; return them.
 
-        Objects that somebody else deletes meanwhile do not matter; the first other error ends it.
+        Objects that other clients delete meanwhile are skipped. Raises the first other error.
         """
         entries: list[Entry] = []
         query = (list_options or ListOptions()).model_copy()
-        wanted = max(query.limit, 0)
-        query.limit = min(wanted or DELETE_PAGE, DELETE_PAGE)
+        limit = max(query.limit, 0)
+        query.limit = min(limit or DELETE_PAGE, DELETE_PAGE)
         while True:
             page = await self.list(selection, query)
             await self._delete_all(page.entries, options, context)
             entries += page.entries
-            done = not page.continue_token or (wanted and len(entries) >= wanted)
+            done = not page.continue_token or (limit and len(entries) >= limit)
             if done:
                 return replace(page, entries=entries)
             query = ListOptions(limit=query.limit, continue_=page.continue_token)
@@ -258,7 +261,7 @@ class ResourceStore(Generic[T]):
         self, obj: T, context: RequestContext, options: CreateOptions, *, track: bool
     ) -> T:
         rules = self.rules
-        await complete(rules, obj, context, options, track=track)
+        await finish_creation(rules, obj, context, options, track=track)
         key = self._key(obj.metadata.name, context)
         try:
             outcome = await self.objects.create(
@@ -297,18 +300,18 @@ class ResourceStore(Generic[T]):
     async def _delete_all(
         self, entries: Sequence[Entry], options: DeleteOptions | None, context: RequestContext
     ) -> None:
-        waiting = iter(entries)
+        remaining = iter(entries)
         try:
             async with asyncio.TaskGroup() as tasks:
                 for _ in range(min(DELETE_WORKERS, len(entries))):
-                    tasks.create_task(self._delete_each(waiting, options, context))
+                    tasks.create_task(self._delete_each(remaining, options, context))
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
 
     async def _delete_each(
-        self, waiting: Iterator[Entry], options: DeleteOptions | None, context: RequestContext
+        self, remaining: Iterator[Entry], options: DeleteOptions | None, context: RequestContext
     ) -> None:
-        for entry in waiting:
+        for entry in remaining:
             namespace, name = self._keys.split(entry.record.key)
             try:
                 await self.delete(name, options, replace(context, namespace=namespace, name=name))
@@ -325,13 +328,13 @@ class ResourceStore(Generic[T]):
         try:
             return self._keys.object_key(name, namespace=namespace)
         except InvalidStorageKey:
-            raise _bad_key(name, namespace) from None
+            raise _invalid_key(name, namespace) from None
 
     def _prefix(self, selection: EntrySelection) -> str:
         try:
             return self.cached.collection.prefix_of(selection)
         except InvalidStorageKey:
-            raise _bad_key("-", selection.namespace or "") from None
+            raise _invalid_key("-", selection.namespace or "") from None
 
 
 _EVERYTHING: Final = ListRequest(Freshness.NEWEST)
@@ -343,8 +346,8 @@ def _dry_run(
     return context.dry_run or bool(options.dry_run)
 
 
-def _bad_key(name: str, namespace: str) -> BadRequest:
-    """What to tell about a place where no object can be."""
+def _invalid_key(name: str, namespace: str) -> BadRequest:
+    """Return the error for a name or namespace that no object can have."""
     if not name:
         return BadRequest("Name parameter required.")
     if problems := is_path_segment_name(name):

@@ -1,4 +1,4 @@
-"""Putting the store of a resource together from what a group says about itself."""
+"""Build the store of a resource from the description of its group."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -31,9 +31,9 @@ def assemble_store(
     ownership: Ownership | None = None,
     now: Callable[[], datetime] = now,
 ) -> ResourceStore[Any]:
-    """The store of one resource, registered with the cache.
+    """Build the store of one resource and register it with the cache.
 
-    The group's own admission is asked after *admission*.
+    The admission plugins of the group run after those of *admission*.
     """
     if resource.has_status:
         check_status(resource.cls)

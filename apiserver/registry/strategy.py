@@ -1,7 +1,7 @@
-"""Strategy: what is particular to one kind, in the order a write asks for it.
+"""Strategy: the rules of one kind, in the order in which a write applies them.
 
 The defaults suit a kind with a spec and a status, so the strategy of a simple kind is only its
-`validate`. Strategies see internal objects, own no state, and do not wait.
+`validate`. Strategies see internal objects, have no state and do not wait.
 """
 
 from collections.abc import Iterable
@@ -19,53 +19,53 @@ class Strategy(Generic[T]):
     """How objects of a kind are named, prepared, validated and deleted."""
 
     allow_create_on_update = False
-    """A PUT to a name that does not exist creates it."""
+    """Whether a PUT creates a missing object."""
     allow_unconditional_update = True
-    """A PUT without a resourceVersion replaces whatever there is."""
+    """Whether a PUT without a resourceVersion replaces the current object."""
     collects_garbage = True
-    """Orphan and foreground deletion leave their finalizers on the object."""
+    """Whether orphan and foreground deletion add their finalizers to the object."""
     orphans_by_default = False
-    """A deletion that says nothing about dependents leaves them without an owner."""
+    """Whether a deletion without a propagation policy orphans the dependents."""
     returns_deleted_object = False
-    """DELETE answers with the object instead of a Status."""
+    """Whether DELETE responds with the object instead of a Status."""
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """What is wrong with a name, or with a prefix that a name will be made from."""
+        """Return the errors of a name, or of the prefix of a generated name."""
         return dns_subdomain_name(name, prefix)
 
     def prepare_for_create(self, obj: T, /) -> None:
-        """Drop or set what a client may not decide. The status is dropped before this."""
+        """Reset the fields that clients may not set; the status is reset before this."""
 
     def prepare_for_update(self, new: T, old: T, /) -> None:
-        """Keep or set what a client may not decide. The status is kept before this."""
+        """Restore the fields that clients may not change; the status is restored before this."""
 
     def prepare_for_deletion(self, obj: T, /) -> None:
-        """Set what shows that the object is going, beside its metadata (a namespace's phase)."""
+        """Set fields that show termination beside the metadata, such as a namespace's phase."""
 
     def validate(self, obj: T, /) -> FieldErrors:
-        """Everything wrong with an object; metadata is validated for every kind."""
+        """Yield the errors of an object; the registry validates the metadata."""
         yield from ()
 
     def validate_update(self, new: T, old: T, /) -> FieldErrors:
-        """Everything wrong with a change; by default, with its result."""
+        """Yield the errors of a change; by default those of the new object."""
         yield from self.validate(new)
 
     def validate_status_update(self, new: T, old: T, /) -> FieldErrors:
-        """Everything wrong with a change of the status."""
+        """Yield the errors of a change of the status."""
         yield from ()
 
     def warnings(self, obj: T, old: T | None = None, /) -> Iterable[str]:
-        """What a client should know about an object that is accepted all the same."""
+        """Return warnings for the client about an object that is accepted."""
         return ()
 
     def desired_state(self, obj: T, /) -> object:
-        """The part whose change raises the generation; None for a kind without generations."""
+        """Return the part whose change increments the generation; None for kinds without one."""
         return getattr(obj, "spec", None)
 
     def grace_period(self, obj: T, options: DeleteOptions, /) -> int | None:
-        """Seconds a deletion waits for; None for a kind that has no graceful deletion."""
+        """Return the grace period of a deletion in seconds; None for kinds without one."""
         return None
 
     def may_be_removed(self, obj: T, /) -> bool:
-        """Whether a terminating object without finalizers may go (a namespace must be empty)."""
+        """Return whether a terminating object without finalizers may be removed from storage."""
         return True

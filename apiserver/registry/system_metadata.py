@@ -1,7 +1,6 @@
-"""System metadata: what the server alone decides of an object, whatever a client sends.
+"""System metadata: the metadata that the server sets and checks for every kind.
 
-These are the parts of a write that are the same for every kind: where the object is, what it is
-called, who it is, and which of its states this one is.
+Namespace, name, uid, timestamps, resourceVersion and owner references.
 """
 
 import re
@@ -19,7 +18,7 @@ from apiserver.registry.identifiers import new_uid
 _DECIMAL: Final = re.compile(r"[0-9]+")
 _UINT64_MAX: Final = 2**64 - 1
 
-_TWICE: Final = (
+_DUPLICATE_OWNERS: Final = (
     ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references"
     " in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate"
     " UID(s) observed: [{uids}]"
@@ -27,8 +26,8 @@ _TWICE: Final = (
 _AFTER_ADMISSION: Final = " after mutating admission happens"
 
 
-def parse_version(resource_version: str) -> int:
-    """The revision that a resourceVersion means, 0 if it is empty, or BadRequest."""
+def parse_resource_version(resource_version: str) -> int:
+    """Return the revision of a resourceVersion, 0 if it is empty. Raises BadRequest."""
     if not resource_version:
         return 0
     if not _DECIMAL.fullmatch(resource_version):
@@ -41,7 +40,7 @@ def parse_version(resource_version: str) -> int:
 
 
 def check_name(meta: ObjectMeta, name: str, namespace: str) -> None:
-    """Raise BadRequest unless an object that replaces another is called as the URL says."""
+    """Raise BadRequest unless the name and namespace of an update are those of its URL."""
     if not meta.name:
         raise BadRequest(
             f"the name of the object ({name} based on URL) was undeterminable: "
@@ -58,8 +57,11 @@ def check_name(meta: ObjectMeta, name: str, namespace: str) -> None:
         )
 
 
-def settle_namespace(meta: ObjectMeta, namespace: str) -> None:
-    """Put the object into the namespace of the request; empty means that there is none."""
+def set_namespace(meta: ObjectMeta, namespace: str) -> None:
+    """Set the namespace to that of the request, which is empty for cluster-scoped resources.
+
+    Raises BadRequest if the object names another namespace.
+    """
     if not namespace or not meta.namespace:
         meta.namespace = namespace
     elif meta.namespace != namespace:
@@ -68,8 +70,8 @@ def settle_namespace(meta: ObjectMeta, namespace: str) -> None:
         )
 
 
-def fill_new(meta: ObjectMeta, now: datetime, random: Random) -> None:
-    """Give a new object what every object has, and take from it what it cannot have yet."""
+def fill_system_fields(meta: ObjectMeta, now: datetime, random: Random) -> None:
+    """Set the uid, creation time and generated name of a new object, and reset the rest."""
     meta.uid = new_uid(random)
     meta.creation_timestamp = now
     meta.deletion_timestamp = None
@@ -80,10 +82,10 @@ def fill_new(meta: ObjectMeta, now: datetime, random: Random) -> None:
         meta.name = generate_name(meta.generate_name, random=random)
 
 
-def carry_over(new: ObjectMeta, old: ObjectMeta) -> None:
-    """Give an object what it has of its predecessor, however the client has it.
+def keep_system_fields(new: ObjectMeta, old: ObjectMeta) -> None:
+    """Copy server-owned metadata from the stored object.
 
-    A uid and a deletion that the client made up are left for validation to refuse.
+    A uid or a deletionTimestamp that the client invented stays, and validation refuses it.
     """
     new.uid = new.uid or old.uid
     new.creation_timestamp = old.creation_timestamp
@@ -95,21 +97,21 @@ def carry_over(new: ObjectMeta, old: ObjectMeta) -> None:
             new.deletion_grace_period_seconds = old.deletion_grace_period_seconds
 
 
-def drop_repeated_owners(
+def drop_duplicate_owners(
     obj: Object, context: RequestContext, *, after_admission: bool = False
 ) -> None:
-    """Keep each owner reference once, and warn of those that stood twice."""
+    """Remove duplicate owner references and warn the client of them."""
     references = obj.metadata.owner_references
     if len(references) < 2:
         return
     kept = []
-    repeated: dict[str, None] = {}
+    duplicates: dict[str, None] = {}
     for reference in references:
         if reference in kept:
-            repeated[reference.uid] = None
+            duplicates[reference.uid] = None
         else:
             kept.append(reference)
-    if repeated:
+    if duplicates:
         obj.metadata.owner_references = kept
         when = _AFTER_ADMISSION if after_admission else ""
-        context.warn(_TWICE.format(when=when, uids=" ".join(repeated)))
+        context.warn(_DUPLICATE_OWNERS.format(when=when, uids=" ".join(duplicates)))

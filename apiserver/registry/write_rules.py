@@ -1,7 +1,6 @@
-"""Rules: what the steps of a write need to know of the resource they write.
+"""WriteRules: everything about a resource that creation, update and deletion depend on.
 
-Creation, update and deletion share it, so that each of them is a function of a rule book, a request
-and an object, and none of them knows where objects are stored.
+Each of them is a function of these rules, a request and an object, and independent of storage.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +26,7 @@ T = TypeVar("T", bound=Object)
 
 @dataclass(frozen=True)
 class WriteRules(Generic[T]):
-    """What holds for every write of one resource."""
+    """The rules for every write of one resource."""
 
     resource: GroupResource
     kind: GroupKind
@@ -44,7 +43,7 @@ class WriteRules(Generic[T]):
         return context.namespace if self.namespaced else ""
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """The strategy's rule, and the one no name may break because every name is in a URL."""
+        """Return the errors of the strategy, else those of the rule for names in URLs."""
         return self.strategy.name_errors(name, prefix=prefix) or path_segment_name(name, prefix)
 
     def seconds_to_live(self, obj: T) -> int | None:
@@ -52,8 +51,8 @@ class WriteRules(Generic[T]):
 
     def check(self, name: str, errors: Iterable[FieldError]) -> None:
         """Raise Invalid if there are any errors."""
-        if found := list(errors):
-            raise Invalid.of(self.kind, name, found)
+        if invalid_fields := list(errors):
+            raise Invalid.of(self.kind, name, invalid_fields)
 
     def warn(self, context: RequestContext, obj: T, old: T | None) -> None:
         for text in self.strategy.warnings(obj, old):
@@ -68,7 +67,7 @@ class WriteRules(Generic[T]):
         old: Any = None,
         options: TypeMeta | None = None,
     ) -> T:
-        """Mutating admission; what it returns is the object from there on."""
+        """Run mutating admission and return the resulting object."""
         if not self.admission.mutating:
             return cast(T, obj)
         attributes = Attributes(context, operation, self.kind, obj, old, options)
@@ -84,7 +83,7 @@ class WriteRules(Generic[T]):
         old: T | None = None,
         options: TypeMeta | None = None,
     ) -> None:
-        """Validating admission."""
+        """Run validating admission."""
         if self.admission.validating:
             await self.admission.validate(
                 Attributes(context, operation, self.kind, obj, old, options)

@@ -1,8 +1,8 @@
-"""Finding a backend by the scheme of its URL.
+"""Backends by the scheme of their URL.
 
-A backend is a function `async def open_x(url: str) -> Backend`, announced by its package as an
-entry point named after the scheme in the group `apiserver.storage`. Nothing here knows which
-there are, so adding one needs no change to the server.
+A backend is a function `async def open_x(url: str) -> Backend`, registered by its distribution as
+an entry point in the group `apiserver.storage` and named after the scheme. This module lists none
+of them, so a new backend needs no change to the server.
 """
 
 import re
@@ -12,6 +12,7 @@ from functools import cache
 from importlib.metadata import EntryPoints, entry_points
 from typing import Final, TypeAlias
 
+from apimachinery.extras import MissingExtra, name_missing_extra
 from apiserver.storage.interface import Backend, StorageError
 
 ENTRY_POINTS: Final = "apiserver.storage"
@@ -22,21 +23,28 @@ OpenBackend: TypeAlias = Callable[[str], Awaitable[Backend]]
 
 
 class InvalidURL(StorageError):
-    """The URL of a store cannot be understood; the message says which part and why."""
+    """A storage URL is malformed; the message names the part and the rule."""
 
 
 async def open_backend(url: str) -> Backend:
-    """Open the store that *url* names, with the backend of its scheme."""
-    found = _SCHEME.match(url)
-    known = _announced(tuple(sys.path))
-    schemes = ", ".join(f"{name}://" for name in sorted(known.names)) or "none is installed"
-    # The messages do not repeat the URL: it may hold a password.
-    if found is None:
+    """Open the store at *url* with the backend of its scheme.
+
+    Raises InvalidURL if no backend has the scheme, StorageError if its extra is not installed.
+    """
+    match = _SCHEME.match(url)
+    backends = _announced(tuple(sys.path))
+    schemes = ", ".join(f"{name}://" for name in sorted(backends.names)) or "none is installed"
+    # The messages do not repeat the URL: it may contain a password.
+    if match is None:
         raise InvalidURL(f"store URL: must begin with the scheme of a backend; known: {schemes}")
-    scheme = found[1]
-    if scheme not in known.names:
+    scheme = match[1]
+    if scheme not in backends.names:
         raise InvalidURL(f"store URL: no backend has the scheme {scheme!r}; known: {schemes}")
-    open_x: OpenBackend = known[scheme].load()
+    try:
+        with name_missing_extra():
+            open_x: OpenBackend = backends[scheme].load()
+    except MissingExtra as error:
+        raise StorageError(f"store URL: no backend for {scheme}://: {error}") from error
     return await open_x(url)
 
 

@@ -1,8 +1,8 @@
-"""ResourceView: how the stored objects of one resource look from outside.
+"""ResourceView: encode the stored objects of one resource in the forms that clients request.
 
-The watch cache keeps what is made here, so each object is encoded once for each form it is served
-in. The commonest form takes no decoding at all: where a version has the very class that is stored,
-its document is the stored one with another beginning.
+The watch cache keeps the encoded bytes, so each object is encoded once per form. The most common
+form needs no decoding: if a version has the same class as the stored object, its document is the
+stored one with another head (kind, apiVersion and resourceVersion).
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -37,24 +37,24 @@ _METADATA: Final = b'"metadata":{'
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A way in which objects are served: in a version, as a document, a row or metadata alone.
+    """The form of an encoded object: its version, media type, and whether it is a Table row.
 
-    A *table* is a whole table with the object as its only row, as GET and watch answer; a *row*
-    is what a list puts into its one table.
+    The transform "table" is a whole Table with the object as its only row, as GET and watch send
+    it; "row" is a row of the one Table of a list; "partial" is PartialObjectMetadata.
     """
 
     version: GroupVersion
     media: Media = "json"
     transform: Transform = ""
     include_object: IncludeObject = "Metadata"
-    """How much of the object is in its row."""
+    """How much of the object its row includes."""
     columns: bool = True
-    """Whether a table defines its columns; after the first event of a watch it does not."""
+    """Whether a Table defines its columns; only the first event of a watch does."""
     meta: str = "v1"
-    """The version of meta.k8s.io, for a table or metadata alone."""
+    """The version of meta.k8s.io of a Table or a PartialObjectMetadata."""
 
     def __eq__(self, other: object) -> bool:
-        # Nearly always it is the same one, and this is asked for every object of every list.
+        # Nearly always it is the same instance, and every object of every list is compared.
         if self is other:
             return True
         return isinstance(other, Form) and _key(self) == _key(other)
@@ -97,17 +97,17 @@ class ResourceView:
         self._internal = _head(self.kind, GroupVersion(group, INTERNAL)) + _METADATA
         self._heads: dict[GroupVersion, bytes] = {}
         self._stored_class: dict[GroupVersion, bool] = {}
-        self._makers: Mapping[Transform, Callable[[Record, Form], bytes]] = {
+        self._encoders: Mapping[Transform, Callable[[Record, Form], bytes]] = {
             "": self._document,
             "partial": self._partial,
             "table": self._table,
             "row": self._row,
         }
 
-    # What the watch cache asks
+    # The interface of the watch cache
 
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
-        """The labels and the selectable fields of a stored object."""
+        """Return the labels and the selectable fields of a stored object."""
         document = orjson.loads(record.value)
         metadata = document["metadata"]
         fields = {"metadata.name": metadata["name"]}
@@ -120,42 +120,42 @@ class ResourceView:
         return metadata.get("labels", {}), fields
 
     def encode(self, record: Record, form: Hashable) -> bytes:
-        """*record* in a form; ages in it are still to be written, see `finished`."""
+        """Encode *record* in a form; `finished` fills in the ages of Table cells."""
         form = cast(Form, form)
-        return self._makers[form.transform](record, form)
+        return self._encoders[form.transform](record, form)
 
     def bookmark(self, revision: int, form: Hashable, *, initial_events_end: bool) -> bytes:
-        """The object of a bookmark."""
+        """Encode the object of a bookmark event."""
         form = cast(Form, form)
         metadata = ObjectMeta(resource_version=str(revision))
         if initial_events_end:
             metadata.annotations = {INITIAL_EVENTS_END: "true"}
         if form.transform != "table":
             return self._metadata_only(metadata, form, partial=form.transform == "partial")
-        # Nothing is known about it but its revision, which is all that a bookmark is for.
+        # A bookmark has nothing but a revision, so the cells of its row are empty.
         cells = encode_cells([None for _ in self._columns])
         plain = Form(form.version, meta=form.meta)
         partial = self._metadata_only(metadata, plain, partial=True)
         row = b'{"cells":%b,"object":%b}' % (cells, partial)
-        return self._around(row, str(revision), form)
+        return self._table_of(row, str(revision), form)
 
     def frame(self, event_type: str, encoded: bytes, form: Hashable) -> bytes:
-        """A whole event of a watch stream."""
+        """Encode a whole event of a watch stream."""
         form = cast(Form, form)
         if form.media == "protobuf":
             return frame_protobuf(self._codec.protobuf.encode_watch_event(event_type, encoded))
         return json_frame(event_type, self.finished(encoded, form))
 
-    # What handlers ask beside
+    # The interface of handlers
 
     def finished(self, encoded: bytes, form: Form) -> bytes:
-        """What can be sent: the encoded object, with the ages of this moment."""
+        """Return the encoded object with current ages, ready to be sent."""
         if form.transform in ("table", "row"):
             return write_ages(encoded, self._now())
         return encoded
 
     def item(self, encoded: bytes, form: Form) -> bytes:
-        """What stands in a list, whose items need not repeat of what kind they are."""
+        """Return an item of a list, without kind and apiVersion."""
         if form.media == "protobuf":
             return self._codec.protobuf.read_envelope(encoded).raw
         if form.transform:
@@ -163,7 +163,7 @@ class ResourceView:
         return b"{" + encoded[len(self._head(form.version)) :]
 
     def encode_written(self, obj: Object, stored: bytes | None, form: Form) -> bytes:
-        """An object that has just been stored as *stored*, if it was: the answer to a write."""
+        """Encode the response to a write, from the *stored* bytes if possible."""
         if stored is not None and not form.transform:
             document = self._from_stored(stored, obj.metadata.resource_version, form)
             if document is not None:
@@ -171,21 +171,21 @@ class ResourceView:
         return self.encode_object(obj, form)
 
     def encode_object(self, obj: Object, form: Form) -> bytes:
-        """An object that need not be in the store as it is here."""
+        """Encode an object that is not necessarily stored in this state."""
         match form.transform:
             case "":
-                return self._written(obj, form)
+                return self._encode(obj, form)
             case "partial":
                 versioned = cast(Object, self._codec.in_version(obj, form.version))
                 return self._metadata_only(versioned.metadata, form, partial=True)
             case _:
                 row = self._row_of(obj, self._included_of(obj, form))
-                table = self._around(row, obj.metadata.resource_version, form)
+                table = self._table_of(row, obj.metadata.resource_version, form)
                 return self.finished(table, form)
 
     @property
     def column_definitions(self) -> bytes:
-        """The JSON of the definitions of the columns."""
+        """The columnDefinitions of a Table as JSON."""
         return self._definitions
 
     # Forms
@@ -194,11 +194,11 @@ class ResourceView:
         return {label: _text(document, path) for label, path in self._fields.items()}
 
     def _document(self, record: Record, form: Form) -> bytes:
-        found = self._from_stored(record.value, str(record.revision), form)
-        return self._written(self._decode(record), form) if found is None else found
+        document = self._from_stored(record.value, str(record.revision), form)
+        return self._encode(self._decode(record), form) if document is None else document
 
     def _from_stored(self, value: bytes, version: str, form: Form) -> bytes | None:
-        """The document of stored bytes, if it takes no more than another beginning."""
+        """Return the stored bytes with another head, None if they must be decoded."""
         if form.media != "json" or not self._is_stored_class(form.version):
             return None
         rest = value[len(self._internal) :]
@@ -225,7 +225,7 @@ class ResourceView:
         return self._row_of(self._decode(record), self._included(record, form))
 
     def _table(self, record: Record, form: Form) -> bytes:
-        return self._around(self._row(record, form), str(record.revision), form)
+        return self._table_of(self._row(record, form), str(record.revision), form)
 
     def _row_of(self, obj: Object, included: bytes) -> bytes:
         cells = encode_cells(column.cell(obj) for column in self._columns)
@@ -243,7 +243,7 @@ class ResourceView:
             return b"null"
         return self.encode_object(obj, Form(form.version, transform=part, meta=form.meta))
 
-    def _around(self, row: bytes, version: str, form: Form) -> bytes:
+    def _table_of(self, row: bytes, version: str, form: Form) -> bytes:
         return b'%b"metadata":%b,"columnDefinitions":%b,"rows":[%b]}' % (
             _TABLE[form.meta],
             b'{"resourceVersion":"%b"}' % version.encode() if version else b"{}",
@@ -255,12 +255,12 @@ class ResourceView:
         kind = "PartialObjectMetadata" if partial else self.kind
         version = GroupVersion(META, form.meta) if partial else form.version
         if form.media == "protobuf":
-            # Every kind has its metadata in the same place, so this is a message of any of them.
+            # The field number of metadata is the same in every kind, so this message fits all.
             raw = self._codec.protobuf.encode_raw(PartialObjectMetadata(metadata=metadata))
             return self._codec.protobuf.wrap(raw, api_version=str(version), kind=kind)
         return b'%b"metadata":%b}' % (_head(kind, version), dump_json(metadata))
 
-    def _written(self, obj: Object, form: Form) -> bytes:
+    def _encode(self, obj: Object, form: Form) -> bytes:
         if form.media == "protobuf":
             return self._codec.encode(obj, form.version, media_type=PROTOBUF)
         return self._codec.encode(obj, form.version)
@@ -288,7 +288,7 @@ class ResourceView:
 
 
 def _head(kind: str, version: GroupVersion) -> bytes:
-    """What every document of a kind begins with; names of kinds and versions need no escapes."""
+    """Return the head of every document of a kind; names of kinds and versions need no escapes."""
     return f'{{"kind":"{kind}","apiVersion":"{version}",'.encode()
 
 
@@ -312,7 +312,7 @@ def _loads(record: Record) -> Any:
 
 
 def _text(document: Any, path: list[str]) -> str:
-    """A field as selectors see it: a text, empty if there is no such field."""
+    """Return the text of a field for selectors, empty if there is no such field."""
     for step in path:
         document = document.get(step) if isinstance(document, dict) else None
     match document:

@@ -1,7 +1,7 @@
-"""Scale: how many replicas a kind has and wants, in the one form that every tool understands.
+"""Scale mapping: convert between an object and its Scale.
 
-The server knows this kind of another group because the subresource is its own: a group says only
-where the numbers are.
+autoscaling/v1 Scale shows the replica counts of every scalable kind in one form. The server
+implements the subresource; a group only declares the paths of the fields.
 """
 
 from collections.abc import Mapping
@@ -25,25 +25,25 @@ KIND = GroupVersionKind("autoscaling", "v1", "Scale")
 
 
 def scale_scheme() -> Scheme:
-    """The kinds that are read and written at scale subresources."""
+    """Return a scheme with the kind of scale subresources."""
     scheme = Scheme("autoscaling")
     scheme.add(GROUP_VERSION, Scale, internal=True)
     return scheme
 
 
 def scale_of(obj: Object, subresource: Subresource) -> Scale:
-    """The scale of an internal object."""
+    """Return the scale of an internal object."""
     source = obj.metadata
-    made = Scale(kind=KIND.kind, api_version=KIND.api_version)
-    made.metadata.name = source.name
-    made.metadata.namespace = source.namespace
-    made.metadata.uid = source.uid
-    made.metadata.resource_version = source.resource_version
-    made.metadata.creation_timestamp = source.creation_timestamp
-    made.spec.replicas = _number(obj, subresource.spec_replicas)
-    made.status.replicas = _number(obj, subresource.status_replicas)
-    made.status.selector = _selector(_value(obj, subresource.selector))
-    return made
+    scale = Scale(kind=KIND.kind, api_version=KIND.api_version)
+    scale.metadata.name = source.name
+    scale.metadata.namespace = source.namespace
+    scale.metadata.uid = source.uid
+    scale.metadata.resource_version = source.resource_version
+    scale.metadata.creation_timestamp = source.creation_timestamp
+    scale.spec.replicas = _number(obj, subresource.spec_replicas)
+    scale.status.replicas = _number(obj, subresource.status_replicas)
+    scale.status.selector = _selector(_value(obj, subresource.selector))
+    return scale
 
 
 def rescaled(
@@ -54,9 +54,10 @@ def rescaled(
     resource: GroupResource,
     kind: GroupKind,
 ) -> Object:
-    """A copy of an internal object that wants as many replicas as *scale* says.
+    """Return a copy of an internal object with the desired replicas of *scale*.
 
-    *resource* and *kind* are those of the object, for the errors.
+    Raises Invalid, or Conflict if the uid of *scale* is not that of the object. *resource* and
+    *kind* are those of the object, for the errors.
     """
     name = obj.metadata.name
     _check(name, scale)
@@ -70,7 +71,7 @@ def rescaled(
         return changed
     changed.metadata.resource_version = version
     try:
-        # The bounds of a field are checked where it is decoded, and this one was not.
+        # Decoding checks the bounds of fields, and the replicas were set without it.
         decode_json(type(changed), dump_json(changed), find_unknown=False)
     except DecodeError as error:
         raise Invalid.of(kind, name, error.fields) from None
@@ -78,14 +79,14 @@ def rescaled(
 
 
 def require_replicas(obj: Object, subresource: Subresource) -> None:
-    """Raise InternalError for an object without a class that has no number of replicas."""
+    """Raise InternalError for a custom resource whose object lacks the replicas field."""
     path = subresource.spec_replicas
     if isinstance(obj, Unstructured) and _value(obj, path) is None:
         raise InternalError.of(f'the spec replicas field ".{path}" does not exist')
 
 
 def with_replicas(obj: Object, subresource: Subresource, count: int) -> Object:
-    """A copy of an internal object that wants *count* replicas."""
+    """Return a copy of an internal object with *count* desired replicas."""
     changed = obj.deep_copy()
     path = subresource.spec_replicas
     *steps, last = path.split(".")
@@ -105,8 +106,8 @@ def with_replicas(obj: Object, subresource: Subresource, count: int) -> Object:
 
 
 def _check(name: str, scale: Scale) -> None:
-    if found := list(validate_nonnegative(scale.spec.replicas, Path("spec", "replicas"))):
-        raise Invalid.of(GroupKind(KIND.group, KIND.kind), name, found)
+    if errors := list(validate_nonnegative(scale.spec.replicas, Path("spec", "replicas"))):
+        raise Invalid.of(GroupKind(KIND.group, KIND.kind), name, errors)
 
 
 def _value(obj: Any, path: str) -> Any:
@@ -123,7 +124,7 @@ def _number(obj: Object, path: str) -> int:
 
 
 def _selector(value: Any) -> str:
-    """A selector as text, whichever of its forms a kind uses."""
+    """Return a selector as text, from any of the forms that kinds use."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""From the selectors of a request, in the words of its version, to what the cache selects by."""
+"""Selection: translate the selectors of a request for the watch cache."""
 
 from dataclasses import replace
 
@@ -21,49 +21,54 @@ def select(
     namespace: str | None = None,
     name: str | None = None,
 ) -> EntrySelection:
-    """Which objects are meant by the selectors and the path of a request, or BadRequest.
+    """Return the objects that the selectors and the path of a request select.
 
-    *namespace* None is all of them. A name and a namespace that a field selector fixes are taken
-    out of it: the cache finds those by key. What is not *namespaced* has no namespace in its key.
+    *namespace* None selects all namespaces. A name or namespace that a field selector requires is
+    removed from it, because the cache looks it up by key; the keys of cluster-scoped resources have
+    no namespace. Raises BadRequest for field labels that the version of *kind* does not support.
     """
-    found = EntrySelection(
+    selection = EntrySelection(
         namespace=namespace or None,
         name=name or None,
         labels=None if selectors.labels.empty else selectors.labels.matches,
     )
     if selectors.fields.empty:
-        return found
+        return selection
     try:
-        wanted = selectors.fields.transform(
+        internal = selectors.fields.transform(
             lambda label, value: scheme.convert_field_label(kind, label, value)
         )
     except ValueError as error:
         raise BadRequest(str(error)) from None
-    return _by_key(found, wanted, namespaced=namespaced)
+    return _by_key(selection, internal, namespaced=namespaced)
 
 
 def _by_key(
-    selection: EntrySelection, wanted: fields.FieldSelector, *, namespaced: bool
+    selection: EntrySelection, selector: fields.FieldSelector, *, namespaced: bool
 ) -> EntrySelection:
-    name = _in_key(wanted.requires_exact_match(_NAME), selection.name)
-    namespace = _in_key(wanted.requires_exact_match(_NAMESPACE), selection.namespace)
+    name = _key_part(selector.requires_exact_match(_NAME), selection.name)
+    namespace = _key_part(selector.requires_exact_match(_NAMESPACE), selection.namespace)
     if name is not None:
         selection = replace(selection, name=name)
-        wanted = _without(wanted, fields.from_set({_NAME: name}))
+        selector = _without(selector, fields.from_set({_NAME: name}))
     if namespace is not None and namespaced:
         selection = replace(selection, namespace=namespace)
-        wanted = _without(wanted, fields.from_set({_NAMESPACE: namespace}))
-    return selection if wanted.empty else replace(selection, fields=wanted.matches)
+        selector = _without(selector, fields.from_set({_NAMESPACE: namespace}))
+    return selection if selector.empty else replace(selection, fields=selector.matches)
 
 
-def _in_key(wanted: str | None, given: str | None) -> str | None:
-    """The value to look for by key, if there can be such a key and nothing speaks against it."""
-    if not wanted or "/" in wanted or given not in (None, wanted):
+def _key_part(required: str | None, in_path: str | None) -> str | None:
+    """Return the required value if a key can contain it and the path does not contradict it."""
+    if not required or "/" in required or in_path not in (None, required):
         return None
-    return wanted
+    return required
 
 
-def _without(wanted: fields.FieldSelector, known: fields.FieldSelector) -> fields.FieldSelector:
+def _without(
+    selector: fields.FieldSelector, satisfied: fields.FieldSelector
+) -> fields.FieldSelector:
     return fields.FieldSelector(
-        each for each in wanted.requirements if each not in known.requirements
+        requirement
+        for requirement in selector.requirements
+        if requirement not in satisfied.requirements
     )

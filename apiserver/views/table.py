@@ -1,9 +1,9 @@
-"""Columns of `kubectl get`: what a printer of a kind is made of, and how cells are written.
+"""Tables: the columns that `kubectl get` shows, and how their cells are encoded.
 
-A table has the name first, then the kind's own columns, the age, and behind it what is only shown
-when asked for; a kind that brings a column for the name brings all its columns. An age is a
-text the server writes, and it grows while the object stays as it is: a cell that is a time is
-therefore kept as a time and becomes an age when it is sent.
+A Table has the name first, then the columns of the kind, the age, and the columns of `-o wide`; a
+kind that defines a column for the name defines all its columns. An age grows while the cached
+object stays the same: a time in a cell is therefore encoded as a marked timestamp, and becomes an
+age when the row is sent.
 """
 
 import re
@@ -22,15 +22,15 @@ _INVALID: Final = "<invalid>"
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 365 * 86400
 
-# A byte that no JSON text contains marks where an age is to be written.
+# JSON text contains no NUL byte, so two of them mark the place of an age.
 _TIME: Final = re.compile(rb"\x00(-?[0-9]+)\x00")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. *cell* gets the internal object; a *priority* above 0 is for `-o wide` only.
+    """One column; *cell* returns its value for an internal object.
 
-    A cell that is a datetime shows how long ago that is.
+    A datetime is shown as an age. A *priority* above 0 is shown by `-o wide` only.
     """
 
     name: str
@@ -56,7 +56,7 @@ AGE: Final = Column("Age", _created, description="How long ago the object was cr
 
 
 def whole_table(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """All columns of a kind's table, given its own."""
+    """Return all columns of a Table, given those of the kind."""
     own = tuple(columns)
     if any(column.name == NAME.name for column in own):
         return own
@@ -66,7 +66,7 @@ def whole_table(columns: Iterable[Column]) -> tuple[Column, ...]:
 
 
 def definition(column: Column) -> TableColumnDefinition:
-    """What a table says about a column."""
+    """Return the definition of a column for a Table."""
     return TableColumnDefinition(
         name=column.name,
         type=column.type,
@@ -77,22 +77,22 @@ def definition(column: Column) -> TableColumnDefinition:
 
 
 def encode_cells(cells: Iterable[Any]) -> bytes:
-    """The JSON of the cells of a row, with marks where `write_ages` writes ages."""
+    """Encode the cells of a row as JSON, with marks where `write_ages` writes ages."""
     return b"[%b]" % b",".join(map(_cell, cells))
 
 
 def write_ages(encoded: bytes, now: datetime) -> bytes:
-    """Put ages in the place of the times that `encode_cells` has marked."""
+    """Replace the times that `encode_cells` has marked by ages."""
     if b"\x00" not in encoded:
         return encoded
     present = int(now.timestamp())
-    return _TIME.sub(lambda found: human_duration(present - int(found[1])).encode(), encoded)
+    return _TIME.sub(lambda time: human_duration(present - int(time[1])).encode(), encoded)
 
 
 def human_duration(seconds: int) -> str:
-    """A duration as people want to read it, to two or three digits: `52s`, `5m30s`, `2d3h`."""
+    """Format a duration as kubectl does, with two or three digits: `52s`, `5m30s`, `2d3h`."""
     if seconds < 2 * _MINUTE:
-        # Clocks differ; a second into the future is as good as now.
+        # Clocks differ: a second into the future counts as now.
         return _INVALID if seconds < -1 else f"{max(seconds, 0)}s"
     if seconds < 10 * _MINUTE:
         return _two(seconds, _MINUTE, "m", 1, "s")

@@ -1,4 +1,4 @@
-"""AuthInfo: everything that can say who one is, as one value; credentials are made of it."""
+"""AuthInfo: the ways to authenticate that a configuration may contain, as one value."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ from client.transport.tls import ClientCertificate
 
 @dataclass(frozen=True, slots=True)
 class AuthInfo:
-    """Everything that can say who one is."""
+    """How a client authenticates: the `user` entry of a kubeconfig."""
 
     token: str = field(default="", repr=False)
     token_file: str = ""
@@ -27,7 +27,11 @@ class AuthInfo:
     exec: ExecConfig | None = None
 
     def credentials(self, clock: Clock | None = None) -> Credentials:
-        """Something to ask for each request; a plugin runs only if nothing else says who."""
+        """Return the credentials for requests.
+
+        The first of token file, token, basic auth and exec plugin is used; a client certificate is
+        used with any of them.
+        """
         if self.token_file:
             return TokenFileCredentials(
                 self.token_file, fallback=self.token, certificate=self.certificate, clock=clock

@@ -1,7 +1,8 @@
-"""Credentials: who is asking, as headers and a client certificate for each request.
+"""Credentials: the headers and the client certificate that authenticate each request.
 
-They may change while a client lives: a token file is written anew, a plugin's token runs out. So
-every request asks for the identity of the moment, and a 401 asks for a newer one.
+They may change during the lifetime of a client: a token file is rotated, a token of an exec plugin
+expires. The sender therefore obtains the current identity for every request, and renews it when
+the server responds with 401.
 """
 
 import asyncio
@@ -22,12 +23,13 @@ log = logging.getLogger("apimachinery.client.credentials")
 
 TOKEN_PERIOD: Final = 60.0
 """Seconds after which a token file is read again."""
-_EXTRA_KEY: Final = "!#$&'*+-.^_`|~"
+_HEADER_NAME_SYMBOLS: Final = "!#$&'*+-.^_`|~"
+"""The symbols that RFC 9110 permits in a header name, except `%`, which starts an escape."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientIdentity:
-    """What one request says about who sends it."""
+    """The headers and the client certificate that authenticate one request."""
 
     headers: Pairs = ()
     certificate: ClientCertificate | None = None
@@ -37,13 +39,13 @@ class ClientIdentity:
 
 
 class Credentials(Protocol):
-    """Where the identity of a request comes from."""
+    """Provides the identity for each request."""
 
     async def identity(self) -> ClientIdentity:
-        """The identity to use now; raises CredentialError."""
+        """Return the current identity; raises CredentialError if there is none."""
 
     async def renew(self, refused: ClientIdentity) -> ClientIdentity | None:
-        """Another identity after *refused* was answered with 401, or None if there is none."""
+        """Return a new identity after a 401 for *refused*, or None if there is no other."""
 
 
 class StaticCredentials:
@@ -60,14 +62,14 @@ class StaticCredentials:
 
 
 class AnonymousCredentials(StaticCredentials):
-    """No identity at all."""
+    """No credentials: the server treats the client as system:anonymous."""
 
     def __init__(self) -> None:
         super().__init__(ClientIdentity())
 
 
 class TokenFileCredentials:
-    """A bearer token in a file that somebody renews, as in every pod."""
+    """A bearer token in a file that is rotated, such as a pod's service account token."""
 
     def __init__(
         self,
@@ -91,31 +93,31 @@ class TokenFileCredentials:
 
     async def renew(self, refused: ClientIdentity) -> ClientIdentity | None:
         await self._read()
-        fresh = ClientIdentity(bearer_header(self._token), self._certificate)
-        return fresh if fresh != refused else None
+        renewed = ClientIdentity(bearer_header(self._token), self._certificate)
+        return renewed if renewed != refused else None
 
     async def _read(self) -> None:
         try:
             text = (await asyncio.to_thread(self._path.read_text)).strip()
         except (OSError, UnicodeDecodeError) as error:
-            self._keep(f'failed to read token file "{self._path}": {error}')
+            self._keep_token(f'failed to read token file "{self._path}": {error}')
         else:
             if text:
                 self._token = text
             else:
-                self._keep(f'read empty token from file "{self._path}"')
+                self._keep_token(f'read empty token from file "{self._path}"')
         self._read_at = self._clock.monotonic()
 
-    def _keep(self, problem: str) -> None:
-        """Go on with the last token that was good; it may well outlive the trouble."""
+    def _keep_token(self, problem: str) -> None:
+        """Keep using the last token, which may still be valid; raise if there is none."""
         if not self._token:
             raise CredentialError(problem)
-        log.warning("%s; going on with the last token", problem)
+        log.warning("%s; continuing with the last token", problem)
 
 
 @dataclass(frozen=True, slots=True)
 class Impersonation:
-    """Somebody else to act as, if one may."""
+    """The user to impersonate, which requires the permission to do so."""
 
     user: str = ""
     uid: str = ""
@@ -125,15 +127,15 @@ class Impersonation:
     def headers(self) -> Pairs:
         if not self.user:
             return ()
-        made = [("Impersonate-User", self.user)]
+        headers = [("Impersonate-User", self.user)]
         if self.uid:
-            made.append(("Impersonate-Uid", self.uid))
-        made += [("Impersonate-Group", group) for group in self.groups]
+            headers.append(("Impersonate-Uid", self.uid))
+        headers += [("Impersonate-Group", group) for group in self.groups]
         for key, values in self.extra.items():
-            # What cannot stand in a header's name is written as in a URL.
-            name = f"Impersonate-Extra-{quote(key, safe=_EXTRA_KEY)}"
-            made += [(name, value) for value in values]
-        return tuple(made)
+            # Characters that are not valid in a header name are percent-encoded.
+            name = f"Impersonate-Extra-{quote(key, safe=_HEADER_NAME_SYMBOLS)}"
+            headers += [(name, value) for value in values]
+        return tuple(headers)
 
 
 def bearer_header(token: str) -> Pairs:

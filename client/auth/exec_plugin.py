@@ -1,7 +1,7 @@
-"""Credential plugins: a command that prints who one is (`client.authentication.k8s.io`).
+"""Exec credential plugins: commands that print an ExecCredential (`client.authentication.k8s.io`).
 
-Cloud providers' kubeconfigs name one. It is run when credentials are first needed, when those it
-gave run out and when the server refuses them; never twice at once.
+The kubeconfigs of cloud providers use them. The plugin runs when credentials are first needed,
+when they expire and when the server rejects them, but never concurrently.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from client.transport.tls import ClientCertificate
 GROUP: Final = "client.authentication.k8s.io"
 VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
 TIMEOUT: Final = 300.0
-"""Seconds a plugin may take; some wait for a person at a browser."""
+"""Seconds a plugin may run; some wait until the user has logged in with a browser."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExecConfig:
-    """Which command to run, as a kubeconfig says."""
+    """The command to run: the `exec` section of a user in a kubeconfig."""
 
     command: str
     api_version: str
@@ -38,11 +38,11 @@ class ExecConfig:
     install_hint: str = ""
     interactive_mode: str = "IfAvailable"
     cluster: Mapping[str, Any] | None = None
-    """What to tell the plugin of the cluster; None unless it asked to know."""
+    """The cluster passed to the plugin; None unless `provideClusterInfo` is set."""
 
 
 class ExecPlugin:
-    """Credentials of a plugin, kept until they run out or are refused."""
+    """The credentials of a plugin, cached until they expire or the server rejects them."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class ExecPlugin:
 
     async def renew(self, refused: ClientIdentity) -> ClientIdentity | None:
         async with self._lock:
-            # Another request may have had the same trouble and the plugin run since.
+            # Another request may have been rejected too and have run the plugin already.
             if self._identity is refused or self._identity is None:
                 await self._refresh()
             return self._identity
@@ -79,8 +79,9 @@ class ExecPlugin:
 
     async def _refresh(self) -> None:
         output = await self._run()
-        found, self._expires = _read(output, self._config)
-        self._identity = ClientIdentity(found.headers, found.certificate or self._certificate)
+        identity, self._expires = _parse_output(output, self._config)
+        certificate = identity.certificate or self._certificate
+        self._identity = ClientIdentity(identity.headers, certificate)
 
     async def _run(self) -> bytes:
         config = self._config
@@ -94,11 +95,11 @@ class ExecPlugin:
                 env={
                     **os.environ,
                     **dict(config.env),
-                    "KUBERNETES_EXEC_INFO": _info(config, interactive),
+                    "KUBERNETES_EXEC_INFO": _exec_info(config, interactive),
                 },
             )
         except FileNotFoundError:
-            raise CredentialError(_not_found(config)) from None
+            raise CredentialError(_not_found_message(config)) from None
         except OSError as error:
             raise CredentialError(f"exec: {config.command}: {error}") from None
         try:
@@ -106,7 +107,7 @@ class ExecPlugin:
                 output, _ = await process.communicate()
         except TimeoutError:
             raise CredentialError(
-                f"exec: executable {config.command} did not end within {self._timeout:g}s"
+                f"exec: executable {config.command} did not finish within {self._timeout:g}s"
             ) from None
         finally:
             if process.returncode is None:
@@ -128,7 +129,7 @@ def _is_interactive(mode: str) -> bool:
     return mode != "Never" and available
 
 
-def _info(config: ExecConfig, interactive: bool) -> str:
+def _exec_info(config: ExecConfig, interactive: bool) -> str:
     spec: dict[str, Any] = {"interactive": interactive}
     if config.cluster is not None:
         spec["cluster"] = dict(config.cluster)
@@ -136,7 +137,7 @@ def _info(config: ExecConfig, interactive: bool) -> str:
     return orjson.dumps(document).decode()
 
 
-def _not_found(config: ExecConfig) -> str:
+def _not_found_message(config: ExecConfig) -> str:
     message = f"exec: executable {config.command} not found"
     if not config.install_hint:
         return message
@@ -146,8 +147,8 @@ def _not_found(config: ExecConfig) -> str:
     )
 
 
-def _read(output: bytes, config: ExecConfig) -> tuple[ClientIdentity, datetime | None]:
-    """What a plugin printed, or CredentialError."""
+def _parse_output(output: bytes, config: ExecConfig) -> tuple[ClientIdentity, datetime | None]:
+    """Return the identity and the expiry that a plugin printed; raises CredentialError."""
     try:
         document = orjson.loads(output)
     except ValueError as error:

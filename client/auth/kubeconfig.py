@@ -1,8 +1,8 @@
-"""kubeconfig files: reading, merging, and choosing one context among what they say.
+"""kubeconfig files: read them, merge them, and select a context with its cluster and user.
 
-Several files act as one: of a name that stands in more than one, the first file's entry counts,
-whole. A path inside a file is relative to that file. Everything wrong with the chosen context is
-reported at once, in kubectl's words.
+If several files define an entry of the same name, the first one wins as a whole; entries are not
+merged. A relative path in a file is relative to that file. All problems of the selected context
+are reported at once, with the messages of kubectl.
 """
 
 import base64
@@ -18,7 +18,10 @@ from client.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class KubeconfigEntry:
-    """One cluster, user or context, and the folder its relative paths start in."""
+    """One cluster, user or context, with the folder against which its paths are resolved.
+
+    The accessors raise ConfigError if the value has the wrong type.
+    """
 
     name: str = ""
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -47,7 +50,7 @@ class KubeconfigEntry:
         return tuple(value)
 
     def section(self, key: str) -> "KubeconfigEntry | None":
-        """A nested object, with the same name and folder."""
+        """Return a nested object with the same name and folder, or None if it is absent."""
         value = self.values.get(key)
         if value is None:
             return None
@@ -56,12 +59,12 @@ class KubeconfigEntry:
         return KubeconfigEntry(self.name, value, self.folder)
 
     def path(self, key: str) -> str:
-        """A path, absolute; empty when there is none."""
+        """Return an absolute path, or an empty string if it is absent."""
         text = self.text(key)
         return str(self.folder / text) if text else ""
 
     def data(self, key: str) -> bytes:
-        """What is under `key-data`, or else in the file that `key` names."""
+        """Return the decoded `<key>-data`, otherwise the content of the file at `<key>`."""
         inline = self.text(f"{key}-data")
         if inline:
             try:
@@ -81,7 +84,7 @@ class KubeconfigEntry:
 
 @dataclass(frozen=True, slots=True)
 class Kubeconfig:
-    """What one or several kubeconfig files say."""
+    """The content of one or several kubeconfig files."""
 
     clusters: Mapping[str, KubeconfigEntry] = field(default_factory=dict)
     users: Mapping[str, KubeconfigEntry] = field(default_factory=dict)
@@ -94,46 +97,49 @@ class Kubeconfig:
 
     @classmethod
     def read(cls, path: str | Path) -> "Kubeconfig":
-        """Read one file, which must exist."""
-        place = Path(path).expanduser()
+        """Read one file; raises ConfigError if it is missing or malformed."""
+        file = Path(path).expanduser()
         try:
-            data = place.read_bytes()
+            data = file.read_bytes()
         except OSError as error:
-            raise ConfigError(f'error loading config file "{place}": {error.strerror}') from None
-        return cls.parse(data, folder=place.absolute().parent, source=str(place))
+            raise ConfigError(f'error loading config file "{file}": {error.strerror}') from None
+        return cls.parse(data, folder=file.absolute().parent, source=str(file))
 
     @classmethod
     def read_all(cls, paths: Iterable[str | Path]) -> "Kubeconfig":
-        """Read the files that exist and merge them; the first to say something counts."""
+        """Read and merge the files that exist; earlier files take precedence."""
         existing = [path for path in map(Path, paths) if path.expanduser().exists()]
-        return cls.merged(cls.read(path) for path in existing)
+        return cls.merge(cls.read(path) for path in existing)
 
     @classmethod
-    def merged(cls, parts: Iterable["Kubeconfig"]) -> "Kubeconfig":
-        made = cls()
-        for part in parts:
-            made = cls(
-                {**part.clusters, **made.clusters},
-                {**part.users, **made.users},
-                {**part.contexts, **made.contexts},
-                made.current_context or part.current_context,
+    def merge(cls, kubeconfigs: Iterable["Kubeconfig"]) -> "Kubeconfig":
+        merged = cls()
+        for later in kubeconfigs:
+            merged = cls(
+                {**later.clusters, **merged.clusters},
+                {**later.users, **merged.users},
+                {**later.contexts, **merged.contexts},
+                merged.current_context or later.current_context,
             )
-        return made
+        return merged
 
     @classmethod
     def parse(cls, data: bytes, *, folder: Path, source: str = "kubeconfig") -> "Kubeconfig":
-        """Read the text of one file; *folder* is where its relative paths start."""
-        # Imported late: whoever has no such file, as in a cluster, need not load a YAML parser.
+        """Parse the content of one file, whose relative paths are resolved against *folder*.
+
+        Raises ConfigError, with *source* in its message, if the content is malformed.
+        """
+        # Imported late: a client in a pod has no kubeconfig and needs no YAML parser.
         from apimachinery.serialization.yaml import load_yaml
 
         try:
             document, _ = load_yaml(data)
-            return cls._of({} if document is None else document, folder.absolute())
+            return cls._from_document({} if document is None else document, folder.absolute())
         except (DecodeError, ConfigError) as error:
             raise ConfigError(f'error loading config file "{source}": {error}') from None
 
     @classmethod
-    def _of(cls, document: Any, folder: Path) -> "Kubeconfig":
+    def _from_document(cls, document: Any, folder: Path) -> "Kubeconfig":
         if not isinstance(document, dict):
             raise ConfigError("must be an object")
         kind, version = document.get("kind"), document.get("apiVersion")
@@ -141,66 +147,71 @@ class Kubeconfig:
             raise ConfigError(f"expected apiVersion v1 and kind Config, found {version} and {kind}")
         current = KubeconfigEntry("kubeconfig", document).text("current-context")
         return cls(
-            _named(document, "clusters", "cluster", folder),
-            _named(document, "users", "user", folder),
-            _named(document, "contexts", "context", folder),
+            _parse_entries(document, "clusters", "cluster", folder),
+            _parse_entries(document, "users", "user", folder),
+            _parse_entries(document, "contexts", "context", folder),
             current,
         )
 
-    def choose(
+    def select(
         self, *, context: str = "", cluster: str = "", user: str = ""
     ) -> tuple[KubeconfigEntry, KubeconfigEntry, KubeconfigEntry]:
-        """The context, cluster and user that are meant, by name or by the current context."""
-        chosen = self._context(context)
-        cluster_name = cluster or chosen.text("cluster")
-        user_name = user or chosen.text("user")
+        """Return the context, its cluster and its user; *cluster* and *user* override the context.
+
+        Without *context* the current context is selected. Raises ConfigError if one is missing.
+        """
+        selected = self._select_context(context)
+        cluster_name = cluster or selected.text("cluster")
+        user_name = user or selected.text("user")
         problems = []
         if not cluster_name:
-            problems.append(f'cluster was not specified for context "{chosen.name}"')
+            problems.append(f'cluster was not specified for context "{selected.name}"')
         elif cluster_name not in self.clusters:
-            problems.append(f'cluster "{cluster_name}" was not found for context "{chosen.name}"')
+            problems.append(f'cluster "{cluster_name}" was not found for context "{selected.name}"')
         if user_name and user_name not in self.users:
-            problems.append(f'user "{user_name}" was not found for context "{chosen.name}"')
+            problems.append(f'user "{user_name}" was not found for context "{selected.name}"')
         if problems:
             raise invalid_configuration(problems)
-        return chosen, self.clusters[cluster_name], self.users.get(user_name, KubeconfigEntry())
+        return selected, self.clusters[cluster_name], self.users.get(user_name, KubeconfigEntry())
 
-    def _context(self, name: str) -> KubeconfigEntry:
-        wanted = name or self.current_context
-        if not wanted:
+    def _select_context(self, name: str) -> KubeconfigEntry:
+        name = name or self.current_context
+        if not name:
             if self.empty:
                 raise invalid_configuration(
                     ["no configuration has been provided, try setting KUBECONFIG to a file"]
                 )
-            known = ", ".join(sorted(self.contexts)) or "none"
-            raise invalid_configuration([f"current-context is not set; contexts: {known}"])
-        if wanted not in self.contexts:
-            raise invalid_configuration([f"context was not found for specified context: {wanted}"])
-        return self.contexts[wanted]
+            names = ", ".join(sorted(self.contexts)) or "none"
+            raise invalid_configuration([f"current-context is not set; contexts: {names}"])
+        if name not in self.contexts:
+            raise invalid_configuration([f"context was not found for specified context: {name}"])
+        return self.contexts[name]
 
 
 def invalid_configuration(problems: list[str]) -> ConfigError:
+    """Return the error that reports *problems* as kubectl does."""
     text = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
     return ConfigError(f"invalid configuration: {text}")
 
 
-def _named(
-    document: Mapping[str, Any], key: str, part: str, folder: Path
+def _parse_entries(
+    document: Mapping[str, Any], key: str, entry_key: str, folder: Path
 ) -> dict[str, KubeconfigEntry]:
+    """Parse a list of `{name: ..., <entry_key>: {...}}` into entries by name."""
     items = document.get(key)
     if items is None:
         return {}
     if not isinstance(items, list):
         raise ConfigError(f"{key}: must be a list")
-    made: dict[str, KubeconfigEntry] = {}
-    for position, item in enumerate(items):
-        where = f"{key}[{position}]"
+    entries: dict[str, KubeconfigEntry] = {}
+    for index, item in enumerate(items):
+        path = f"{key}[{index}]"
         if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-            raise ConfigError(f"{where}.name: must be a string")
-        name, values = item["name"], item.get(part)
+            raise ConfigError(f"{path}.name: must be a string")
+        name, values = item["name"], item.get(entry_key)
         if values is not None and not isinstance(values, dict):
-            raise ConfigError(f"{where}.{part}: must be an object")
-        if name in made:
+            raise ConfigError(f"{path}.{entry_key}: must be an object")
+        if name in entries:
             raise ConfigError(f'{key}: duplicate name "{name}" in list')
-        made[name] = KubeconfigEntry(name, values or {}, folder)
-    return made
+        entries[name] = KubeconfigEntry(name, values or {}, folder)
+    return entries

@@ -1,6 +1,7 @@
-"""The entries of a kubeconfig as the values of a `Config`, and what is wrong with them.
+"""kubeconfig entries: validate a cluster and a user, and convert them to the fields of a `Config`.
 
-Apart from reading and merging the files, because here every field has a meaning of its own.
+The module `kubeconfig` reads and merges files without interpreting the fields of an entry; this
+one interprets them.
 """
 
 import base64
@@ -40,34 +41,34 @@ def auth_info(user: KubeconfigEntry, cluster: KubeconfigEntry) -> AuthInfo:
 
 
 def _exec(user: KubeconfigEntry, cluster: KubeconfigEntry) -> ExecConfig | None:
-    found = user.section("exec")
-    if found is None:
+    section = user.section("exec")
+    if section is None:
         return None
-    command = found.text("command")
-    # A bare name is looked up in $PATH; anything else is a path like the others.
+    command = section.text("command")
+    # A name without a separator is searched in $PATH; a path is resolved like all others.
     if os.sep in command:
-        command = found.path("command")
-    env = tuple((item.text("name"), item.text("value")) for item in _env(found))
+        command = section.path("command")
+    env = tuple((item.text("name"), item.text("value")) for item in _env(section))
     return ExecConfig(
         command=command,
-        api_version=found.text("apiVersion"),
-        args=found.texts("args"),
+        api_version=section.text("apiVersion"),
+        args=section.texts("args"),
         env=env,
-        install_hint=found.text("installHint"),
-        interactive_mode=found.text("interactiveMode") or "IfAvailable",
-        cluster=_cluster_info(cluster) if found.flag("provideClusterInfo") else None,
+        install_hint=section.text("installHint"),
+        interactive_mode=section.text("interactiveMode") or "IfAvailable",
+        cluster=_cluster_info(cluster) if section.flag("provideClusterInfo") else None,
     )
 
 
-def _env(found: KubeconfigEntry) -> list[KubeconfigEntry]:
-    items = found.values.get("env") or []
+def _env(section: KubeconfigEntry) -> list[KubeconfigEntry]:
+    items = section.values.get("env") or []
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise ConfigError(f"{found.name}: env: must be a list of objects")
-    return [KubeconfigEntry(found.name, item) for item in items]
+        raise ConfigError(f"{section.name}: env: must be a list of objects")
+    return [KubeconfigEntry(section.name, item) for item in items]
 
 
 def _cluster_info(cluster: KubeconfigEntry) -> dict[str, Any]:
-    """What a plugin may know of the cluster; certificates always as data."""
+    """Return the `spec.cluster` of an ExecCredential; the CA is always passed as data."""
     ca = cluster.data("certificate-authority")
     extensions = cluster.values.get("extensions") or []
     config = next(
@@ -100,6 +101,7 @@ def impersonation(user: KubeconfigEntry) -> Impersonation:
 
 
 def validate_cluster_info(cluster: KubeconfigEntry) -> list[str]:
+    """Return the problems of a cluster, in the words of kubectl."""
     problems = []
     if not cluster.text("server"):
         problems.append(f'no server found for cluster "{cluster.name}"')
@@ -112,9 +114,10 @@ def validate_cluster_info(cluster: KubeconfigEntry) -> list[str]:
 
 
 def validate_auth_info(user: KubeconfigEntry) -> list[str]:
+    """Return the problems of a user, in the words of kubectl."""
     name = user.name
     problems = []
-    if _any(user, "token", "tokenFile") and _any(user, "username", "password"):
+    if _has_any(user, "token", "tokenFile") and _has_any(user, "username", "password"):
         problems.append(
             f"more than one authentication method found for {name}; found [token basicAuth],"
             " only one is allowed"
@@ -124,48 +127,48 @@ def validate_auth_info(user: KubeconfigEntry) -> list[str]:
             f"client-cert-data and client-cert are both specified for {name}. client-cert-data"
             " will override."
         )
-    certified = _any(user, "client-certificate", "client-certificate-data")
-    if certified and not _any(user, "client-key", "client-key-data"):
+    has_certificate = _has_any(user, "client-certificate", "client-certificate-data")
+    if has_certificate and not _has_any(user, "client-key", "client-key-data"):
         problems.append(
             f"client-key-data or client-key must be specified for {name} to use the clientCert"
             " authentication method."
         )
-    in_part = user.text("as-uid") or user.texts("as-groups") or user.section("as-user-extra")
-    if in_part and not user.text("as"):
+    details = user.text("as-uid") or user.texts("as-groups") or user.section("as-user-extra")
+    if details and not user.text("as"):
         problems.append(
             f"requesting uid, groups or user-extra for {name} without impersonating a user"
         )
     return [*problems, *_exec_problems(user)]
 
 
-def _any(entry: KubeconfigEntry, *keys: str) -> bool:
+def _has_any(entry: KubeconfigEntry, *keys: str) -> bool:
     return any(entry.text(key) for key in keys)
 
 
 def _exec_problems(user: KubeconfigEntry) -> list[str]:
-    found = user.section("exec")
+    section = user.section("exec")
     provider = user.section("auth-provider")
-    if found is None:
+    if section is None:
         if provider is None:
             return []
         return [f'no Auth Provider found for name "{provider.text("name")}"']
-    what = f"for {user.name} to use exec authentication plugin"
-    version_name, mode = found.text("apiVersion"), found.text("interactiveMode")
+    purpose = f"for {user.name} to use exec authentication plugin"
+    api_version, mode = section.text("apiVersion"), section.text("interactiveMode")
     problems = []
     if provider is not None:
         problems.append(
             f"authProvider cannot be provided in combination with an exec plugin for {user.name}"
         )
-    if not found.text("command"):
-        problems.append(f"command must be specified {what}")
-    if not version_name:
-        problems.append(f"apiVersion must be specified {what}")
-    elif version_name not in VERSIONS:
-        problems.append(f'exec plugin: invalid apiVersion "{version_name}"')
-    if any(not item.text("name") for item in _env(found)):
-        problems.append(f"env variable name must be specified {what}")
-    if not mode and version_name == VERSIONS[0]:
-        problems.append(f"interactiveMode must be specified {what}")
+    if not section.text("command"):
+        problems.append(f"command must be specified {purpose}")
+    if not api_version:
+        problems.append(f"apiVersion must be specified {purpose}")
+    elif api_version not in VERSIONS:
+        problems.append(f'exec plugin: invalid apiVersion "{api_version}"')
+    if any(not item.text("name") for item in _env(section)):
+        problems.append(f"env variable name must be specified {purpose}")
+    if not mode and api_version == VERSIONS[0]:  # v1beta1 defaults it
+        problems.append(f"interactiveMode must be specified {purpose}")
     elif mode not in ("", "Never", "IfAvailable", "Always"):
         problems.append(f'invalid interactiveMode for {user.name}: "{mode}"')
     return problems

@@ -1,7 +1,7 @@
-"""Caches: what the controllers of a manager read, one informer for each class.
+"""Caches of a manager's controllers: one informer for each class that they read.
 
-Whoever asks for a class that nobody asked for before starts its informer. Reading shows own writes
-at once (`client.controller.own_writes`), and returns copies: a reconciler may change what it read.
+The first read of a class starts its informer. Reads include the controllers' own writes at once
+(`client.controller.own_writes`) and return copies, which a reconciler may modify.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from apimachinery.scheme import NotRegistered
 from client.cache.keys import join_key
 from client.cache.store import NAMESPACE
 from client.client import AsyncClient
-from client.controller.own_writes import Writes
+from client.controller.own_writes import OwnWrites
 from client.controller.owners import CONTROLLER_UID, index_controller_uid
 from client.informer.factory import InformerFactory
 from client.informer.informer import SharedInformer
@@ -26,33 +26,35 @@ from client.transport.transport import TransportError
 T = TypeVar("T", bound=Object)
 
 Retry: TypeAlias = Callable[[Exception], Awaitable[None]]
+"""Waits before a failed lookup is retried; called with its error."""
 
 
 class Reader(Generic[T]):
-    """The cached objects of one class, never older than this program's own writes."""
+    """Reads the cached objects of one class, never older than the controllers' own writes."""
 
     def __init__(self, cls: type[T], informer: SharedInformer[T]) -> None:
         self.cls = cls
         self.informer = informer
-        self.writes: Writes[T] = Writes(lambda: informer.resource_version)
+        self.writes: OwnWrites[T] = OwnWrites(lambda: informer.resource_version)
 
     def get(self, namespace: str, name: str) -> T | None:
         key = join_key(namespace, name)
-        found = self.writes.newest(key, self.informer.store.get(key))
-        return found.deep_copy() if found is not None else None
+        newest = self.writes.newest(key, self.informer.store.get(key))
+        return newest.deep_copy() if newest is not None else None
 
     def list(self, namespace: str = "", labels: Labels = "") -> Sequence[T]:
-        """The objects of a namespace, or of all, with these labels."""
+        """Return the objects of a namespace, or of all namespaces, that match *labels*."""
         selector = selector_of(labels)
         store = self.informer.store
         cached = store.by_index(NAMESPACE, namespace) if namespace else store.objects()
-        newest = self.writes.over(cached)
-        here = (o for o in newest if not namespace or o.metadata.namespace == namespace)
-        return [obj.deep_copy() for obj in selected(here, selector)]
+        newest = self.writes.merge(cached)
+        # Own writes may be in other namespaces.
+        in_namespace = (o for o in newest if not namespace or o.metadata.namespace == namespace)
+        return [obj.deep_copy() for obj in selected(in_namespace, selector)]
 
     def controlled_by(self, uid: str) -> Sequence[T]:
-        """The objects whose controller has this uid."""
-        newest = self.writes.over(self.informer.store.by_index(CONTROLLER_UID, uid))
+        """Return the objects whose controlling owner has this uid."""
+        newest = self.writes.merge(self.informer.store.by_index(CONTROLLER_UID, uid))
         return [obj.deep_copy() for obj in newest if uid in index_controller_uid(obj)]
 
 
@@ -65,16 +67,16 @@ class Caches:
         self._readers: dict[type[Object], Reader[Any]] = {}
 
     def reader(self, cls: type[T]) -> Reader[T]:
-        """The reader of a class, made if need be; its informer starts with the manager."""
-        found = self._readers.get(cls)
-        if found is None:
+        """Return the reader of a class; the informer of a new one starts with the manager."""
+        reader = self._readers.get(cls)
+        if reader is None:
             informer = self._informers.of(cls)
             informer.add_index(CONTROLLER_UID, index_controller_uid)
-            found = self._readers[cls] = Reader(cls, informer)
-        return cast(Reader[T], found)
+            reader = self._readers[cls] = Reader(cls, informer)
+        return cast(Reader[T], reader)
 
     async def synced(self, cls: type[T]) -> Reader[T]:
-        """The reader of a class as soon as its cache is filled; starts it if need be."""
+        """Return the reader of a class when its cache has synced; start its informer if needed."""
         reader = self.reader(cls)
         if not reader.informer.has_synced:
             self._informers.start()
@@ -82,16 +84,16 @@ class Caches:
         return reader
 
     def start(self) -> None:
-        """Start the informers that are new."""
+        """Start the informers that do not run yet."""
         self._informers.start()
 
     def __iter__(self) -> Iterator[Reader[Any]]:
         return iter(tuple(self._readers.values()))
 
-    def noting(
+    def client_of(
         self, cls: type[T], *, namespace: str | None = None, field_manager: str
     ) -> ResourceClient[T]:
-        """The client of a class, whose writes the cache of that class notes if there is one."""
+        """Return a client of a class; the reader of the class, if any, records its writes."""
         client = self._client.of(cls, namespace=namespace)
         reader = self._readers.get(cls)
         if reader is not None:
@@ -99,7 +101,10 @@ class Caches:
         return client.as_manager(field_manager)
 
     def kind_of(self, cls: type[Object]) -> GroupVersionKind:
-        """The kind of a class, as registered or as the class itself says."""
+        """Return the kind of a class, from the scheme or else from the class itself.
+
+        Raises NotRegistered if neither has one.
+        """
         try:
             return self._client.scheme.kind_of(cls)
         except NotRegistered:
@@ -109,7 +114,10 @@ class Caches:
             return GroupVersion.parse(version).with_kind(cls.__kind__)
 
     async def served(self, cls: type[Object], retry: Retry) -> Mapping:
-        """Where a class is served, as soon as it is; *retry* waits in between."""
+        """Return the resource of a class as soon as the server serves it.
+
+        *retry* is awaited with the error of each failed lookup.
+        """
         while True:
             try:
                 return await self._client.discovery.mapping(self.kind_of(cls))

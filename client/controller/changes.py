@@ -1,4 +1,4 @@
-"""Changes: what sources tell a controller of, before it becomes a name in a queue."""
+"""Changes: the notifications of a source, before they are mapped to names in a queue."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
@@ -11,7 +11,7 @@ T = TypeVar("T", bound=Object)
 
 @dataclass(frozen=True, slots=True)
 class CreatedObject(Generic[T]):
-    """An object is there; *is_in_initial_list* when it was so before the controller started."""
+    """An object was created, or, with *is_in_initial_list*, existed when the controller started."""
 
     object: T
     is_in_initial_list: bool = False
@@ -23,7 +23,7 @@ class CreatedObject(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class UpdatedObject(Generic[T]):
-    """An object changed, or is only told again: then both have one resourceVersion."""
+    """An object was updated; a resync repeats it with equal resourceVersions."""
 
     old: T
     new: T
@@ -35,7 +35,7 @@ class UpdatedObject(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class RemovedObject(Generic[T]):
-    """An object is gone; with *state_unknown* its last state is a guess, or None."""
+    """An object was deleted; with *state_unknown*, *object* may be stale or None."""
 
     key: str
     object: T | None
@@ -48,7 +48,7 @@ class RemovedObject(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ExternalObject(Generic[T]):
-    """Something outside the cluster happened that has to do with an object."""
+    """An event outside the cluster concerns an object."""
 
     object: T
 
@@ -61,7 +61,7 @@ Change: TypeAlias = CreatedObject[T] | UpdatedObject[T] | RemovedObject[T] | Ext
 
 
 def priority_of(change: Change[T]) -> int:
-    """What was there all along and what has not changed can wait for what has."""
+    """Return LOW_PRIORITY for objects of the initial list and for updates that change nothing."""
     if isinstance(change, CreatedObject) and change.is_in_initial_list:
         return LOW_PRIORITY
     if isinstance(change, UpdatedObject):

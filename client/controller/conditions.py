@@ -1,6 +1,7 @@
-"""Conditions in the status of any object, typed or not.
+"""Conditions in the status of an object, typed or unstructured.
 
-How a condition is set is `apimachinery.meta.conditions`; here is only where it is found.
+`apimachinery.meta.conditions` defines how a list of conditions changes; this module locates the
+list in an object.
 """
 
 from datetime import datetime
@@ -15,27 +16,33 @@ from apimachinery.model.decoding import DecodeError, decode_json
 
 
 class NoConditions(TypeError):
-    """An object of a class whose status has no conditions."""
+    """The object has no valid `status.conditions`."""
 
 
 def conditions_of(obj: Object) -> list[Condition]:
-    """The conditions of an object; of a typed one, the very list."""
+    """Return the conditions of an object; of a typed object, the list itself and not a copy.
+
+    Raises NoConditions if the class has none or if they cannot be decoded.
+    """
     if isinstance(obj, Unstructured):
-        found = obj.nested("status", "conditions", default=[])
-        return [_condition(each) for each in found if isinstance(each, dict)]
-    found = getattr(getattr(obj, "status", None), "conditions", None)
-    if not isinstance(found, list):
+        documents = obj.nested("status", "conditions", default=[])
+        return [_condition(document) for document in documents if isinstance(document, dict)]
+    typed = getattr(getattr(obj, "status", None), "conditions", None)
+    if not isinstance(typed, list):
         raise NoConditions(f"{type(obj).__qualname__} has no list status.conditions")
-    return found
+    return typed
 
 
 def set_condition(obj: Object, new: Condition, now: datetime) -> bool:
-    """Set a condition in the status of *obj*; tell whether anything changed."""
+    """Set a condition in the status of *obj* and return whether the status changed.
+
+    Raises NoConditions if *obj* has no conditions.
+    """
     present = conditions_of(obj)
     changed = conditions.set_condition(present, new, now)
     if changed and isinstance(obj, Unstructured):
         status = obj.content.setdefault("status", {})
-        status["conditions"] = [orjson.loads(dump_json(each)) for each in present]
+        status["conditions"] = [orjson.loads(dump_json(condition)) for condition in present]
     return changed
 
 

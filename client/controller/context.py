@@ -1,7 +1,7 @@
-"""Context: what a reconciler is called with, and what it does to the world by it.
+"""Context: the argument of a reconciler, through which it reads and writes objects.
 
-It is about one object of class T. Reading comes from the cache and is never older than what this
-manager's controllers wrote themselves; writing goes to the server.
+A context belongs to one object of class T. Reads come from the cache and are never older than the
+manager's own writes; writes go to the server.
 """
 
 import logging
@@ -30,32 +30,32 @@ OtherT = TypeVar("OtherT", bound=Object)
 
 
 class NoObject(LookupError):
-    """Something was asked that only an object can answer, and there is none."""
+    """The operation needs the reconciled object, which does not exist or was not read yet."""
 
 
 class ControllerClient:
-    """The server as one controller sees it: what it writes is noted, and written by its name."""
+    """The client of one controller: records its writes and uses its name as field manager."""
 
     def __init__(self, client: AsyncClient, caches: Caches, field_manager: str) -> None:
         self.plain = client
-        """The client without any of that."""
+        """The underlying client, whose writes are not recorded."""
         self.field_manager = field_manager
         self._caches = caches
 
     def of(self, cls: type[OtherT], *, namespace: str | None = None) -> ResourceClient[OtherT]:
-        """The objects of a class; without *namespace* those of the client's usual one."""
-        return self._caches.noting(cls, namespace=namespace, field_manager=self.field_manager)
+        """Return the client of a class; *namespace* defaults to that of the configuration."""
+        return self._caches.client_of(cls, namespace=namespace, field_manager=self.field_manager)
 
     def kind(
         self, kind: str, api_version: str, *, namespace: str | None = None
     ) -> ResourceClient[Unstructured]:
-        """The objects of a kind for which there is no class; caches do not note their writes."""
-        found = self.plain.kind(kind, api_version, namespace=namespace)
-        return found.as_manager(self.field_manager)
+        """Return the client of a kind that has no class; its writes are not recorded."""
+        unstructured = self.plain.kind(kind, api_version, namespace=namespace)
+        return unstructured.as_manager(self.field_manager)
 
 
 class Context(Generic[T]):
-    """One call of a reconciler."""
+    """One call of a reconciler for one object."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Context(Generic[T]):
         self.clock = clock
         self.log = log
         self.reconcile_id = reconcile_id
-        """Unique to this call; in every line that `log` writes."""
+        """Unique to this call; part of every record of `log`."""
         self.priority = priority
         self._cls = cls
         self._caches = caches
@@ -89,7 +89,7 @@ class Context(Generic[T]):
 
     @property
     def namespace(self) -> str:
-        """Empty for an object without one."""
+        """Empty for a cluster-scoped object."""
         return self.request.namespace
 
     @property
@@ -98,13 +98,13 @@ class Context(Generic[T]):
 
     @property
     def objects(self) -> ResourceClient[T]:
-        """The client for objects of this class beside this one."""
+        """The client of this class in the namespace of this object."""
         return self.client.of(self._cls, namespace=self.namespace or None)
 
-    # Reading, from the cache
+    # Reads from the cache
 
     async def get(self) -> T | None:
-        """The object, None when there is none; it is a copy and may be changed."""
+        """Return a copy of the reconciled object, or None if it does not exist."""
         self._root = await self._read()
         if self._root is None:
             return None
@@ -114,71 +114,77 @@ class Context(Generic[T]):
     async def find(
         self, cls: type[OtherT], name: str, *, namespace: str | None = None
     ) -> OtherT | None:
-        """Another object, beside this one unless *namespace* says where; None if there is none."""
+        """Return another object, or None; *namespace* defaults to that of the reconciled object."""
         reader = await self._caches.synced(cls)
         return reader.get(self.namespace if namespace is None else namespace, name)
 
     async def list(
         self, cls: type[OtherT], *, labels: Labels = "", namespace: str | None = None
     ) -> Sequence[OtherT]:
-        """Other objects, of this namespace unless *namespace* names one or ALL_NAMESPACES."""
+        """Return objects of this namespace, of another *namespace*, or of ALL_NAMESPACES."""
         reader = await self._caches.synced(cls)
-        where = self.namespace if namespace is None else namespace
-        return reader.list("" if where == ALL_NAMESPACES else where, labels)
+        chosen = self.namespace if namespace is None else namespace
+        return reader.list("" if chosen == ALL_NAMESPACES else chosen, labels)
 
     async def children(self, cls: type[OtherT]) -> Sequence[OtherT]:
-        """The objects of a class that this one is the controller of."""
+        """Return the objects of a class whose controlling owner is the reconciled object.
+
+        Raises NoObject if the reconciled object does not exist.
+        """
         reader = await self._caches.synced(cls)
         return reader.controlled_by((await self._existing()).metadata.uid)
 
-    # Writing
+    # Writes to the server
 
     def owned(self, cls: type[OtherT], *, name: str, **fields: Any) -> OtherT:
-        """An object of another class that belongs to this one, to be applied or created.
+        """Return a new object of another class, owned by the reconciled one, to apply or create.
 
-        *labels* and *annotations* are its metadata, everything else are fields of the class. It is
-        in the namespace of this object, unless *namespace* is given.
+        *labels*, *annotations* and *namespace* (by default that of the owner) are metadata; all
+        other arguments are fields of the class. Raises NoObject if the owner was not read yet.
         """
         if self._root is None:
-            raise NoObject(f"{self.request}: get() the owner before making what it owns")
+            raise NoObject(f"{self.request}: get() the owner before creating owned objects")
         metadata = ObjectMeta(
             name=name,
             namespace=fields.pop("namespace", self.namespace),
             labels=dict(fields.pop("labels", {})),
             annotations=dict(fields.pop("annotations", {})),
         )
-        made = cls(metadata=metadata, **fields)
-        set_controller(self._root, made, self.kind)
-        return made
+        obj = cls(metadata=metadata, **fields)
+        set_controller(self._root, obj, self.kind)
+        return obj
 
     async def apply(self, obj: OtherT, *, force: bool = True) -> OtherT:
-        """Have an object be like *obj*, by server-side apply as this controller.
+        """Apply *obj* with server-side apply, as the field manager of this controller.
 
-        With *force* what others set is taken over, as a controller should: it knows.
+        *force* takes over fields of other managers, as recommended for controllers.
         """
-        where = obj.metadata.namespace or None
-        return await self.client.of(type(obj), namespace=where).apply(obj, force=force)
+        namespace = obj.metadata.namespace or None
+        return await self.client.of(type(obj), namespace=namespace).apply(obj, force=force)
 
     async def delete(self, obj: Object) -> None:
-        """Delete just this object; that it is gone already is as good."""
+        """Delete *obj*, identified by its uid; ignore that it was deleted or replaced already."""
         meta = obj.metadata
         resource = self.client.of(type(obj), namespace=meta.namespace or None)
         try:
             await resource.delete(meta.name, uid=meta.uid)
         except (NotFound, Conflict):
-            self.log.debug("%s %s is gone already", type(obj).__kind__, meta.name)
+            self.log.debug("%s %s was already deleted", type(obj).__kind__, meta.name)
 
     async def modify(self, change: Callable[[T], None]) -> T:
-        """Change the object itself; *change* may be called again, for a newer state."""
+        """Change the reconciled object; after a Conflict *change* is called with a newer state.
+
+        Nothing is written if *change* changes nothing. Raises NotFound if the object is not cached.
+        """
         return await self._modify(change, self.objects.update, self.objects.modify)
 
     async def modify_status(self, change: Callable[[T], None]) -> T:
-        """Change the status of the object; nothing is written when nothing changes."""
+        """Change the status of the reconciled object, under the same rules as `modify`."""
         status = self.objects.status
         return await self._modify(change, status.update, status.modify)
 
     async def patch_status(self, status: Mapping[str, Any]) -> T:
-        """Merge fields, named as on the wire, into the status."""
+        """Merge fields into the status; they are named as in JSON, in camelCase."""
         document: Document = {"status": status}
         return await self.objects.status.patch(self.name, document)
 
@@ -190,10 +196,10 @@ class Context(Generic[T]):
         reason: str,
         message: str = "",
     ) -> bool:
-        """Set a condition in the object's status; tell whether anything changed.
+        """Set a condition in the object's status and return whether the status changed.
 
-        A status of None is Unknown. The condition is said to be about the generation of the object
-        that `get` returned.
+        A *status* of None means Unknown. The condition's observedGeneration is the generation of
+        the object that `get` returned.
         """
         await self._existing()
         new = condition(type, status, reason, message, observed_generation=self._generation)
@@ -210,11 +216,11 @@ class Context(Generic[T]):
         await self.modify(lambda obj: cast(None, finalizers.add_finalizer(obj, name)))
 
     async def remove_finalizer(self, name: str) -> None:
-        """Take a finalizer off; when it was the last one of a deleted object, that goes away."""
+        """Remove a finalizer; the server deletes a terminating object that has no other left."""
         try:
             await self.modify(lambda obj: cast(None, finalizers.remove_finalizer(obj, name)))
         except NotFound:
-            self.log.debug("gone already, without finalizer %s", name)
+            self.log.debug("deleted before finalizer %s was removed", name)
 
     def event(
         self,
@@ -224,13 +230,14 @@ class Context(Generic[T]):
         *,
         about: Object | None = None,
     ) -> None:
-        """Tell people what happened, as an Event about this object or another.
+        """Record an Event about the reconciled object, or about another one.
 
-        It is written by and by, never waited for, and repetitions are counted.
+        The event is written in the background, and repetitions are counted. Raises NoObject if the
+        reconciled object was not read yet.
         """
         subject = about if about is not None else self._root
         if subject is None:
-            raise NoObject(f"{self.request}: get() the object before telling of it")
+            raise NoObject(f"{self.request}: get() the object before recording events about it")
         self._events.event(subject, type, reason, message)
 
     async def _read(self) -> T | None:
@@ -248,7 +255,7 @@ class Context(Generic[T]):
         update: Callable[[T], Any],
         modify: Callable[[str, Callable[[T], None]], Any],
     ) -> T:
-        """Try with what the cache has; where that is too old, with what the server has."""
+        """Change and update the cached state; if that is outdated, use the server's state."""
         before = await self._read()
         if before is None:
             raise NotFound.of(self._caches.reader(self._cls).informer.resource, self.name)

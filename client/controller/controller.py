@@ -1,10 +1,10 @@
-"""Controller: takes names from a queue and has them reconciled, a few at a time.
+"""Controller: workers that take names from a queue and reconcile them.
 
     sources -> queue -> workers -> reconcile
                  ^                     |
-                 +--- later, again ----+
+                 +------ requeue ------+
 
-One name is never reconciled twice at once, and a change during a reconcile leads to another.
+A name is never reconciled by two workers at once; a change during a reconcile leads to another one.
 """
 
 import asyncio
@@ -19,7 +19,11 @@ from client.controller.context import Context, ControllerClient
 from client.controller.reconciler import NamespacedName, Reconcile, Result, Terminal
 from client.controller.sources import Source
 from client.events.recorder import EventRecorder
-from client.monitoring.controller_metrics import ControllerMetrics, MetricsSink, OfQueues
+from client.monitoring.controller_metrics import (
+    ControllerMetrics,
+    MetricsSink,
+    QueueMetricsProvider,
+)
 from client.runtime.background import is_own_cancellation, race, within
 from client.runtime.clock import Clock
 from client.workqueue.priority_queue import PriorityQueue
@@ -34,7 +38,7 @@ SYNC_TIMEOUT: Final = 120.0
 
 
 class CacheSyncTimeout(TimeoutError):
-    """A controller's caches were not filled in time; the message names them."""
+    """The caches of a controller did not sync in time; the message names its sources."""
 
 
 class Controller(Generic[T]):
@@ -58,9 +62,9 @@ class Controller(Generic[T]):
         reconcile_timeout: float | None = None,
         warm_up: bool = False,
     ) -> None:
-        """With *warm_up* caches are filled before the program leads, so that it can begin at once.
+        """With *warm_up* the caches are filled before the leader election, for a faster start.
 
-        *reconcile_timeout* seconds after its start a reconcile is cancelled and counts as failed.
+        A reconcile that takes longer than *reconcile_timeout* seconds is cancelled and fails.
         """
         if workers < 1:
             raise ValueError(f"controller {name}: workers={workers} must be at least 1")
@@ -70,9 +74,9 @@ class Controller(Generic[T]):
         self.caches = caches
         self.clock = clock
         self.reconciles = 0
-        """How many have begun."""
+        """The number of reconciles that were started."""
         self.queue: PriorityQueue[NamespacedName] = PriorityQueue(
-            name, rate_limiter=rate_limiter, metrics=OfQueues(metrics), clock=clock
+            name, rate_limiter=rate_limiter, metrics=QueueMetricsProvider(metrics), clock=clock
         )
         self._cls = cls
         self._reconcile = reconcile
@@ -87,42 +91,45 @@ class Controller(Generic[T]):
         self._failing: set[NamespacedName] = set()
         self._stopping = asyncio.Event()
 
-    # How it is doing
+    # State
 
     @property
     def active(self) -> frozenset[NamespacedName]:
-        """What is being reconciled now."""
+        """The names that are being reconciled."""
         return frozenset(self._active)
 
     @property
     def failing(self) -> frozenset[NamespacedName]:
-        """What failed the last time and will be tried again."""
+        """The names whose last reconcile failed and will be retried."""
         return frozenset(self._failing)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being done, nothing waits for its turn and nothing is on its way."""
-        waiting = bool(self._active) or len(self.queue) > 0
-        return not waiting and all(source.idle for source in self._sources)
+        """Whether no name is active or queued and no source has a pending change."""
+        busy = bool(self._active) or len(self.queue) > 0
+        return not busy and all(source.idle for source in self._sources)
 
     @property
     def synced(self) -> bool:
-        """Whether every source has told what was there at the start."""
+        """Whether every source has delivered its initial objects."""
         return len(self._synced) == len(self._sources) and all(
             event.is_set() for event in self._synced.values()
         )
 
-    # Its life
+    # Running
 
     async def warm_up(self) -> None:
-        """Fill the caches that will be needed, if that was asked for."""
+        """Fill the caches of the sources, if the controller was created with *warm_up*."""
         if not self._warm_up:
             return
         for source in self._sources:
             await source.warm_up(self)
 
     async def run(self) -> None:
-        """Start the sources, wait until their caches are filled, and work until `stop`."""
+        """Start the sources, wait until their caches have synced, and run the workers until `stop`.
+
+        Raises CacheSyncTimeout if the caches do not sync in time.
+        """
         self._metrics.start(self.workers)
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -135,47 +142,47 @@ class Controller(Generic[T]):
                 for source in sources:
                     source.cancel()
         except BaseExceptionGroup as group:
-            raise _first(group) from None
+            raise _first_error(group) from None
         finally:
             self.queue.shut_down()
 
     def stop(self) -> None:
-        """Let what is being reconciled come to its end, and begin nothing new."""
+        """Let active reconciles finish and start no new ones."""
         self._stopping.set()
         self.queue.shut_down()
 
     def _start_sources(self, tasks: asyncio.TaskGroup) -> "list[asyncio.Task[None]]":
-        started = []
+        source_tasks = []
         for source in self._sources:
-            ready = self._synced[source] = asyncio.Event()
-            running = self._run_source(source, ready)
-            started.append(tasks.create_task(running, name=f"{self.name} {source.name}"))
-        return started
+            synced = self._synced[source] = asyncio.Event()
+            running = self._run_source(source, synced)
+            source_tasks.append(tasks.create_task(running, name=f"{self.name} {source.name}"))
+        return source_tasks
 
-    async def _run_source(self, source: Source, ready: asyncio.Event) -> None:
+    async def _run_source(self, source: Source, synced: asyncio.Event) -> None:
         try:
-            await source.run(self, ready.set)
+            await source.run(self, synced.set)
         except asyncio.CancelledError as error:
             if is_own_cancellation(error):
                 raise
-            # A controller that no longer hears of anything must not look well.
-            raise RuntimeError(f"{self.name}: {source.name} was cancelled by itself") from error
+            # The source cancelled itself: without it the controller would miss changes silently.
+            raise RuntimeError(f"{self.name}: {source.name} cancelled itself") from error
 
     async def _wait_synced(self) -> None:
         try:
             await within(self.clock, self._sync_timeout, self._all_synced())
         except TimeoutError:
-            late = [source.name for source, ready in self._synced.items() if not ready.is_set()]
+            late = [source.name for source, synced in self._synced.items() if not synced.is_set()]
             raise CacheSyncTimeout(
                 f"failed to wait for {self.name} caches to sync {', '.join(late)}: timed out"
                 " waiting for cache to be synced"
             ) from None
 
     async def _all_synced(self) -> None:
-        for ready in self._synced.values():
-            await race(ready.wait(), self._stopping.wait())
+        for synced in self._synced.values():
+            await race(synced.wait(), self._stopping.wait())
 
-    # Its work
+    # Workers
 
     async def _work(self) -> None:
         while True:
@@ -194,28 +201,28 @@ class Controller(Generic[T]):
         self._metrics.active(len(self._active))
         self.reconciles += 1
         start = self.clock.monotonic()
-        ended = "error"
+        outcome = "error"
         try:
-            ended = await self._once(request, priority)
+            outcome = await self._reconcile_and_requeue(request, priority)
         finally:
             self._active.discard(request)
             self._metrics.active(len(self._active))
-            self._metrics.ended(ended, self.clock.monotonic() - start)
+            self._metrics.ended(outcome, self.clock.monotonic() - start)
 
-    async def _once(self, request: NamespacedName, priority: int) -> str:
-        """Reconcile one name, and see to it that it comes back when it must; how it ended."""
+    async def _reconcile_and_requeue(self, request: NamespacedName, priority: int) -> str:
+        """Reconcile one name, requeue it if necessary, and return the outcome for the metrics."""
         ctx = self._context(request, priority)
         try:
             result = await self._call(ctx)
         except Terminal as error:
-            ctx.log.error("terminal error, not tried again: %s", error, exc_info=error)
+            ctx.log.error("terminal error, not retried: %s", error, exc_info=error)
             self._metrics.failed(terminal=True)
             self._failing.discard(request)
             return "error"
         except (Exception, asyncio.CancelledError) as error:
             if is_own_cancellation(error):
                 raise
-            # Whatever it is, the name must be tried again.
+            # Any error of a reconciler, even its own cancellation, is retried.
             ctx.log.error("reconciler error: %s", error, exc_info=error)
             self._metrics.failed(timed_out=isinstance(error, ReconcileTimeout))
             self._failing.add(request)
@@ -227,19 +234,19 @@ class Controller(Generic[T]):
             return "requeue_after"
         self.queue.forget(request)
         if result is not None and result.seconds > 0:
-            again = priority if result.priority is None else result.priority
-            self.queue.add_after(request, result.seconds, priority=again)
+            next_priority = priority if result.priority is None else result.priority
+            self.queue.add_after(request, result.seconds, priority=next_priority)
             return "requeue_after"
         return "success"
 
     async def _call(self, ctx: Context[T]) -> Result | None:
-        calling = self._reconcile(ctx)
+        reconciling = self._reconcile(ctx)
         if self._reconcile_timeout is None:
-            result = await calling
+            result = await reconciling
         else:
-            result = await _bounded(self.clock, self._reconcile_timeout, calling)
+            result = await _with_timeout(self.clock, self._reconcile_timeout, reconciling)
         if result is not None and not isinstance(result, Result):
-            raise TypeError(f"a reconciler returns a Result or None, not {result!r}"[:200])
+            raise TypeError(f"a reconciler must return a Result or None, not {result!r}"[:200])
         return result
 
     def _context(self, request: NamespacedName, priority: int) -> Context[T]:
@@ -247,7 +254,7 @@ class Controller(Generic[T]):
         extra: dict[str, Any] = {
             "controller": self.name,
             "namespace": request.namespace,
-            # `name` is taken by the logging module itself.
+            # The logging module reserves `name`.
             "object_name": request.name,
             "reconcile_id": reconcile_id,
         }
@@ -258,39 +265,39 @@ class Controller(Generic[T]):
             caches=self.caches,
             events=self._events,
             clock=self.clock,
-            log=_Log(log, extra),
+            log=_ContextLogger(log, extra),
             reconcile_id=reconcile_id,
             priority=priority,
         )
 
 
 class ReconcileTimeout(TimeoutError):
-    """A reconcile took longer than it may."""
+    """A reconcile took longer than its timeout."""
 
 
-class _Log(logging.LoggerAdapter[logging.Logger]):
-    """Says in each line which object it is about."""
+class _ContextLogger(logging.LoggerAdapter[logging.Logger]):
+    """Prefixes each message with the controller and the object."""
 
     def process(self, msg: Any, kwargs: Any) -> tuple[Any, Any]:
         extra = dict(self.extra or {})
         kwargs["extra"] = {**extra, **kwargs.get("extra", {})}
-        about = NamespacedName(str(extra["namespace"]), str(extra["object_name"]))
-        return f"{extra['controller']} {about}: {msg}", kwargs
+        request = NamespacedName(str(extra["namespace"]), str(extra["object_name"]))
+        return f"{extra['controller']} {request}: {msg}", kwargs
 
 
-async def _bounded(clock: Clock, seconds: float, calling: Any) -> Any:
-    task = asyncio.ensure_future(calling)
+async def _with_timeout(clock: Clock, seconds: float, reconciling: Any) -> Any:
+    task = asyncio.ensure_future(reconciling)
     try:
         return await within(clock, seconds, task)
     except TimeoutError:
         if task.done() and not task.cancelled():
-            raise  # its own
+            raise  # the reconciler's own TimeoutError
         raise ReconcileTimeout(f"not finished within {seconds:g}s") from None
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error itself, out of however many groups."""
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found
+def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first error inside nested exception groups."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,7 +1,7 @@
-"""Handlers: from a change to the names that have to be reconciled because of it.
+"""Enqueue handlers: map a change to the names that must be reconciled because of it.
 
-Most are a mapping from an object to names. It is asked for both states of an update, because what
-an object no longer belongs to has to hear of it as well.
+Most handlers map an object to names. For an update both the old and the new state are mapped, so
+that an object which loses a dependent is reconciled as well.
 """
 
 import inspect
@@ -18,17 +18,17 @@ T_contra = TypeVar("T_contra", bound=Object, contravariant=True)
 
 Names: TypeAlias = Iterable[NamespacedName]
 MapFunction: TypeAlias = Callable[[T], Names | Awaitable[Names]]
-"""The objects to reconcile because of one that changed; it may look things up and be async."""
+"""Returns the names to reconcile because of a changed object; may be async."""
 
 
 class ChangeHandler(Protocol[T]):
-    """Puts the names that a change concerns into a queue."""
+    """Enqueues the names that a change concerns."""
 
     async def handle(self, change: Change[T], queue: Queue[NamespacedName], /) -> None: ...
 
 
 class ForObject(Generic[T]):
-    """The object that changed is the one to reconcile."""
+    """Enqueues the changed object itself, like controller-runtime's EnqueueRequestForObject."""
 
     async def handle(self, change: Change[T], queue: Queue[NamespacedName]) -> None:
         if isinstance(change, RemovedObject):
@@ -38,16 +38,16 @@ class ForObject(Generic[T]):
 
 
 class Mapped(Generic[T]):
-    """What a function finds for an object is to be reconciled."""
+    """Enqueues the names that a function returns, like EnqueueRequestsFromMapFunc."""
 
     def __init__(self, function: MapFunction[T]) -> None:
         self._function = function
 
     async def handle(self, change: Change[T], queue: Queue[NamespacedName]) -> None:
         priority = priority_of(change)
-        found: dict[NamespacedName, None] = {}
+        unique: dict[NamespacedName, None] = {}
         for obj in change.objects:
             names = self._function(obj)
-            found |= dict.fromkeys(await names if inspect.isawaitable(names) else names)
-        for name in found:
+            unique |= dict.fromkeys(await names if inspect.isawaitable(names) else names)
+        for name in unique:
             queue.add(name, priority=priority)

@@ -1,7 +1,7 @@
-"""Finalizers: what has to be done before an object goes away.
+"""Finalizers: cleanup that must be done before an object is deleted.
 
-A finalizer is a name in the object's metadata. While there is one the object is marked as deleted
-and stays; whoever put the name there does its work and takes it off.
+A finalizer is a name in the object's metadata. While an object has one, a delete only marks it as
+terminating; the controller that added the finalizer cleans up and removes it.
 """
 
 import re
@@ -19,13 +19,13 @@ _QUALIFIED: Final = re.compile(r"[^/\s]+/[^/\s]+")
 
 
 class Finalize(Protocol[T]):
-    """Does what is due before the object goes; raises if it could not be done."""
+    """Cleans up before the object is deleted. Raises an exception if it has to be retried."""
 
     def __call__(self, ctx: "Context[T]", /) -> Awaitable[object]: ...
 
 
 class InvalidFinalizer(ValueError):
-    """A finalizer that cannot be used; the message says why."""
+    """A finalizer with an unqualified name, or one that is already registered."""
 
 
 def has_finalizer(obj: Object, name: str) -> bool:
@@ -33,7 +33,7 @@ def has_finalizer(obj: Object, name: str) -> bool:
 
 
 def add_finalizer(obj: Object, name: str) -> bool:
-    """Add a finalizer; tell whether it was missing."""
+    """Add a finalizer and return whether it was missing."""
     if name in obj.metadata.finalizers:
         return False
     obj.metadata.finalizers.append(name)
@@ -41,14 +41,14 @@ def add_finalizer(obj: Object, name: str) -> bool:
 
 
 def remove_finalizer(obj: Object, name: str) -> bool:
-    """Take a finalizer off; tell whether it was there."""
+    """Remove a finalizer and return whether it was present."""
     before = len(obj.metadata.finalizers)
-    obj.metadata.finalizers = [each for each in obj.metadata.finalizers if each != name]
+    obj.metadata.finalizers = [other for other in obj.metadata.finalizers if other != name]
     return len(obj.metadata.finalizers) < before
 
 
 class Finalizers(Generic[T]):
-    """The finalizers of one controller, each with its work.
+    """The finalizers of one controller, each with its cleanup function.
 
     finalizers = Finalizers()
 
@@ -57,30 +57,34 @@ class Finalizers(Generic[T]):
 
     async def reconcile(ctx):
         if not await finalizers.run(ctx):
-            return None         # it is being deleted, and everything for that has been done
+            return None         # the object is terminating, and its cleanup is complete
     """
 
     def __init__(self) -> None:
         self._registered: dict[str, Finalize[T]] = {}
 
     def register(self, name: str) -> Callable[[Finalize[T]], Finalize[T]]:
-        """A decorator: the function is called before an object goes away."""
+        """Decorate a function that is called before an object is deleted.
+
+        Raises InvalidFinalizer if the name is not qualified or is already registered.
+        """
         if _QUALIFIED.fullmatch(name) is None:
-            raise InvalidFinalizer(f"finalizer {name!r}: must be like example.io/name")
+            raise InvalidFinalizer(f"finalizer {name!r}: must be qualified like example.io/name")
         if name in self._registered:
             raise InvalidFinalizer(f"finalizer for key {name} already registered")
 
-        def keep(function: Finalize[T]) -> Finalize[T]:
+        def register(function: Finalize[T]) -> Finalize[T]:
             self._registered[name] = function
             return function
 
-        return keep
+        return register
 
     async def run(self, ctx: "Context[T]") -> bool:
-        """Add what is missing to a living object; do what is due for one that is being deleted.
+        """Add missing finalizers to an object; run the cleanup of a terminating one.
 
-        Whether the object lives on: if not, there is nothing left to reconcile. The work is done
-        in the order of registration, and each finalizer is taken off when its work has succeeded.
+        Returns whether to reconcile the object: False if it is terminating or does not exist.
+        Cleanup functions run in order of registration, and each finalizer is removed when its
+        function has succeeded.
         """
         obj = await ctx.get()
         if obj is None:
@@ -89,8 +93,8 @@ class Finalizers(Generic[T]):
             missing = [name for name in self._registered if not has_finalizer(obj, name)]
             if missing:
                 await ctx.modify(
-                    lambda it: it.metadata.finalizers.extend(
-                        name for name in missing if not has_finalizer(it, name)
+                    lambda newest: newest.metadata.finalizers.extend(
+                        name for name in missing if not has_finalizer(newest, name)
                     )
                 )
             return True

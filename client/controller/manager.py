@@ -1,4 +1,4 @@
-"""Manager: the controllers of one program, and what they share.
+"""Manager: runs the controllers of one program with shared caches, events and metrics.
 
     mgr = Manager(client, name="gadget-controller", leader_election=True)
 
@@ -7,8 +7,9 @@
 
     await mgr.start(signals=True)
 
-It starts in this order: probes and metrics, caches, what needs no leader, warm-up, the election,
-and as the leader the controllers. It stops in the opposite order, and lets go of the lease last.
+It starts the HTTP servers of probes and metrics, the caches, the runnables that need no leader, the
+warm-up, the leader election and, as the leader, the controllers. It stops in the opposite order and
+releases the lease last.
 """
 
 import asyncio
@@ -48,21 +49,21 @@ T = TypeVar("T", bound=Object)
 log = logging.getLogger("apimachinery.controller.manager")
 
 RESYNC: Final = 10 * 60 * 60.0
-"""Seconds after which controllers look at everything again."""
+"""Seconds after which controllers reconcile all objects again."""
 GRACE: Final = 30.0
-"""Seconds that everything has to end, after it was asked to stop."""
+"""Seconds for which runnables may continue after `stop` before they are cancelled."""
 SYNC_TIMEOUT: Final = 120.0
 
 
 class ManagerStopped(RuntimeError):
-    """The manager has ended, and nothing can be added to it or started again."""
+    """The manager was started already or has ended: it cannot be started or extended."""
 
 
 class ControllerOptions(TypedDict, total=False):
-    """What may be said of a controller."""
+    """Optional settings of a controller."""
 
     rate_limiter: RateLimiter[NamespacedName] | None
-    """How failures are spread out; from 5 ms doubling up to 1000 s unless given."""
+    """The delays of retries; by default 5 ms, doubled with each failure up to 1000 s."""
     sync_timeout: float
     reconcile_timeout: float | None
     warm_up: bool
@@ -87,15 +88,15 @@ class Manager:
         grace: float = GRACE,
         clock: Clock | None = None,
     ) -> None:
-        """*name* is the program's: of its lease, its events and its fields.
+        """*name* identifies the program: its lease, its events and its field managers.
 
-        *namespace* is what the caches cover. *probes* and *metrics_address* are addresses
-        (`host:port`) to listen on; without them nothing listens.
+        *namespace* is the scope of the caches. *probes* and *metrics_address* are addresses
+        (`host:port`) to listen on; if empty, no server is started.
         """
         self.name = name
         self.client = client
         self.clock = clock or SystemClock()
-        self.metrics = metrics or _metrics(metrics_address)
+        self.metrics = metrics or _default_metrics(metrics_address)
         options = InformerOptions(resync=resync)
         self._informers = InformerFactory(
             client, namespace=namespace, transform=transform, options=options, clock=self.clock
@@ -103,22 +104,22 @@ class Manager:
         self.caches = Caches(client, self._informers)
         self.events = EventRecorder(client, name, kind_of=self.caches.kind_of, clock=self.clock)
         self.controllers: dict[str, Controller[Any]] = {}
-        self._health: dict[str, Check] = {}
-        self._ready: dict[str, Check] = {}
+        self._health_checks: dict[str, Check] = {}
+        self._ready_checks: dict[str, Check] = {}
         self._grace = grace
-        self._servers = self._http(probes, metrics_address)
+        self._servers = self._http_servers(probes, metrics_address)
         self._failure: BaseException | None = None
-        self._others = RunnableGroup("others", self.clock, self._fail)
-        self._leaders = RunnableGroup("leader", self.clock, self._fail)
-        self._elector = self._election(leader_election, lease_namespace)
+        self._leaderless_group = RunnableGroup("leaderless", self.clock, self._fail)
+        self._leader_group = RunnableGroup("leader", self.clock, self._fail)
+        self._elector = self._leader_elector(leader_election, lease_namespace)
         self._ending = asyncio.Event()
-        self._release = asyncio.Event()
+        self._may_release_lease = asyncio.Event()
         self._started = asyncio.Event()
         self._elected = asyncio.Event()
         self._stopped = False
         self._task: asyncio.Task[None] | None = None
 
-    # What it runs
+    # Controllers, runnables and checks
 
     def controller(
         self,
@@ -133,19 +134,20 @@ class Manager:
         needs_leader: bool = True,
         **options: Unpack[ControllerOptions],
     ) -> Callable[[Reconcile[T]], Reconcile[T]]:
-        """A decorator: the function reconciles the objects of *cls*.
+        """Decorate a reconciler of the objects of *cls*.
 
-        It is called when one of them changes, if all *predicates* agree; when an object of a class
-        that it *owns* does; and for whatever the other sources in *watches* tell. *source* replaces
-        the manager's cache of *cls* as the source of its changes; predicates do not apply to it.
+        It is called when such an object changes and all *predicates* accept the change, when an
+        object of a class in *owns* changes, and for the names that the sources in *watches*
+        enqueue. *source* replaces the manager's cache of *cls* as the source of its changes;
+        *predicates* do not apply to it. Raises ValueError if a controller with this name exists.
         """
 
         def add(reconcile: Reconcile[T]) -> Reconcile[T]:
             chosen = name or cls.__kind__.lower()
             sources: list[Source] = [source or Kind(cls, predicates=predicates)]
-            sources += [Owned(each, cls) for each in owns]
+            sources += [Owned(owned, cls) for owned in owns]
             self._check_name(chosen)
-            self.controllers[chosen] = made = Controller(
+            self.controllers[chosen] = controller = Controller(
                 cls,
                 reconcile,
                 name=chosen,
@@ -158,7 +160,7 @@ class Manager:
                 workers=workers,
                 **options,
             )
-            self.add(made, needs_leader=needs_leader)
+            self.add(controller, needs_leader=needs_leader)
             return reconcile
 
         return add
@@ -169,54 +171,55 @@ class Manager:
         *,
         needs_leader: bool = True,
     ) -> None:
-        """Run something beside the controllers; a function is cancelled when the manager stops.
+        """Run a component beside the controllers; a function is cancelled when the manager stops.
 
-        It may be added while the manager runs. What it raises ends the manager.
+        It may be added while the manager runs. An exception that it raises ends the manager. Raises
+        ManagerStopped if the manager is stopping.
         """
         if self._stopped or self._ending.is_set():
             raise ManagerStopped(f"manager {self.name} is stopping, nothing can be added")
-        made = runnable if not callable(runnable) else Function(runnable)
-        (self._leaders if needs_leader else self._others).add(made)
+        group = self._leader_group if needs_leader else self._leaderless_group
+        group.add(runnable if not callable(runnable) else Function(runnable))
 
     def add_health_check(self, name: str, check: Check) -> None:
-        """Have /healthz and /livez fail whenever *check* raises."""
-        self._health[name] = check
+        """Make /healthz and /livez fail while *check* raises an exception."""
+        self._health_checks[name] = check
 
     def add_ready_check(self, name: str, check: Check) -> None:
-        """Have /readyz fail whenever *check* raises."""
-        self._ready[name] = check
+        """Make /readyz fail while *check* raises an exception."""
+        self._ready_checks[name] = check
 
-    # How it is doing
+    # State
 
     @property
     def is_leader(self) -> bool:
-        """Whether the controllers run: as the leader, or because there is no election."""
+        """Whether the controllers run, as the leader or without leader election."""
         return self._elected.is_set() and not self._ending.is_set()
 
     @property
     def failure(self) -> BaseException | None:
-        """What ended the manager, if something did."""
+        """The first error, which ended the manager; None if there was none."""
         return self._failure
 
     @property
     def ports(self) -> dict[str, int]:
-        """Where "probes" and "metrics" listen, while the manager runs."""
+        """The ports of the servers "probes" and "metrics" while the manager runs."""
         return {name: server.port for name, server in self._servers.items()}
 
     async def wait_elected(self) -> None:
-        """Return when this manager leads."""
+        """Return when this manager was elected leader, or runs without leader election."""
         await self._elected.wait()
 
-    # Its life
+    # Running
 
     async def start(self, *, signals: bool = False) -> None:
-        """Run until `stop`, or until something fails: that is then raised.
+        """Run until `stop`, or until a component fails, and raise its error.
 
-        With *signals* SIGTERM and SIGINT stop it, and a second one does so without grace. Losing
-        the leadership raises LeadershipLost; a program should end then.
+        With *signals*, SIGTERM and SIGINT stop the manager, and a second signal skips the grace
+        period. Raises LeadershipLost if the lease is lost; the program should then exit.
         """
         if self._stopped or self._started.is_set():
-            raise ManagerStopped(f"manager {self.name} was started already")
+            raise ManagerStopped(f"manager {self.name} was already started")
         try:
             async with AsyncExitStack() as stack:
                 if signals:
@@ -230,7 +233,7 @@ class Manager:
             raise self._failure
 
     def stop(self) -> None:
-        """Let `start` end; may be repeated."""
+        """End `start`; may be called repeatedly."""
         self._ending.set()
 
     async def __aenter__(self) -> Self:
@@ -266,7 +269,7 @@ class Manager:
             async with self._informers:
                 try:
                     if await done_before(self._prepare(), self._ending):
-                        election = self._begin_to_lead()
+                        election = self._start_election()
                         self._started.set()
                         await self._ending.wait()
                 finally:
@@ -275,20 +278,20 @@ class Manager:
         finally:
             for server in self._servers.values():
                 await server.stop()
-            # Only now: whoever leads next must find nobody at work.
-            await self._let_go(election)
+            # Last: the next leader must not start before this one has stopped working.
+            await self._release_lease(election)
 
     async def _prepare(self) -> None:
-        """Everything that is done before the election."""
+        """Do everything that precedes the election."""
         await self._informers.wait_synced(SYNC_TIMEOUT)
-        self._others.add(Function(self.events.run, "event recorder"))
-        self._others.start()
+        self._leaderless_group.add(Function(self.events.run, "event recorder"))
+        self._leaderless_group.start()
         for controller in [*self.controllers.values()]:
             await controller.warm_up()
 
-    def _begin_to_lead(self) -> "asyncio.Task[None] | None":
+    def _start_election(self) -> "asyncio.Task[None] | None":
         if self._elector is None:
-            self._leaders.start()
+            self._leader_group.start()
             self._elected.set()
             return None
         task = asyncio.create_task(self._elector.run(self._lead), name=f"election {self.name}")
@@ -296,13 +299,13 @@ class Manager:
         return task
 
     async def _lead(self) -> None:
-        self._leaders.start()
+        self._leader_group.start()
         self._elected.set()
         try:
-            await self._release.wait()
+            await self._may_release_lease.wait()
         except asyncio.CancelledError:
-            # The leadership is lost: there is no time for an orderly end.
-            await self._leaders.stop(0)
+            # The lease is lost, and another leader may start at any time: stop without grace.
+            await self._leader_group.stop(0)
             raise
 
     def _election_ended(self, task: "asyncio.Task[None]") -> None:
@@ -311,14 +314,14 @@ class Manager:
 
     async def _stop_runnables(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._leaders.stop(self._grace))
-            tasks.create_task(self._others.stop(self._grace))
+            tasks.create_task(self._leader_group.stop(self._grace))
+            tasks.create_task(self._leaderless_group.stop(self._grace))
 
-    async def _let_go(self, election: "asyncio.Task[None] | None") -> None:
+    async def _release_lease(self, election: "asyncio.Task[None] | None") -> None:
         if election is None:
             return
         if self._elected.is_set():
-            self._release.set()
+            self._may_release_lease.set()
         else:
             election.cancel()
         await asyncio.wait((election,))
@@ -328,28 +331,29 @@ class Manager:
             self._failure = error
         self._ending.set()
 
-    # Its parts
+    # Construction of its parts
 
-    def _election(
-        self, wanted: bool | LeaderElection, lease_namespace: str
+    def _leader_elector(
+        self, election: bool | LeaderElection, lease_namespace: str
     ) -> LeaderElector | None:
-        if wanted is False:
+        if election is False:
             return None
-        if wanted is True:
-            wanted = LeaderElection(self.name, f"{socket.gethostname()}_{uuid.uuid4()}")
-        where = lease_namespace or os.environ.get("POD_NAMESPACE", "")
+        if election is True:
+            election = LeaderElection(self.name, f"{socket.gethostname()}_{uuid.uuid4()}")
+        namespace = lease_namespace or os.environ.get("POD_NAMESPACE", "")
         return LeaderElector(
-            leases(self.client, where or self.client.config.namespace),
-            wanted,
+            leases(self.client, namespace or self.client.config.namespace),
+            election,
             on_leading=lambda leads: self.metrics.set(LEADER, int(leads), {"name": self.name}),
             clock=self.clock,
         )
 
-    def _http(self, probes: str, metrics_address: str) -> dict[str, HTTPServer]:
+    def _http_servers(self, probes: str, metrics_address: str) -> dict[str, HTTPServer]:
         servers = {}
         if probes:
-            lives = health("healthz", self._health)
-            routes = {"/healthz": lives, "/livez": lives, "/readyz": health("readyz", self._ready)}
+            healthz = health("healthz", self._health_checks)
+            readyz = health("readyz", self._ready_checks)
+            routes = {"/healthz": healthz, "/livez": healthz, "/readyz": readyz}
             servers["probes"] = HTTPServer(probes, routes)
         if metrics_address:
             servers["metrics"] = HTTPServer(metrics_address, {"/metrics": self._metrics_page()})
@@ -358,15 +362,17 @@ class Manager:
     def _metrics_page(self) -> Route:
         from client.monitoring.prometheus import CONTENT_TYPE, PrometheusMetrics
 
-        def make() -> bytes:
+        def render() -> bytes:
             assert isinstance(self.metrics, PrometheusMetrics)
             for controller in self.controllers.values():
                 controller.queue.metrics.report_running()
             return self.metrics.exposition()
 
         if not isinstance(self.metrics, PrometheusMetrics):
-            raise TypeError("metrics_address: what is served must be PrometheusMetrics")
-        return page(make, CONTENT_TYPE)
+            raise TypeError(
+                "metrics_address needs PrometheusMetrics: pass them as metrics, or omit metrics"
+            )
+        return page(render, CONTENT_TYPE)
 
     def _check_name(self, name: str) -> None:
         if name in self.controllers:
@@ -376,10 +382,10 @@ class Manager:
             )
 
 
-def _metrics(address: str) -> MetricsSink:
+def _default_metrics(address: str) -> MetricsSink:
     if not address:
         return NoMetricsSink()
-    # Imported late: only who serves numbers needs the library.
+    # Imported late: a program that serves no metrics does not need prometheus_client.
     from client.monitoring.prometheus import PrometheusMetrics
 
     return PrometheusMetrics()
@@ -388,15 +394,15 @@ def _metrics(address: str) -> MetricsSink:
 def _stop_on_signals(stack: AsyncExitStack, stop: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     current = asyncio.current_task()
-    asked = False
+    signalled = False
 
-    def signalled() -> None:
-        nonlocal asked
-        if asked and current is not None:
+    def on_signal() -> None:
+        nonlocal signalled
+        if signalled and current is not None:
             current.cancel()
-        asked = True
+        signalled = True
         stop()
 
-    for number in (SIGTERM, SIGINT):
-        loop.add_signal_handler(number, signalled)
-        stack.callback(loop.remove_signal_handler, number)
+    for signal in (SIGTERM, SIGINT):
+        loop.add_signal_handler(signal, on_signal)
+        stack.callback(loop.remove_signal_handler, signal)

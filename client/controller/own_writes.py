@@ -1,8 +1,8 @@
-"""Writes: what a controller has written and its cache has not shown yet.
+"""OwnWrites: objects that a controller has written but its cache does not include yet.
 
-A cache is a moment behind. A reconciler that reads it right after a write would see the past, and
-do its work a second time. What was written is therefore kept here until the cache has come as far,
-and read in place of what the cache has.
+A cache lags behind the server. A reconciler that reads it right after a write would see the old
+state and repeat its work. Written objects are therefore kept here until the cache has reached their
+resourceVersion, and are returned in place of the cached ones.
 """
 
 from collections import OrderedDict
@@ -16,12 +16,12 @@ from client.cache.resource_versions import compare, has_reached, is_valid
 
 T = TypeVar("T", bound=Object)
 
-DELETED_KEPT: Final = 10_000
-"""So many deletions are remembered; by then the cache has long heard of the oldest."""
+MAX_DELETED: Final = 10_000
+"""The number of deletions to remember; the cache has observed the oldest long before."""
 
 
-class Writes(Generic[T]):
-    """The newest own writes of one class; *cache_version* is how far the cache has come."""
+class OwnWrites(Generic[T]):
+    """The newest writes of one class; *cache_version* returns the cache's resourceVersion."""
 
     def __init__(self, cache_version: Callable[[], str]) -> None:
         self._cache_version = cache_version
@@ -34,58 +34,60 @@ class Writes(Generic[T]):
         The object is copied, because the caller that wrote it may change it.
         """
         if not isinstance(answer, Status):
-            self.wrote(answer.deep_copy())
+            self.record(answer.deep_copy())
         elif answer.details is not None:
-            self.deleted(answer.details.uid)
+            self.record_deletion(answer.details.uid)
 
-    def wrote(self, obj: T) -> None:
-        """Note the state that a write was answered with."""
+    def record(self, obj: T) -> None:
+        """Keep the object that a write returned, unless the cache already includes it."""
         version = obj.metadata.resource_version
+        # Without a comparable resourceVersion, only the cache is authoritative.
         if not is_valid(version):
             return
-        self._forget_known()
+        self._drop_cached()
         if has_reached(self._cache_version(), version):
             return
         key = object_key(obj)
-        known = self._objects.get(key)
-        if known is None or compare(version, known.metadata.resource_version) > 0:
+        previous = self._objects.get(key)
+        # Answers to concurrent writes may arrive out of order.
+        if previous is None or compare(version, previous.metadata.resource_version) > 0:
             self._objects[key] = obj
             self._objects.move_to_end(key)
 
-    def deleted(self, uid: str) -> None:
-        """Note that an object is gone; uids are never used again."""
+    def record_deletion(self, uid: str) -> None:
+        """Hide the object with this uid from now on; uids are never reused."""
         if uid:
             self._deleted[uid] = None
-            while len(self._deleted) > DELETED_KEPT:
+            while len(self._deleted) > MAX_DELETED:
                 self._deleted.popitem(last=False)
 
     def newest(self, key: str, cached: T | None) -> T | None:
-        """What is known of an object of which the cache has *cached*."""
-        self._forget_known()
-        found = self._objects.get(key, cached)
-        return None if found is None or found.metadata.uid in self._deleted else found
+        """Return the newest state of the object that the cache has as *cached*; None if deleted."""
+        self._drop_cached()
+        newest = self._objects.get(key, cached)
+        return None if newest is None or newest.metadata.uid in self._deleted else newest
 
-    def over(self, cached: Iterable[T]) -> Iterator[T]:
-        """All objects: those of the cache, with own writes in their place or beside them."""
-        self._forget_known()
-        waiting = dict(self._objects)
+    def merge(self, cached: Iterable[T]) -> Iterator[T]:
+        """Yield the cached objects, replaced by newer writes, and the writes of other objects."""
+        self._drop_cached()
+        remaining = dict(self._objects)
         for obj in cached:
-            newest = waiting.pop(object_key(obj), obj)
+            newest = remaining.pop(object_key(obj), obj)
             if newest.metadata.uid not in self._deleted:
                 yield newest
-        for obj in waiting.values():
+        for obj in remaining.values():
             if obj.metadata.uid not in self._deleted:
                 yield obj
 
     def __len__(self) -> int:
-        """How many writes the cache has not shown yet."""
-        self._forget_known()
+        """Return the number of writes that the cache does not include yet."""
+        self._drop_cached()
         return len(self._objects)
 
-    def _forget_known(self) -> None:
-        reached = self._cache_version()
+    def _drop_cached(self) -> None:
+        cache_version = self._cache_version()
         while self._objects:
             key, oldest = next(iter(self._objects.items()))
-            if not has_reached(reached, oldest.metadata.resource_version):
+            if not has_reached(cache_version, oldest.metadata.resource_version):
                 return
             del self._objects[key]

@@ -1,6 +1,6 @@
-"""From an object to its owners: how a change of what is owned leads back to who made it.
+"""Owners: map an owned object to the owner that must be reconciled when it changes.
 
-What a reference is and who may own whom is in `apimachinery.meta.owner_references`.
+`apimachinery.meta.owner_references` defines owner references and their rules.
 """
 
 from collections.abc import Iterator
@@ -12,17 +12,17 @@ from apimachinery.schema import GroupKind
 from client.controller.reconciler import NamespacedName
 
 CONTROLLER_UID: Final = "controller uid"
-"""The index of a cache by the uid of the controlling owner."""
+"""The name of the cache index by the uid of the controlling owner."""
 
 
 def index_controller_uid(obj: Object) -> tuple[str, ...]:
-    """The function of the index CONTROLLER_UID."""
-    found = controller_of(obj)
-    return (found.uid,) if found is not None else ()
+    """Return the values of the index CONTROLLER_UID."""
+    reference = controller_of(obj)
+    return (reference.uid,) if reference is not None else ()
 
 
 class OwnerMap:
-    """Maps an object to its owners of one kind, in whatever version they are named."""
+    """Maps an object to its owners of one kind, in any version."""
 
     def __init__(
         self, kind: GroupKind, *, namespaced: bool = True, only_controller: bool = True

@@ -1,8 +1,9 @@
-"""Predicates: which changes are worth a reconcile.
+"""Predicates: filter the changes that lead to a reconcile.
 
-A predicate is a function of a change; those here are as in controller-runtime: what they have no
-opinion on passes. They only save work and are no place for logic: a change that is filtered out
-may still be seen later, by a resync or a restart.
+A predicate is a function of a change that returns whether to reconcile. As in controller-runtime,
+the predicates here accept changes of any other type than the one they examine. Predicates save work
+and must not contain logic: a change that is filtered out may still arrive later, by a resync or a
+restart.
 """
 
 from collections.abc import Callable
@@ -19,9 +20,9 @@ Predicate: TypeAlias = Callable[[Change[T]], bool]
 
 
 def generation_changed(change: Change[Any]) -> bool:
-    """Updates of the desired state only: a change of status or metadata raises no generation.
+    """Accept updates of the desired state: status and metadata do not change the generation.
 
-    Kinds without generations have none that changes, and all their updates are filtered out.
+    All updates of kinds without a generation are filtered out.
     """
     return not isinstance(change, UpdatedObject) or (
         change.old.metadata.generation != change.new.metadata.generation
@@ -29,7 +30,7 @@ def generation_changed(change: Change[Any]) -> bool:
 
 
 def resource_version_changed(change: Change[Any]) -> bool:
-    """No updates that a resync tells again."""
+    """Filter out the updates that a resync repeats."""
     return not isinstance(change, UpdatedObject) or (
         change.old.metadata.resource_version != change.new.metadata.resource_version
     )
@@ -48,13 +49,13 @@ def annotations_changed(change: Change[Any]) -> bool:
 
 
 def matching(labels: Labels) -> Predicate[Any]:
-    """Objects with these labels; of an update the new state counts."""
+    """Accept objects that match *labels*; for an update the new state counts."""
     selector = selector_of(labels)
     return by_object(lambda obj: selector.matches(obj.metadata.labels))
 
 
 def by_object(accept: Callable[[T], bool]) -> Predicate[T]:
-    """Objects of which *accept* is true; the deletion of one that nobody knows passes."""
+    """Accept objects for which *accept* is true, and deletions whose last state is unknown."""
 
     def predicate(change: Change[T]) -> bool:
         newest = change.objects[-1:]

@@ -1,8 +1,8 @@
-"""What a reconciler is: a function that makes one object's world as its spec says.
+"""Reconciler: a function that brings the state of one object in line with its spec.
 
-It is told a name and not what happened, so it always starts from what is there now: missing an
-event, or being called once too often, does no harm. It returns when it should be called again,
-and raises when it could not do its work; the controller then calls it again, later and later.
+It receives a name instead of an event and always starts from the current state, so a missed event
+or an extra call does no harm. Its `Result` may request another call after some time. If it raises,
+the controller retries it with increasing delays.
 """
 
 from collections.abc import Awaitable
@@ -20,7 +20,7 @@ T = TypeVar("T", bound=Object)
 
 
 class NamespacedName(NamedTuple):
-    """Which object is to be reconciled; the namespace is empty where there is none."""
+    """The name of an object to reconcile; the namespace of a cluster-scoped object is empty."""
 
     namespace: str
     name: str
@@ -31,7 +31,7 @@ class NamespacedName(NamedTuple):
 
     @classmethod
     def parse(cls, key: str) -> "NamespacedName":
-        """From the key of a cache; InvalidKey when it is none."""
+        """Parse the key of a cache. Raises InvalidKey if it is malformed."""
         return cls(*split_key(key))
 
     def __str__(self) -> str:
@@ -40,18 +40,18 @@ class NamespacedName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a reconcile ended, when it ended well."""
+    """The result of a successful reconcile."""
 
     requeue_after: timedelta | float | None = None
-    """Call again after this long (a number is seconds), whatever happens until then."""
+    """Reconcile again after this time (a number is in seconds), in addition to any change."""
     priority: int | None = None
-    """The priority of that call; the present one unless given."""
+    """The priority of the requeued name; by default that of the present reconcile."""
     requeue: bool = False
-    """Call again when the rate limiter allows it, as after a failure but without an error."""
+    """Reconcile again after the rate limiter's delay, as after a failure but without an error."""
 
     @property
     def seconds(self) -> float:
-        """Until the next call; zero or less is none."""
+        """Seconds until the next reconcile; zero or less if none was requested."""
         after = self.requeue_after
         if after is None:
             return 0.0
@@ -59,7 +59,7 @@ class Result:
 
 
 class Terminal(Exception):
-    """An error that trying again cannot mend; the object is left alone until it changes."""
+    """An error that is not retried: the object is reconciled again only when it changes."""
 
 
 class Reconcile(Protocol[T]):

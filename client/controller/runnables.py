@@ -1,7 +1,7 @@
-"""Runnables: what a manager runs, started together and stopped together.
+"""Runnables: the components of a manager, started and stopped together as a group.
 
-Each has a task that the group awaits. The first one to fail is told to whoever watches the group;
-when it is time to stop, all are asked to, have a while to finish, and are then cancelled.
+Each runnable has a task that the group awaits. An error of a runnable is reported to the owner of
+the group. To stop, the group stops all runnables, waits for a grace period, and cancels the rest.
 """
 
 import asyncio
@@ -16,48 +16,49 @@ log = logging.getLogger("apimachinery.controller.manager")
 
 
 class Runnable(Protocol):
-    """Something that works until it is stopped."""
+    """A component that runs until it is stopped."""
 
     @property
     def name(self) -> str: ...
 
     async def run(self) -> None:
-        """Work; may end by itself. What it raises ends the manager."""
+        """Run until stopped or finished. An exception ends the manager."""
 
     def stop(self) -> None:
-        """Let `run` end soon, with its work in a good state."""
+        """End `run` gracefully and soon."""
 
 
 class Function:
-    """A coroutine function as a runnable; stopping cancels it."""
+    """Runs a coroutine function, and cancels it when it is stopped."""
 
     def __init__(self, function: Callable[[], Awaitable[object]], name: str = "") -> None:
         self.name = name or getattr(function, "__qualname__", repr(function))
         self._function = function
-        self._work: asyncio.Future[object] | None = None
+        self._running: asyncio.Future[object] | None = None
         self._stopped = False
 
     async def run(self) -> None:
         if self._stopped:
             return
-        self._work = work = asyncio.ensure_future(self._function())
+        self._running = running = asyncio.ensure_future(self._function())
         try:
-            await asyncio.wait((work,))
+            await asyncio.wait((running,))
         finally:
-            if not work.done():
-                work.cancel()
-                await asyncio.wait((work,))
-        if not (work.cancelled() and self._stopped):
-            work.result()
+            if not running.done():
+                running.cancel()
+                await asyncio.wait((running,))
+        # A cancellation by `stop` is the expected end; any other is an error.
+        if not (running.cancelled() and self._stopped):
+            running.result()
 
     def stop(self) -> None:
         self._stopped = True
-        if self._work is not None:
-            self._work.cancel()
+        if self._running is not None:
+            self._running.cancel()
 
 
 class RunnableGroup:
-    """Runnables that live at the same time."""
+    """Runnables that start and stop together; *on_failure* is called with each error."""
 
     def __init__(
         self, name: str, clock: Clock, on_failure: Callable[[BaseException], None]
@@ -65,45 +66,45 @@ class RunnableGroup:
         self.name = name
         self._clock = clock
         self._on_failure = on_failure
-        self._waiting: list[Runnable] = []
+        self._pending: list[Runnable] = []
         self._tasks: dict[asyncio.Task[None], Runnable] = {}
         self._started = False
         self._stopping = False
 
     def add(self, runnable: Runnable) -> None:
-        """Run it with the others; at once if they run already."""
+        """Start *runnable* with the group, or at once if the group was started."""
         if self._started:
             self._start(runnable)
         else:
-            self._waiting.append(runnable)
+            self._pending.append(runnable)
 
     def start(self) -> None:
         self._started = True
-        while self._waiting:
-            self._start(self._waiting.pop(0))
+        while self._pending:
+            self._start(self._pending.pop(0))
 
     async def stop(self, grace: float) -> None:
-        """Stop all; those that have not ended after *grace* seconds are cancelled."""
+        """Stop all runnables; cancel those that have not ended after *grace* seconds."""
         self._stopping = True
-        self._waiting.clear()
+        self._pending.clear()
         for runnable in self._tasks.values():
             runnable.stop()
         tasks = [*self._tasks]
         try:
             if tasks and grace > 0:
-                await self._ended_within(tasks, grace)
+                await self._wait_ended(tasks, grace)
         finally:
-            # Also when this is cancelled itself: nothing is left behind.
+            # Even if this call is cancelled, no task may be left running.
             for task in tasks:
                 task.cancel()
             if tasks:
                 await asyncio.wait(tasks)
 
-    async def _ended_within(self, tasks: "list[asyncio.Task[None]]", grace: float) -> None:
+    async def _wait_ended(self, tasks: "list[asyncio.Task[None]]", grace: float) -> None:
         await race(asyncio.wait(tasks), self._clock.sleep(grace))
         late = [self._tasks[task].name for task in tasks if task in self._tasks]
         if late:
-            log.error("not stopped within %gs, cancelled: %s", grace, ", ".join(late))
+            log.error("cancelling runnables not stopped within %gs: %s", grace, ", ".join(late))
 
     def _start(self, runnable: Runnable) -> None:
         task = asyncio.create_task(runnable.run(), name=runnable.name)
@@ -122,4 +123,4 @@ class RunnableGroup:
             return task.exception()
         if self._stopping:
             return None
-        return RuntimeError(f"{runnable.name} was cancelled, and not by the manager")
+        return RuntimeError(f"{runnable.name} was cancelled, but not by the manager")

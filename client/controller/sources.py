@@ -1,8 +1,8 @@
-"""Sources: where a controller hears of changes.
+"""Sources: watch for changes and enqueue the names to reconcile.
 
-A source is run by the controller for as long as it works. It says when it has told everything that
-there was at the start; workers do not begin before all sources have. One that fails ends the
-controller with its error.
+A controller runs its sources for as long as it runs itself. A source reports when it has delivered
+the initial objects; workers do not start before all sources have. An error of a source ends the
+controller.
 """
 
 import asyncio
@@ -35,11 +35,11 @@ log = logging.getLogger("apimachinery.controller")
 
 CHANNEL_SIZE: Final = 1024
 UNKNOWN_KIND_RETRY: Final = 10.0
-"""Seconds until a kind that the server does not have is looked for again."""
+"""Seconds until a kind that the server does not serve is looked up again."""
 
 
 class SourceScope(Protocol):
-    """What a source may use of its controller."""
+    """The part of a controller that its sources use."""
 
     @property
     def name(self) -> str: ...
@@ -55,25 +55,25 @@ class SourceScope(Protocol):
 
 
 class Source(Protocol):
-    """Puts names into the controller's queue."""
+    """Enqueues names for a controller."""
 
     @property
     def name(self) -> str:
-        """What it is called in the log."""
+        """The name of the source in log messages and errors."""
 
     @property
     def idle(self) -> bool:
-        """Whether everything that it has heard of is in the queue."""
+        """Whether no change is pending that is not in the queue yet."""
 
     async def warm_up(self, scope: SourceScope) -> None:
-        """Prepare what takes long, before there is anything to work on."""
+        """Fill caches before the controller starts."""
 
     async def run(self, scope: SourceScope, synced: Callable[[], None]) -> None:
-        """Work until cancelled; call *synced* when what was there at the start has been told."""
+        """Enqueue names until cancelled; call *synced* when the initial objects were delivered."""
 
 
 class Kind(Generic[T]):
-    """The objects of a class, from the manager's cache."""
+    """Watches the objects of a class through the manager's cache."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Kind(Generic[T]):
         self._cls = cls
         self._handler: ChangeHandler[T] = handler or ForObject()
         self._predicates = tuple(predicates)
-        self._told: _Told[T] | None = None
+        self._informer_handler: _InformerHandler[T] | None = None
 
     @property
     def name(self) -> str:
@@ -93,7 +93,7 @@ class Kind(Generic[T]):
 
     @property
     def idle(self) -> bool:
-        return self._told is None or self._told.idle
+        return self._informer_handler is None or self._informer_handler.idle
 
     async def warm_up(self, scope: SourceScope) -> None:
         await scope.caches.served(self._cls, self._retry(scope))
@@ -101,15 +101,16 @@ class Kind(Generic[T]):
 
     async def run(self, scope: SourceScope, synced: Callable[[], None]) -> None:
         await scope.caches.served(self._cls, self._retry(scope))
-        await self._tell(self._handler, scope, synced)
+        await self._handle_changes(self._handler, scope, synced)
 
-    async def _tell(
+    async def _handle_changes(
         self, handler: ChangeHandler[T], scope: SourceScope, synced: Callable[[], None]
     ) -> None:
         informer = scope.caches.reader(self._cls).informer
-        told = self._told = _Told(handler, self._predicates, scope)
-        registration = informer.add_handler(told)
-        told.pending = lambda: registration.pending
+        informer_handler = _InformerHandler(handler, self._predicates, scope)
+        self._informer_handler = informer_handler
+        registration = informer.add_handler(informer_handler)
+        informer_handler.pending = lambda: registration.pending
         scope.caches.start()
         try:
             await registration.wait_synced()
@@ -121,8 +122,8 @@ class Kind(Generic[T]):
     def _retry(self, scope: SourceScope) -> Retry:
         async def wait(error: Exception) -> None:
             log.error(
-                "%s: %s: %s; if a resource definition is to bring it, install that first;"
-                " looking again in %gs",
+                "%s: %s: %s; if the kind is a custom resource, install its"
+                " CustomResourceDefinition first; retrying in %gs",
                 scope.name,
                 self.name,
                 error,
@@ -134,7 +135,7 @@ class Kind(Generic[T]):
 
 
 class Owned(Kind[T]):
-    """The objects of a class that have an owner of another class: the owner is to be reconciled."""
+    """Watches the objects of a class and enqueues their owners of another class."""
 
     def __init__(
         self,
@@ -150,7 +151,7 @@ class Owned(Kind[T]):
 
     async def run(self, scope: SourceScope, synced: Callable[[], None]) -> None:
         retry = self._retry(scope)
-        # An owner without a namespace may own objects in any: only the server knows which it is.
+        # A cluster-scoped owner may own objects in any namespace; the scope comes from discovery.
         owner = await scope.caches.served(self._owner, retry)
         await scope.caches.served(self._cls, retry)
         owners = OwnerMap(
@@ -158,13 +159,13 @@ class Owned(Kind[T]):
             namespaced=owner.scope is Scope.NAMESPACED,
             only_controller=self._only_controller,
         )
-        await self._tell(Mapped(owners), scope, synced)
+        await self._handle_changes(Mapped(owners), scope, synced)
 
 
 class Channel(Generic[T]):
-    """Objects that the program itself sends, when something outside of the cluster happened.
+    """Receives objects that the program itself sends after events outside the cluster.
 
-    It holds so many that wait; `send` waits when it is full. One channel is for one controller.
+    The channel is bounded by *size*; `send` waits while it is full. It serves one controller.
     """
 
     def __init__(
@@ -176,7 +177,7 @@ class Channel(Generic[T]):
     ) -> None:
         self._handler: ChangeHandler[T] = handler or ForObject()
         self._predicates = tuple(predicates)
-        self._waiting: asyncio.Queue[T] = asyncio.Queue(size)
+        self._pending: asyncio.Queue[T] = asyncio.Queue(size)
         self._busy = False
 
     @property
@@ -185,28 +186,28 @@ class Channel(Generic[T]):
 
     @property
     def idle(self) -> bool:
-        return self._waiting.empty() and not self._busy
+        return self._pending.empty() and not self._busy
 
     async def send(self, obj: T) -> None:
-        """Have what concerns *obj* reconciled."""
-        await self._waiting.put(obj)
+        """Enqueue the names that the handler maps *obj* to; wait while the channel is full."""
+        await self._pending.put(obj)
 
     async def warm_up(self, scope: SourceScope) -> None:
-        """There is nothing to prepare."""
+        """Do nothing: there is no cache to fill."""
 
     async def run(self, scope: SourceScope, synced: Callable[[], None]) -> None:
         synced()
         while True:
-            obj = await self._waiting.get()
+            obj = await self._pending.get()
             self._busy = True
             try:
-                await _pass_on(ExternalObject(obj), self._handler, self._predicates, scope.queue)
+                await _enqueue(ExternalObject(obj), self._handler, self._predicates, scope.queue)
             finally:
                 self._busy = False
 
 
 class Stream:
-    """Names from anywhere: a message queue, a webhook, a timer, as an asynchronous iterator."""
+    """Enqueues names from an asynchronous iterator: a message queue, a webhook, a timer."""
 
     def __init__(
         self,
@@ -226,7 +227,7 @@ class Stream:
         return True
 
     async def warm_up(self, scope: SourceScope) -> None:
-        """There is nothing to prepare."""
+        """Do nothing: there is no cache to fill."""
 
     async def run(self, scope: SourceScope, synced: Callable[[], None]) -> None:
         synced()
@@ -234,8 +235,8 @@ class Stream:
             scope.queue.add(name)
 
 
-class _Told(Handler[T]):
-    """The informer's handler: makes changes of notifications and passes them on."""
+class _InformerHandler(Handler[T]):
+    """Turns the notifications of an informer into changes and enqueues their names."""
 
     def __init__(
         self,
@@ -258,23 +259,23 @@ class _Told(Handler[T]):
         return not self._busy and not self.pending()
 
     async def on_add(self, obj: T, is_in_initial_list: bool) -> None:
-        await self._tell(CreatedObject(obj, is_in_initial_list))
+        await self._handle(CreatedObject(obj, is_in_initial_list))
 
     async def on_update(self, old: T, new: T) -> None:
-        await self._tell(UpdatedObject(old, new))
+        await self._handle(UpdatedObject(old, new))
 
     async def on_delete(self, deleted: DeletedObject[T]) -> None:
-        await self._tell(RemovedObject(deleted.key, deleted.object, deleted.final_state_unknown))
+        await self._handle(RemovedObject(deleted.key, deleted.object, deleted.final_state_unknown))
 
-    async def _tell(self, change: Change[T]) -> None:
+    async def _handle(self, change: Change[T]) -> None:
         self._busy = True
         try:
-            await _pass_on(change, self._handler, self._predicates, self._scope.queue)
+            await _enqueue(change, self._handler, self._predicates, self._scope.queue)
         finally:
             self._busy = False
 
 
-async def _pass_on(
+async def _enqueue(
     change: Change[T],
     handler: ChangeHandler[T],
     predicates: Sequence[Predicate[T]],

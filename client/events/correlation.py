@@ -1,9 +1,8 @@
-"""Correlation of events: what happens again and again is told once, with a count.
+"""Event correlation: aggregates, counts and rate limits repeated events, as client-go does.
 
-Three steps, as in client-go. Events that differ in their message only are combined when there are
-too many of them; an event that was told before is counted on instead of told again; and who tells
-too much of one object is not listened to for a while. All of it is remembered for the most recent
-few thousand, no more.
+Similar events, which differ only in their message, are combined when there are too many of them. An
+event that was recorded before increments the count of the existing one. Events about one object
+beyond a rate limit are dropped. Each step keeps state for the 4,096 most recent entries.
 """
 
 from collections import OrderedDict
@@ -17,13 +16,13 @@ from client.runtime.clock import Clock
 K = TypeVar("K")
 V = TypeVar("V")
 
-REMEMBERED: Final = 4096
+CACHE_SIZE: Final = 4096
 SIMILAR_EVENTS: Final = 10
 SIMILAR_SECONDS: Final = 600.0
-"""So many different messages of similar events within this time are combined from then on."""
+"""Similar events are combined from the tenth different message within this time."""
 SPAM_BURST: Final = 25
 SPAM_QPS: Final = 1 / 300
-"""Of one object so many events are told, and then one every five minutes."""
+"""The rate limit of events about one object: a burst, then one every five minutes."""
 COMBINED: Final = "(combined from similar events): "
 
 
@@ -40,20 +39,20 @@ class EventSubject(NamedTuple):
 
     @property
     def same(self) -> "EventSubject":
-        """The object apart from its state, and from which part of it is meant."""
+        """The subject without resourceVersion and field path."""
         return self._replace(resource_version="", field_path="")
 
 
 class EventReporter(NamedTuple):
-    """Who tells."""
+    """The component that records an event, and its host."""
 
     component: str
     host: str
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
-    """An event before and after correlation."""
+class EventRecord:
+    """An event, before or after correlation."""
 
     subject: EventSubject
     type: str
@@ -62,85 +61,86 @@ class Happening:
     source: EventReporter
     time: datetime
     name: str
-    """The name of its object on the server."""
+    """The name of the Event object."""
     count: int = 1
     first_time: datetime | None = None
 
     @property
     def namespace(self) -> str:
-        """Events about objects without a namespace are in "default"."""
+        """The namespace of the subject; "default" for a cluster-scoped one."""
         return self.subject.namespace or "default"
 
     @property
     def similar(self) -> tuple[object, ...]:
-        """What similar events have in common: all but the message."""
+        """The key of similar events: everything but the message."""
         return (self.source, self.subject.same, self.type, self.reason)
 
     @property
     def identity(self) -> tuple[object, ...]:
-        about = self.subject._replace(resource_version="")
-        return (self.source, about, self.type, self.reason, self.message)
+        """The key of repetitions of this event."""
+        subject = self.subject._replace(resource_version="")
+        return (self.source, subject, self.type, self.reason, self.message)
 
 
 class Correlated(NamedTuple):
-    """What to do: tell of it under this key, as a new event or as one more of an old one."""
+    """An event to write, as a new one or as a repetition; *key* identifies its repetitions."""
 
-    happening: Happening
+    record: EventRecord
     key: tuple[object, ...]
 
     @property
     def is_repetition(self) -> bool:
-        return self.happening.count > 1
+        return self.record.count > 1
 
 
 class Correlator:
-    """Decides about each event of one program."""
+    """Correlates the events of one program."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._similar: _Recent[tuple[object, ...], _Similar] = _Recent()
-        self._told: _Recent[tuple[object, ...], Happening] = _Recent()
+        self._recorded: _Recent[tuple[object, ...], EventRecord] = _Recent()
         self._buckets: _Recent[tuple[object, ...], _Bucket] = _Recent()
 
-    def correlate(self, happening: Happening, rename: Callable[[], str]) -> Correlated | None:
-        """What to tell of an event, None if nothing; *rename* makes the name of a combined one."""
-        combined, key = self._combine(happening, rename)
+    def correlate(self, record: EventRecord, new_name: Callable[[], str]) -> Correlated | None:
+        """Return the event to write, or None; *new_name* generates names of combined events."""
+        combined, key = self._combine(record, new_name)
         counted = self._count(combined, key)
         return Correlated(counted, key) if self._allow(counted) else None
 
-    def told(self, correlated: Correlated) -> None:
-        """Remember what the server has, to count on from there."""
-        self._told.put(correlated.key, correlated.happening)
+    def written(self, correlated: Correlated) -> None:
+        """Continue counting from the event that was written to the server."""
+        self._recorded.put(correlated.key, correlated.record)
 
     def _combine(
-        self, happening: Happening, rename: Callable[[], str]
-    ) -> tuple[Happening, tuple[object, ...]]:
+        self, record: EventRecord, new_name: Callable[[], str]
+    ) -> tuple[EventRecord, tuple[object, ...]]:
         now = self._clock.monotonic()
-        similar = self._similar.get(happening.similar)
+        similar = self._similar.get(record.similar)
         if similar is None or now - similar.last > SIMILAR_SECONDS:
             similar = _Similar(now)
-        similar.messages[happening.message] = None
+        similar.messages[record.message] = None
         similar.last = now
-        self._similar.put(happening.similar, similar)
+        self._similar.put(record.similar, similar)
         if len(similar.messages) < SIMILAR_EVENTS:
-            return happening, happening.identity
-        # Not all messages are kept: it is enough to know that there are too many.
+            return record, record.identity
+        # Drop the oldest message: only the number of messages matters, and it is at the limit.
         del similar.messages[next(iter(similar.messages))]
-        message = COMBINED + happening.message
-        return replace(happening, message=message, name=rename()), happening.similar
+        message = COMBINED + record.message
+        return replace(record, message=message, name=new_name()), record.similar
 
-    def _count(self, happening: Happening, key: tuple[object, ...]) -> Happening:
-        last = self._told.get(key)
-        counted = replace(happening, first_time=happening.time)
+    def _count(self, record: EventRecord, key: tuple[object, ...]) -> EventRecord:
+        last = self._recorded.get(key)
+        counted = replace(record, first_time=record.time)
         if last is not None:
             counted = replace(
-                happening, name=last.name, count=last.count + 1, first_time=last.first_time
+                record, name=last.name, count=last.count + 1, first_time=last.first_time
             )
-        self._told.put(key, counted)
+        self._recorded.put(key, counted)
         return counted
 
-    def _allow(self, happening: Happening) -> bool:
-        key = (happening.source, happening.subject.same)
+    def _allow(self, record: EventRecord) -> bool:
+        key = (record.source, record.subject.same)
         bucket = self._buckets.get(key) or _Bucket(self._clock)
         self._buckets.put(key, bucket)
         return bucket.take()
@@ -148,14 +148,14 @@ class Correlator:
 
 @dataclass(slots=True)
 class _Similar:
-    """The messages of events that differ in nothing else."""
+    """The messages of events that differ only in their message."""
 
     last: float
     messages: dict[str, None] = field(default_factory=dict)
 
 
 class _Bucket:
-    """A token bucket that answers at once."""
+    """A token bucket that rejects instead of waiting."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -173,7 +173,7 @@ class _Bucket:
 
 
 class _Recent(Generic[K, V]):
-    """The most recently used entries."""
+    """A cache of the most recently used entries."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[K, V] = OrderedDict()
@@ -186,5 +186,5 @@ class _Recent(Generic[K, V]):
     def put(self, key: K, value: V) -> None:
         self._entries[key] = value
         self._entries.move_to_end(key)
-        if len(self._entries) > REMEMBERED:
+        if len(self._entries) > CACHE_SIZE:
             self._entries.popitem(last=False)

@@ -1,7 +1,7 @@
-"""Events: telling people what happened to an object, without waiting for the server.
+"""EventRecorder: records Events about objects without waiting for the server.
 
-What is told waits in a bounded queue and is written by one task; when the queue is full, further
-events are dropped and counted, because a controller's work matters more than its words.
+Events are queued and written by one task. The queue is bounded: when it is full, new events are
+dropped and counted, because events must not delay a controller.
 """
 
 import asyncio
@@ -18,7 +18,13 @@ from apimachinery.meta.unstructured import Unstructured
 from apimachinery.scalars.time import format_time
 from apimachinery.schema import GroupVersionKind
 from apimachinery.scheme import NotRegistered
-from client.events.correlation import Correlated, Correlator, EventReporter, EventSubject, Happening
+from client.events.correlation import (
+    Correlated,
+    Correlator,
+    EventRecord,
+    EventReporter,
+    EventSubject,
+)
 from client.interface import ResourceClient
 from client.runtime.clock import Clock
 from client.transport.request import InvalidRequest
@@ -29,12 +35,12 @@ log = logging.getLogger("apimachinery.controller.events")
 NORMAL: Final = "Normal"
 WARNING: Final = "Warning"
 QUEUE_SIZE: Final = 1000
-TRIES: Final = 12
-RETRY_WAIT: Final = 10.0
+MAX_ATTEMPTS: Final = 12
+RETRY_DELAY: Final = 10.0
 
 
 class EventClient(Protocol):
-    """What a recorder needs of a client."""
+    """The part of a client that a recorder uses."""
 
     def kind(
         self, kind: str, api_version: str, *, namespace: str | None = None
@@ -42,7 +48,7 @@ class EventClient(Protocol):
 
 
 class EventRecorder:
-    """Writes events as one component."""
+    """Records the events of one component."""
 
     def __init__(
         self,
@@ -55,35 +61,35 @@ class EventRecorder:
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.dropped = 0
-        """How many events found no room in the queue."""
+        """The number of events that were dropped because the queue was full."""
         self._client = client
         self._source = EventReporter(component, host or socket.gethostname())
         self._kind_of = kind_of
         self._clock = clock
         self._chance = chance
         self._correlator = Correlator(clock)
-        self._waiting: deque[Happening] = deque()
+        self._pending: deque[EventRecord] = deque()
         self._arrived = asyncio.Event()
         self._writing = False
         self._last_stamp = 0
 
     @property
     def idle(self) -> bool:
-        """Whether everything that was told is written or given up."""
-        return not self._waiting and not self._writing
+        """Whether every event was written or given up."""
+        return not self._pending and not self._writing
 
     def event(self, about: Object, type: str, reason: str, message: str) -> None:  # noqa: A002
-        """Tell of something that happened to *about*; *type* is Normal or Warning."""
+        """Record an event about an object; *type* is Normal or Warning."""
         if type not in (NORMAL, WARNING):
             log.error("unsupported event type: %r (%s: %s)", type, reason, message)
             return
-        if len(self._waiting) >= QUEUE_SIZE:
+        if len(self._pending) >= QUEUE_SIZE:
             self.dropped += 1
-            log.warning("too many events wait to be written; dropped %s: %s", reason, message)
+            log.warning("event queue is full, dropped %s: %s", reason, message)
             return
         subject = self._subject(about)
-        self._waiting.append(
-            Happening(
+        self._pending.append(
+            EventRecord(
                 subject=subject,
                 type=type,
                 reason=reason,
@@ -96,18 +102,18 @@ class EventRecorder:
         self._arrived.set()
 
     async def run(self) -> None:
-        """Write what comes until cancelled."""
+        """Write events until cancelled."""
         while True:
             await self._arrived.wait()
             self._arrived.clear()
             await self.flush()
 
     async def flush(self) -> None:
-        """Write everything that waits."""
-        while self._waiting:
+        """Write all pending events."""
+        while self._pending:
             self._writing = True
             try:
-                await self._record(self._waiting.popleft())
+                await self._write_with_retries(self._pending.popleft())
             finally:
                 self._writing = False
 
@@ -116,8 +122,8 @@ class EventRecorder:
         kind, api_version = about.kind, about.api_version
         if not kind or not api_version:
             try:
-                found = self._kind_of(type(about))
-                kind, api_version = found.kind, found.api_version
+                gvk = self._kind_of(type(about))
+                kind, api_version = gvk.kind, gvk.api_version
             except NotRegistered:
                 kind = kind or type(about).__kind__
         return EventSubject(
@@ -125,61 +131,61 @@ class EventRecorder:
         )
 
     def _new_name(self, subject: EventSubject) -> str:
-        # Two in one moment of the clock must not have one name.
+        # Two events at the same clock reading must have different names.
         stamp = int(self._clock.now().timestamp() * 1e9)
         self._last_stamp = max(stamp, self._last_stamp + 1)
         return f"{subject.name}.{self._last_stamp:x}"
 
-    async def _record(self, happening: Happening) -> None:
+    async def _write_with_retries(self, record: EventRecord) -> None:
         correlated = self._correlator.correlate(
-            happening, rename=lambda: self._new_name(happening.subject)
+            record, new_name=lambda: self._new_name(record.subject)
         )
         if correlated is None:
             return
-        for attempt in range(TRIES):
+        for attempt in range(MAX_ATTEMPTS):
             try:
                 await self._write(correlated)
                 return
             except APIError as error:
-                # A namespace that is going away takes no events, and nobody will miss them.
+                # Not retried: for example, a terminating namespace accepts no events.
                 level = logging.DEBUG if isinstance(error, AlreadyExists) else logging.WARNING
-                log.log(level, "the server rejected an event (not tried again): %s", error)
+                log.log(level, "the server rejected an event (not retried): %s", error)
                 return
             except InvalidRequest as error:
-                log.error("an event cannot be written: %s", error)
+                log.error("invalid event: %s", error)
                 return
             except TransportError as error:
-                log.warning("an event could not be written (attempt %d): %s", attempt + 1, error)
-            # The first wait is by chance: not all programs shall come back together.
+                log.warning("failed to write an event (attempt %d): %s", attempt + 1, error)
+            # The first delay is random, so that not all programs retry at the same time.
             share = self._chance() if attempt == 0 else 1.0
-            await self._clock.sleep(RETRY_WAIT * share)
-        log.error("an event could not be written (no more attempts): %s", happening.message)
+            await self._clock.sleep(RETRY_DELAY * share)
+        log.error("failed to write an event (no more attempts): %s", record.message)
 
     async def _write(self, correlated: Correlated) -> None:
-        happening = correlated.happening
-        events = self._client.kind("Event", "v1", namespace=happening.namespace)
+        record = correlated.record
+        events = self._client.kind("Event", "v1", namespace=record.namespace)
         if correlated.is_repetition:
             try:
-                await events.patch(happening.name, _repetition(happening))
-                self._correlator.told(correlated)
+                await events.patch(record.name, _repetition(record))
+                self._correlator.written(correlated)
                 return
             except NotFound:
-                log.debug("event %s has been forgotten: it is created again", happening.name)
-        await events.create(_document(happening))
-        self._correlator.told(correlated)
+                log.debug("event %s no longer exists and is created again", record.name)
+        await events.create(_document(record))
+        self._correlator.written(correlated)
 
 
-def _repetition(happening: Happening) -> Mapping[str, Any]:
+def _repetition(record: EventRecord) -> Mapping[str, Any]:
     return {
-        "count": happening.count,
-        "lastTimestamp": format_time(happening.time),
-        "message": happening.message,
+        "count": record.count,
+        "lastTimestamp": format_time(record.time),
+        "message": record.message,
     }
 
 
-def _document(happening: Happening) -> Mapping[str, Any]:
-    subject = happening.subject
-    about = {
+def _document(record: EventRecord) -> Mapping[str, Any]:
+    subject = record.subject
+    reference = {
         "apiVersion": subject.api_version,
         "kind": subject.kind,
         "namespace": subject.namespace,
@@ -189,15 +195,15 @@ def _document(happening: Happening) -> Mapping[str, Any]:
         "fieldPath": subject.field_path,
     }
     return {
-        "metadata": {"name": happening.name, "namespace": happening.namespace},
-        "involvedObject": {name: value for name, value in about.items() if value},
-        "reason": happening.reason,
-        "message": happening.message,
-        "type": happening.type,
-        "source": {"component": happening.source.component},
-        "reportingComponent": happening.source.component,
-        "reportingInstance": happening.source.host,
-        "firstTimestamp": format_time(happening.first_time or happening.time),
-        "lastTimestamp": format_time(happening.time),
-        "count": happening.count,
+        "metadata": {"name": record.name, "namespace": record.namespace},
+        "involvedObject": {name: value for name, value in reference.items() if value},
+        "reason": record.reason,
+        "message": record.message,
+        "type": record.type,
+        "source": {"component": record.source.component},
+        "reportingComponent": record.source.component,
+        "reportingInstance": record.source.host,
+        "firstTimestamp": format_time(record.first_time or record.time),
+        "lastTimestamp": format_time(record.time),
+        "count": record.count,
     }

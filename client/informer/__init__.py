@@ -1,8 +1,8 @@
-"""Informers: caches of a server's collections that do not lie, and tell what changes.
+"""Informers: caches of a server's collections that notify handlers of changes.
 
-A tour: a `Reflector` lists and watches a `ListerWatcher` into a queue, `FIFO` or `DeltaFIFO`; a
-`SharedInformer` empties the queue into its `Store` and tells its handlers; a `Lister` reads the
-store; an `InformerFactory` makes one informer for each collection and runs them all.
+A `Reflector` lists and watches a `ListerWatcher` into a queue, `FIFO` or `DeltaFIFO`. A
+`SharedInformer` drains the queue into its `Store` and notifies its handlers. A `Lister` reads the
+store. An `InformerFactory` creates one informer for each collection and runs them all.
 """
 
 from client.cache.delta_fifo import DeltaFIFO
@@ -10,7 +10,7 @@ from client.cache.fifo import FIFO
 from client.cache.keys import DeletedObject, InvalidKey, join_key, object_key, split_key
 from client.cache.resource_versions import InvalidResourceVersion
 from client.cache.store import IndexExists, IndexFailed, Store, UnknownIndex
-from client.informer.event_handlers import Filtered, Functions, Handler
+from client.informer.event_handlers import FilteringHandler, Handler, HandlerFunctions
 from client.informer.factory import InformerFactory, SyncTimeout
 from client.informer.informer import InformerOptions, SharedInformer
 from client.informer.lister import Lister, NamespaceLister
@@ -27,9 +27,9 @@ __all__ = [
     "DeletedObject",
     "DeltaFIFO",
     "EventStream",
-    "Filtered",
-    "Functions",
+    "FilteringHandler",
     "Handler",
+    "HandlerFunctions",
     "IndexExists",
     "IndexFailed",
     "InformerFactory",

@@ -1,8 +1,7 @@
-"""Handlers: what is told of changes, as a class or as single functions.
+"""Event handlers of an informer, as a class or as single functions.
 
-A method or function may be `async`; it is then awaited before the next notification. One that is
-not runs on the event loop and holds up everything else there: it should only take note, as by
-putting a key into a queue.
+A method or function may be `async`; it is then awaited before the next notification. A synchronous
+one blocks the event loop while it runs, so it should do little more than add a key to a queue.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,32 +13,32 @@ from client.cache.keys import DeletedObject, object_key
 T = TypeVar("T", bound=Object)
 
 Outcome: TypeAlias = Awaitable[object] | object
-"""What a handler returns: something to await, or anything else, which is ignored."""
+"""The return value of a handler: an awaitable is awaited, anything else is ignored."""
 
 
 class Handler(Generic[T]):
-    """What happens to the objects of an informer; override what you care for.
+    """Is notified of added, updated and deleted objects; override the methods you need.
 
-    The objects are those of the cache: read them, copy them (`deep_copy`), never change them.
+    The objects belong to the cache: read them or copy them (`deep_copy`), but never modify them.
     """
 
     @property
     def name(self) -> str:
-        """What it is called in the log."""
+        """The name of the handler in log messages."""
         return type(self).__name__
 
     def on_add(self, obj: T, is_in_initial_list: bool, /) -> Outcome:
-        """An object is there; perhaps it was so before anybody looked."""
+        """Handle an added object, or one that existed when the handler was added."""
 
     def on_update(self, old: T, new: T, /) -> Outcome:
-        """An object changed, or (with equal resourceVersions) is only told again by a resync."""
+        """Handle an updated object; a resync repeats objects with equal resourceVersions."""
 
     def on_delete(self, deleted: DeletedObject[T], /) -> Outcome:
-        """An object is gone."""
+        """Handle a deleted object."""
 
 
-class Functions(Handler[T]):
-    """A handler made of functions; missing ones ignore what they would be told."""
+class HandlerFunctions(Handler[T]):
+    """A handler made of functions; notifications without a function are ignored."""
 
     def __init__(
         self,
@@ -54,8 +53,8 @@ class Functions(Handler[T]):
 
     @property
     def name(self) -> str:
-        given = (self._add, self._update, self._delete)
-        return ", ".join(getattr(each, "__qualname__", repr(each)) for each in given if each)
+        functions = (self._add, self._update, self._delete)
+        return ", ".join(getattr(f, "__qualname__", repr(f)) for f in functions if f)
 
     def on_add(self, obj: T, is_in_initial_list: bool) -> Outcome:
         return self._add(obj) if self._add is not None else None
@@ -67,11 +66,11 @@ class Functions(Handler[T]):
         return self._delete(deleted) if self._delete is not None else None
 
 
-class Filtered(Handler[T]):
-    """Lets another handler see only objects for which *accept* is true.
+class FilteringHandler(Handler[T]):
+    """Notifies another handler only of objects for which *accept* is true.
 
-    An object that begins to pass is added, one that ceases to is deleted. Of an object whose last
-    state is not known nobody can tell whether it passed; its deletion is passed on.
+    An object that starts to be accepted counts as added, one that stops as deleted. The deletion of
+    an object whose last state is unknown is passed on, because it may have been accepted before.
     """
 
     def __init__(self, accept: Callable[[T], bool], handler: Handler[T]) -> None:

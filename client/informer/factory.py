@@ -1,12 +1,12 @@
-"""InformerFactory: the informers of a program, one for each collection, however many want it.
+"""InformerFactory: the informers of a program, one for each collection.
 
     async with InformerFactory(client) as informers:
         gadgets = informers.of(GadgetV1)
         await informers.wait_synced(timeout=30)
         gadgets.lister.namespace("default").get("a")
 
-Informers are shared, so whoever asks for the same class and the same selection gets the same one.
-They run in the factory's task group: one that fails ends the block with its error.
+Informers are shared: the same class and the same selection return the same informer. They run in
+the factory's task group: an informer that fails ends the block with its error.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from apimachinery.schema import GroupResource, GroupVersion, GroupVersionKind
 from apimachinery.scheme import NotRegistered, Scheme
 from client.cache.deltas import Transform
 from client.informer.informer import InformerOptions, SharedInformer
-from client.informer.mutation_detector import MutationDetector, is_wanted
+from client.informer.mutation_detector import MutationDetector, is_enabled
 from client.interface import Fields, Labels, ResourceClient
 from client.list_options import format_field_selector, format_label_selector
 from client.runtime.background import within
@@ -32,7 +32,7 @@ T = TypeVar("T", bound=Object)
 
 
 class InformerClient(Protocol):
-    """What a factory needs of a client."""
+    """The part of a client that a factory uses."""
 
     scheme: Scheme
 
@@ -44,21 +44,22 @@ class InformerClient(Protocol):
 
 
 class SyncTimeout(TimeoutError):
-    """Some caches were not filled in time; the message names them."""
+    """Some caches did not sync in time; the message names them."""
 
 
-class _Choice(NamedTuple):
-    """What makes an informer another one than the next."""
+class _InformerKey(NamedTuple):
+    """The parameters by which informers are shared."""
 
-    what: type[Object] | GroupVersionKind
-    form: type[Object]
+    source: type[Object] | GroupVersionKind
+    cls: type[Object]
+    """The class of the cached objects."""
     namespace: str
     labels: str
     fields: str
 
 
 class InformerFactory:
-    """Makes informers, starts them, and ends them at the end of its block."""
+    """Creates and starts informers, and stops them at the end of its `async with` block."""
 
     def __init__(
         self,
@@ -69,16 +70,16 @@ class InformerFactory:
         options: InformerOptions | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """*namespace* and *transform* are for informers that are not told otherwise."""
+        """*namespace* and *transform* are the defaults of the informers."""
         self._client = client
         self._namespace = namespace
         self._transform = transform
         self._options = options or InformerOptions()
         self._clock = clock or SystemClock()
-        self._informers: dict[_Choice, SharedInformer[Any]] = {}
-        self._transforms: dict[_Choice, Transform[Any] | None] = {}
+        self._informers: dict[_InformerKey, SharedInformer[Any]] = {}
+        self._transforms: dict[_InformerKey, Transform[Any] | None] = {}
         self._tasks: asyncio.TaskGroup | None = None
-        self._running: dict[_Choice, asyncio.Task[None]] = {}
+        self._running: dict[_InformerKey, asyncio.Task[None]] = {}
 
     def of(
         self,
@@ -89,18 +90,19 @@ class InformerFactory:
         fields: Fields = "",
         transform: Transform[T] | None = None,
     ) -> SharedInformer[T]:
-        """The informer of the objects of a class, all of them or those selected.
+        """Return the informer of a class, for all objects or for the selected ones.
 
-        It does nothing until `start` or `wait_synced`.
+        It does not run before `start` or `wait_synced`. Raises ValueError if the informer is shared
+        and has another *transform*.
         """
-        where = self._namespace if namespace is None else namespace
-        choice = _Choice(
-            cls, cls, where, format_label_selector(labels), format_field_selector(fields)
+        chosen = self._namespace if namespace is None else namespace
+        key = _InformerKey(
+            cls, cls, chosen, format_label_selector(labels), format_field_selector(fields)
         )
         return self._shared(
-            choice,
+            key,
             transform,
-            lambda: self._client.of(cls, namespace=where),
+            lambda: self._client.of(cls, namespace=chosen),
             resource=self._resource_of(cls),
         )
 
@@ -112,16 +114,19 @@ class InformerFactory:
         labels: Labels = "",
         fields: Fields = "",
     ) -> SharedInformer[PartialObjectMetadata]:
-        """The informer of the metadata only of the objects of a class."""
-        where = self._namespace if namespace is None else namespace
-        form = PartialObjectMetadata
-        choice = _Choice(
-            cls, form, where, format_label_selector(labels), format_field_selector(fields)
+        """Return an informer that caches only the metadata of the objects of a class."""
+        chosen = self._namespace if namespace is None else namespace
+        key = _InformerKey(
+            cls,
+            PartialObjectMetadata,
+            chosen,
+            format_label_selector(labels),
+            format_field_selector(fields),
         )
         return self._shared(
-            choice,
+            key,
             None,
-            lambda: self._client.of(cls, namespace=where).metadata,
+            lambda: self._client.of(cls, namespace=chosen).metadata,
             resource=self._resource_of(cls),
         )
 
@@ -135,35 +140,31 @@ class InformerFactory:
         fields: Fields = "",
         transform: Transform[Unstructured] | None = None,
     ) -> SharedInformer[Unstructured]:
-        """The informer of a kind for which there is no class."""
-        where = self._namespace if namespace is None else namespace
-        wanted = GroupVersion.parse(api_version).with_kind(kind)
-        choice = _Choice(
-            wanted,
-            Unstructured,
-            where,
-            format_label_selector(labels),
-            format_field_selector(fields),
+        """Return the informer of a kind that has no class."""
+        chosen = self._namespace if namespace is None else namespace
+        gvk = GroupVersion.parse(api_version).with_kind(kind)
+        key = _InformerKey(
+            gvk, Unstructured, chosen, format_label_selector(labels), format_field_selector(fields)
         )
         return self._shared(
-            choice,
+            key,
             transform,
-            lambda: self._client.kind(kind, api_version, namespace=where),
-            resource=GroupResource(wanted.group, guess_plural(kind)),
+            lambda: self._client.kind(kind, api_version, namespace=chosen),
+            resource=GroupResource(gvk.group, guess_plural(kind)),
         )
 
     def start(self) -> None:
-        """Start the informers that were made since the last time."""
+        """Start the informers that do not run yet."""
         if self._tasks is None:
-            raise RuntimeError("an InformerFactory works inside its `async with` block only")
-        for choice, informer in self._informers.items():
-            if choice not in self._running and not informer.stopped:
-                self._running[choice] = self._tasks.create_task(informer.run(), name=informer.name)
+            raise RuntimeError("an InformerFactory can only start inside its `async with` block")
+        for key, informer in self._informers.items():
+            if key not in self._running and not informer.stopped:
+                self._running[key] = self._tasks.create_task(informer.run(), name=informer.name)
 
     async def wait_synced(self, timeout: float | None = None) -> None:
-        """Start what is not started, and return when all caches have their first state.
+        """Start the informers that do not run yet, and wait until all caches have synced.
 
-        SyncTimeout after *timeout* seconds, with the names of those that have not.
+        Raises SyncTimeout after *timeout* seconds.
         """
         self.start()
         try:
@@ -191,7 +192,7 @@ class InformerFactory:
         try:
             await tasks.__aexit__(*raised)
         except BaseExceptionGroup as group:
-            # Whoever writes the block expects the error that it or an informer raised.
+            # The caller expects the error that the block or an informer raised, not a group.
             raise group.exceptions[0] from None
 
     async def _all_synced(self) -> None:
@@ -200,38 +201,39 @@ class InformerFactory:
 
     def _shared(
         self,
-        choice: _Choice,
+        key: _InformerKey,
         transform: Transform[T] | None,
-        find: Callable[[], ResourceClient[T]],
+        bind_client: Callable[[], ResourceClient[T]],
         *,
         resource: GroupResource,
     ) -> SharedInformer[T]:
-        found = self._informers.get(choice)
-        if found is not None:
-            if transform is not None and transform is not self._transforms[choice]:
-                raise ValueError(f"{found.name} is shared and has another transform already")
-            return cast(SharedInformer[T], found)
+        shared = self._informers.get(key)
+        if shared is not None:
+            if transform is not None and transform is not self._transforms[key]:
+                raise ValueError(f"{shared.name} is shared and already has another transform")
+            return cast(SharedInformer[T], shared)
         chosen = transform if transform is not None else self._transform
-        made = SharedInformer(
-            find().list_watch(labels=choice.labels, fields=choice.fields),
+        informer = SharedInformer(
+            bind_client().list_watch(labels=key.labels, fields=key.fields),
             resource=resource,
-            expected=cast(type[T], choice.form),
-            kind=choice.what if isinstance(choice.what, GroupVersionKind) else None,
+            expected=cast(type[T], key.cls),
+            kind=key.source if isinstance(key.source, GroupVersionKind) else None,
             transform=chosen,
-            options=self._options_of_one(),
+            options=self._informer_options(),
             clock=self._clock,
         )
-        self._informers[choice] = made
-        self._transforms[choice] = chosen
-        return made
+        self._informers[key] = informer
+        self._transforms[key] = chosen
+        return informer
 
-    def _options_of_one(self) -> InformerOptions:
-        if self._options.detector is not None or not is_wanted():
+    def _informer_options(self) -> InformerOptions:
+        # One detector for each informer: a modified object ends the informer that cached it.
+        if self._options.detector is not None or not is_enabled():
             return self._options
         return replace(self._options, detector=MutationDetector(self._clock))
 
     def _resource_of(self, cls: type[Object]) -> GroupResource:
-        """What the objects are called in errors; nothing is asked of the server for that."""
+        """Return the resource to name in errors, guessed from the kind instead of discovered."""
         try:
             kind = self._client.scheme.kind_of(cls)
         except NotRegistered:

@@ -1,7 +1,7 @@
-"""SharedInformer: one cache of a collection, and everybody who wants to know of its changes.
+"""SharedInformer: a cache of one collection, shared by all handlers that watch it.
 
-A reflector fills a queue, a processor empties it into the store and tells the handlers, each in a
-task of its own. All of it runs inside `run`, and ends with it.
+A reflector fills a queue; a processor drains it into the store and notifies the handlers, each in a
+task of its own. All tasks run inside `run` and end with it.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from client.cache.fifo import FIFO
 from client.cache.keys import DeletedObject
 from client.cache.resource_versions import InvalidResourceVersion, has_reached, is_valid
 from client.cache.store import NAMESPACE, IndexFunction, Store, namespace_of
-from client.informer.event_handlers import Functions, Handler, Outcome
+from client.informer.event_handlers import Handler, HandlerFunctions, Outcome
 from client.informer.lister import Lister
 from client.informer.mutation_detector import MutationDetector
 from client.informer.processor import Processor
@@ -43,30 +43,30 @@ _STOPPED: Final = "stopped"
 
 @dataclass(frozen=True, slots=True)
 class InformerOptions:
-    """How informers behave, whatever they are informers of."""
+    """Settings that are independent of the collection."""
 
     resync: float = 0
-    """Seconds after which handlers are told everything again, unless they ask otherwise."""
+    """The default resync period of handlers in seconds; 0 is never."""
     in_order: bool = True
-    """Whether every change is processed in order; else the changes of an object may be merged."""
+    """Whether changes are processed in order (`FIFO`) or grouped by object (`DeltaFIFO`)."""
     use_watch_list: bool = True
-    """Whether the first state is streamed, if the server can do so."""
+    """Whether the existing objects are streamed by a watch, if the server supports it."""
     page_size: int = 0
-    """The page size of lists; 0 is the best for the server."""
+    """The page size of lists; 0 chooses the one that suits the server best."""
     internal_error_retry: float = 0
-    """For how many seconds a watch is opened again after internal errors, without a list."""
+    """Seconds for which a watch is resumed after internal errors, instead of listing again."""
     compact: bool = True
-    """Whether objects are made over to take less memory, after any other transform."""
+    """Whether `transforms.compact` reduces the memory of objects, after any other transform."""
     high_water: int = HIGH_WATER
-    """So many notifications may wait for a handler before the log says so."""
+    """The number of pending notifications of a handler above which a warning is logged."""
     on_error: ErrorHandler | None = None
-    """Told when listing or watching failed."""
+    """Called with the error of every failed list and watch."""
     detector: MutationDetector | None = None
-    """Finds those who change cached objects; for tests."""
+    """Detects modifications of cached objects; for tests."""
 
 
 class SharedInformer(Generic[T]):
-    """A cache of a collection that tells handlers what changes in it."""
+    """A cache of a collection that notifies handlers of changes."""
 
     def __init__(
         self,
@@ -79,7 +79,10 @@ class SharedInformer(Generic[T]):
         options: InformerOptions | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """*expected* and *kind* are what objects must be to be cached; *resource* is for errors."""
+        """Objects of another class than *expected* or another kind than *kind* are not cached.
+
+        *resource* is named in errors.
+        """
         self.resource = resource or GroupResource()
         self.name = f"informer of {self.resource.resource or 'objects'}"
         self.store: Store[T] = Store({NAMESPACE: namespace_of})
@@ -89,9 +92,9 @@ class SharedInformer(Generic[T]):
         self._kind = kind
         self._options = options or InformerOptions()
         self._clock = clock or SystemClock()
-        made = _transform_of(transform, self._options)
+        complete = _with_compaction(transform, self._options)
         self._queue: DeltaQueue[T] = (
-            FIFO(made) if self._options.in_order else DeltaFIFO(self.store, made)
+            FIFO(complete) if self._options.in_order else DeltaFIFO(self.store, complete)
         )
         self._resyncs: Resyncs[T] = Resyncs(self._options.resync)
         self._processor = Processor(self.store, self._resyncs, self._options.detector)
@@ -101,23 +104,24 @@ class SharedInformer(Generic[T]):
         self._tasks: asyncio.TaskGroup | None = None
         self._stopping = asyncio.Event()
 
-    # Before or after the start
+    # Handlers and indices, added before or after the start
 
     def add_index(self, name: str, function: IndexFunction[T]) -> None:
-        """Index the cache by what *function* returns for an object; the name must be new."""
+        """Index the cache by the values of *function*. Raises IndexExists if the name is taken."""
         self.store.add_index(name, function)
 
     def add_handler(
         self, handler: Handler[T], *, resync: float | None = None, threaded: bool = False
     ) -> Registration[T]:
-        """Tell *handler* of changes, and first of everything that is there already.
+        """Notify *handler* of all cached objects as added, and then of every change.
 
-        It is told in order and one at a time; between two handlers nothing is promised. *resync*
-        seconds apart it is told everything again, 0 for never. A *threaded* handler is called in a
-        thread of its own and may block; one that is not holds up the event loop.
+        A handler receives its notifications in order, one at a time; there is no order between two
+        handlers. Every *resync* seconds all objects are repeated, with 0 never. A *threaded*
+        handler is called in a thread and may block; any other blocks the event loop. Raises
+        InformerStopped if the informer has ended.
         """
         if self._state == _STOPPED:
-            raise InformerStopped(f"{self.name} was stopped already, no handler can be added")
+            raise InformerStopped(f"{self.name} was stopped, no handler can be added")
         number = len(self._processor.registrations)
         registration = Registration(
             handler,
@@ -136,23 +140,23 @@ class SharedInformer(Generic[T]):
         return registration
 
     def on_add(self, function: Callable[[T], Outcome]) -> Callable[[T], Outcome]:
-        """Call *function* for every object that is new; a decorator, and a handler of its own."""
-        self.add_handler(Functions(add=function))
+        """Register *function* as a handler of added objects; usable as a decorator."""
+        self.add_handler(HandlerFunctions(add=function))
         return function
 
     def on_update(self, function: Callable[[T, T], Outcome]) -> Callable[[T, T], Outcome]:
-        """Call *function* with every object before and after a change."""
-        self.add_handler(Functions(update=function))
+        """Register *function* as a handler of updates: called with the old and the new object."""
+        self.add_handler(HandlerFunctions(update=function))
         return function
 
     def on_delete(
         self, function: Callable[[DeletedObject[T]], Outcome]
     ) -> Callable[[DeletedObject[T]], Outcome]:
-        """Call *function* for every object that is gone."""
-        self.add_handler(Functions(delete=function))
+        """Register *function* as a handler of deleted objects."""
+        self.add_handler(HandlerFunctions(delete=function))
         return function
 
-    # How far it is
+    # State
 
     @property
     def running(self) -> bool:
@@ -164,27 +168,27 @@ class SharedInformer(Generic[T]):
 
     @property
     def has_synced(self) -> bool:
-        """Whether the first list is in the cache; handlers may not have been told of it yet."""
+        """Whether the first list is in the cache; handlers may not have been notified of it yet."""
         return self._queue.has_synced
 
     @property
     def resource_version(self) -> str:
-        """The state of the collection that the cache is in."""
+        """The resourceVersion of the collection that the cache reflects."""
         return self.store.resource_version
 
     @property
     def last_sync_resource_version(self) -> str:
-        """The newest state that was seen; the cache may not be there yet."""
+        """The newest resourceVersion that the reflector observed; the cache may be behind it."""
         return self._reflector.last_sync_resource_version if self._reflector else ""
 
     async def wait_synced(self, timeout: float | None = None) -> None:
-        """Return when it `has_synced`; TimeoutError after *timeout* seconds."""
+        """Return when the informer `has_synced`. Raises TimeoutError after *timeout* seconds."""
         await within(self._clock, timeout, self._waiting.until(lambda: self.has_synced))
 
     async def wait_version(self, resource_version: str, timeout: float | None = None) -> None:
-        """Return when the cache shows everything up to *resource_version*, such as one's own write.
+        """Return when the cache includes *resource_version*, such as that of the caller's write.
 
-        TimeoutError after *timeout* seconds.
+        Raises TimeoutError after *timeout* seconds.
         """
         if not is_valid(resource_version):
             raise InvalidResourceVersion(
@@ -195,16 +199,16 @@ class SharedInformer(Generic[T]):
         )
         await within(self._clock, timeout, reached)
 
-    # Its life
+    # Running
 
     async def run(self) -> None:
-        """Fill the cache and tell the handlers, until `stop` or cancellation.
+        """Update the cache and notify the handlers, until `stop` or cancellation.
 
-        Ends with an error only for what would make the cache lie: IndexFailed, and CacheMutated
-        if that is looked for.
+        Raises only errors that make the cache unreliable: IndexFailed, and CacheMutated with a
+        detector.
         """
         if self._state != _NOT_STARTED:
-            log.warning("%s has been started already, a second start is not possible", self.name)
+            log.warning("%s was already started and cannot be started again", self.name)
             return
         self._state = _RUNNING
         try:
@@ -213,14 +217,14 @@ class SharedInformer(Generic[T]):
                 await self._stopping.wait()
                 raise _Stop
         except BaseExceptionGroup as group:
-            serious = group.split(_Stop)[1]
-            if serious is not None:
-                raise serious.exceptions[0] from None
+            failures = group.split(_Stop)[1]
+            if failures is not None:
+                raise failures.exceptions[0] from None
         finally:
             self._end()
 
     def stop(self) -> None:
-        """Let `run` end; may be repeated."""
+        """End `run`; may be called repeatedly."""
         self._stopping.set()
 
     def _start(self, tasks: asyncio.TaskGroup) -> None:
@@ -235,7 +239,7 @@ class SharedInformer(Generic[T]):
             use_watch_list=self._options.use_watch_list,
             page_size=self._options.page_size,
             resync=self._resyncs.check_period,
-            should_resync=lambda: self._resyncs.look(self._clock.monotonic()),
+            should_resync=lambda: self._resyncs.check(self._clock.monotonic()),
             on_error=self._options.on_error,
             internal_error_retry=self._options.internal_error_retry,
             clock=self._clock,
@@ -249,13 +253,13 @@ class SharedInformer(Generic[T]):
 
     async def _process(self) -> None:
         while True:
-            synced = self._queue.has_synced
+            had_synced = self._queue.has_synced
             await self._queue.pop(self._processor.process)
             self._waiting.check()
-            if not synced and self._queue.has_synced:
+            if not had_synced and self._queue.has_synced:
                 for registration in self._processor.registrations:
                     registration.check_synced()
-            # A producer that never waits must not keep readers and handlers from their turn.
+            # `pop` does not yield while deltas wait: readers and handlers must get their turn.
             await asyncio.sleep(0)
 
     def _forget(self, registration: Registration[T]) -> None:
@@ -272,11 +276,13 @@ class SharedInformer(Generic[T]):
             registration.end(f"{self.name} was stopped")
 
 
-def _transform_of(given: Transform[T] | None, options: InformerOptions) -> Transform[T] | None:
+def _with_compaction(
+    transform: Transform[T] | None, options: InformerOptions
+) -> Transform[T] | None:
     if not options.compact:
-        return given
-    return compact if given is None else chain(given, compact)
+        return transform
+    return compact if transform is None else chain(transform, compact)
 
 
 class _Stop(Exception):
-    """Ends the tasks of an informer."""
+    """Raised inside the task group to cancel the other tasks of an informer."""

@@ -1,4 +1,4 @@
-"""Lister: reading a cache with the words of a client, from memory only."""
+"""Lister: get and list objects from an informer's cache, without requests."""
 
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
@@ -15,23 +15,23 @@ T = TypeVar("T", bound=Object)
 
 
 class Lister(Generic[T]):
-    """The objects of a cache; they are shared and must not be changed."""
+    """Reads the cached objects of all namespaces; they are shared and must not be modified."""
 
     def __init__(self, store: Store[T], resource: GroupResource) -> None:
         self._store = store
         self._resource = resource
 
     def get(self, name: str) -> T:
-        """The object without a namespace of this name; NotFound when there is none."""
-        return _found(self._store.get(name), self._resource, name)
+        """Return a cluster-scoped object. Raises NotFound if it does not exist."""
+        return _existing(self._store.get(name), self._resource, name)
 
     def list(self, labels: Labels = "") -> Sequence[T]:
-        """The objects with these labels, in all namespaces."""
+        """Return the objects of all namespaces that match *labels*."""
         selector = selector_of(labels)
         return selected(self._store.objects(), selector) if selector.selectable else []
 
     def by_index(self, name: str, value: str) -> Sequence[T]:
-        """The objects that an index of the informer has under *value*."""
+        """Return the objects that an index of the informer has under *value*."""
         return self._store.by_index(name, value)
 
     def namespace(self, namespace: str) -> "NamespaceLister[T]":
@@ -39,7 +39,7 @@ class Lister(Generic[T]):
 
 
 class NamespaceLister(Generic[T]):
-    """The objects of a cache in one namespace."""
+    """Reads the cached objects of one namespace."""
 
     def __init__(self, store: Store[T], resource: GroupResource, namespace: str) -> None:
         self._store = store
@@ -47,24 +47,24 @@ class NamespaceLister(Generic[T]):
         self._namespace = namespace
 
     def get(self, name: str) -> T:
-        """The object of this name; NotFound when there is none."""
-        found = self._store.get(join_key(self._namespace, name))
-        return _found(found, self._resource, name)
+        """Return an object. Raises NotFound if it does not exist."""
+        obj = self._store.get(join_key(self._namespace, name))
+        return _existing(obj, self._resource, name)
 
     def list(self, labels: Labels = "") -> Sequence[T]:
-        """The objects with these labels."""
+        """Return the objects that match *labels*."""
         selector = selector_of(labels)
         if not selector.selectable:
             return []
         if self._store.has_index(NAMESPACE):
             return selected(self._store.by_index(NAMESPACE, self._namespace), selector)
-        everywhere = self._store.objects()
-        here = (obj for obj in everywhere if obj.metadata.namespace == self._namespace)
-        return selected(here, selector)
+        objects = self._store.objects()
+        in_namespace = (obj for obj in objects if obj.metadata.namespace == self._namespace)
+        return selected(in_namespace, selector)
 
 
 def selector_of(labels: Labels) -> label_selectors.Selector:
-    """A label selector in any of its forms; what cannot be one raises InvalidSelector."""
+    """Return the label selector in any of its forms. Raises InvalidSelector if it is malformed."""
     if isinstance(labels, label_selectors.Selector):
         return labels
     if isinstance(labels, str):
@@ -81,7 +81,7 @@ def selected(objects: Iterable[T], selector: label_selectors.Selector) -> Sequen
     return [obj for obj in objects if matches(obj.metadata.labels)]
 
 
-def _found(obj: T | None, resource: GroupResource, name: str) -> T:
+def _existing(obj: T | None, resource: GroupResource, name: str) -> T:
     if obj is None:
         raise NotFound.of(resource, name)
     return obj

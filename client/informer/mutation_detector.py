@@ -1,9 +1,9 @@
-"""Finding those who change objects of a cache, which belong to everybody.
+"""MutationDetector: detects code that modifies cached objects, which all readers share.
 
-A mutation detector keeps a copy of every object that enters a cache and compares. It costs memory
-and time, so it is for tests: give one to an informer or a factory, and a changed object ends the
-informer with the fields that were changed. Setting KUBE_CACHE_MUTATION_DETECTOR=true gives one to
-every informer of every factory, as it does to programs in Go.
+It copies every object that enters a cache and compares the two. That costs memory and time, so it
+is for tests: pass a detector to an informer or a factory, and a modified object ends the informer
+with an error that names the modified fields. As in client-go, KUBE_CACHE_MUTATION_DETECTOR=true
+enables a detector for every informer of every factory.
 """
 
 import os
@@ -15,16 +15,14 @@ from client.cache.keys import object_key
 from client.runtime.clock import Clock, SystemClock
 
 CHECK_PERIOD: Final = 1.0
-KEEP: Final = 120.0
-"""Seconds after which an object is no longer compared."""
-
-
+RETENTION: Final = 120.0
+"""Seconds for which an object is compared, at least."""
 VARIABLE: Final = "KUBE_CACHE_MUTATION_DETECTOR"
 _TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 
 
 class CacheMutated(Exception):
-    """Somebody changed an object of a cache."""
+    """A cached object was modified; the message names the objects and their fields."""
 
 
 class MutationDetector:
@@ -32,42 +30,43 @@ class MutationDetector:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
-        self._kept: list[tuple[Object, Object]] = []
-        self._before: list[tuple[Object, Object]] = []
-        self._since = self._clock.monotonic()
+        # Pairs of a cached object and its copy, in two generations.
+        self._current: list[tuple[Object, Object]] = []
+        self._previous: list[tuple[Object, Object]] = []
+        self._generation_start = self._clock.monotonic()
 
     def add(self, obj: Object) -> None:
-        """Compare this object from now on."""
-        self._kept.append((obj, obj.deep_copy()))
+        """Start comparing *obj* with a copy of it."""
+        self._current.append((obj, obj.deep_copy()))
 
     def check(self) -> None:
-        """Raise CacheMutated if an object is not what it was."""
-        changed = [
+        """Raise CacheMutated if an object was modified since it was added."""
+        modified = [
             f"{type(obj).__name__} {object_key(copy)}: {', '.join(_differences(copy, obj))}"
-            for obj, copy in (*self._before, *self._kept)
+            for obj, copy in (*self._previous, *self._current)
             if obj != copy
         ]
-        if changed:
-            raise CacheMutated(f"objects of a cache were changed: {'; '.join(changed)}")
-        if self._clock.monotonic() - self._since > KEEP:
-            self._before, self._kept = self._kept, []
-            self._since = self._clock.monotonic()
+        if modified:
+            raise CacheMutated(f"cached objects were modified: {'; '.join(modified)}")
+        if self._clock.monotonic() - self._generation_start > RETENTION:
+            self._previous, self._current = self._current, []
+            self._generation_start = self._clock.monotonic()
 
     async def run(self) -> None:
-        """Check for ever; ends with CacheMutated only."""
+        """Check every second until an object was modified or the task is cancelled."""
         while True:
             await self._clock.sleep(CHECK_PERIOD)
             self.check()
 
 
-def is_wanted(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether the environment asks for the objects of all caches to be compared."""
+def is_enabled(environ: Mapping[str, str] = os.environ) -> bool:
+    """Return whether the environment enables detectors for all informers."""
     return environ.get(VARIABLE, "") in _TRUE
 
 
 def _differences(copy: Object, obj: Object) -> list[str]:
     before, after = copy.model_dump(mode="json"), obj.model_dump(mode="json")
-    return sorted(_paths(before, after, "")) or ["something that is not on the wire"]
+    return sorted(_paths(before, after, "")) or ["a part that is not serialized"]
 
 
 def _paths(before: Any, after: Any, path: str) -> Iterator[str]:

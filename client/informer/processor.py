@@ -1,7 +1,7 @@
-"""Processor: takes batches from the queue, changes the store, and then tells the handlers.
+"""Processor: applies batches of deltas to the store and then notifies the handlers.
 
-It never waits. Whoever reads the store sees it before a batch or after it, and by the time a
-handler is told of a change, the store has it (and may have newer ones).
+It never waits: a reader sees the store before or after a batch, never in between. When a handler is
+notified of a change, the store already contains it, and possibly newer ones.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ T = TypeVar("T", bound=Object)
 
 
 class Processor(Generic[T]):
-    """The store of an informer, and those who are told of its changes."""
+    """The store of an informer and the registrations of its handlers."""
 
     def __init__(
         self, store: Store[T], resyncs: Resyncs[T], detector: MutationDetector | None = None
@@ -45,8 +45,8 @@ class Processor(Generic[T]):
     def process(self, batch: DeltaBatch[T]) -> None:
         """Apply a batch in one step.
 
-        Raises IndexFailed when an index function did; all else of the batch has then been applied
-        and told.
+        Raises IndexFailed if an index function raised; the other deltas of the batch have then been
+        applied and their handlers notified.
         """
         notifications: list[Notification[T]] = []
         failure: IndexFailed | None = None
@@ -63,7 +63,7 @@ class Processor(Generic[T]):
             raise failure
 
     def replay(self, registration: Registration[T]) -> None:
-        """Tell a handler that came late of everything there is."""
+        """Notify a handler that was added later of all cached objects."""
         for obj in self.store.objects():
             registration.notify(AddNotification(obj, is_in_initial_list=True))
 
@@ -90,18 +90,22 @@ class Processor(Generic[T]):
 
     def _replace_all(self, delta: ReplacedAll[T], *, initial: bool) -> Iterator[Notification[T]]:
         objects = delta.objects
-        before = self.store.replace_all(objects, delta.resource_version)
-        for key, old in before.items():
+        previous = self.store.replace_all(objects, delta.resource_version)
+        for key, old in previous.items():
             if key not in objects:
                 yield DeletedObject(key, old, final_state_unknown=True)
         for key, obj in objects.items():
-            known = before.get(key)
-            yield AddNotification(obj, initial) if known is None else UpdateNotification(known, obj)
+            before = previous.get(key)
+            if before is None:
+                yield AddNotification(obj, initial)
+            else:
+                yield UpdateNotification(before, obj)
 
     def _distribute(self, notification: Notification[T]) -> None:
         if self._detector is not None:
-            self._watch_for_mutation(notification)
-        if isinstance(notification, UpdateNotification) and _says_nothing_new(notification):
+            self._detect_mutations(notification)
+        if isinstance(notification, UpdateNotification) and _is_unchanged(notification):
+            # Only handlers that are due for a resync are notified of unchanged objects.
             for registration in self.registrations:
                 if self._resyncs.is_due(registration):
                     registration.notify(notification)
@@ -109,7 +113,7 @@ class Processor(Generic[T]):
         for registration in self.registrations:
             registration.notify(notification)
 
-    def _watch_for_mutation(self, notification: Notification[T]) -> None:
+    def _detect_mutations(self, notification: Notification[T]) -> None:
         assert self._detector is not None
         if isinstance(notification, AddNotification):
             self._detector.add(notification.object)
@@ -117,6 +121,5 @@ class Processor(Generic[T]):
             self._detector.add(notification.new)
 
 
-def _says_nothing_new(update: UpdateNotification[T]) -> bool:
-    """Whether the object is in the same state as before: only a resync wants to hear of it."""
+def _is_unchanged(update: UpdateNotification[T]) -> bool:
     return update.old.metadata.resource_version == update.new.metadata.resource_version

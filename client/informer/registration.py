@@ -1,9 +1,9 @@
-"""Registration: one handler of an informer, and the notifications that wait for it.
+"""Registration: one handler of an informer and its pending notifications.
 
-Each handler is told in its own task, one notification after the other, so a slow one delays
-nobody else. What waits for it is not bounded, because nothing may be lost and nobody else may be
-held up; a handler that falls far behind is named in the log at 10,000 notifications, and again
-whenever their number has doubled. Those of the first list do not count: they come all at once.
+Each handler is called in its own task, one notification at a time, so a slow handler delays no
+other. Its queue is unbounded, because no notification may be lost and no other handler delayed. A
+handler that falls behind is named in the log at 10,000 pending notifications, and again whenever
+their number doubles. Notifications of the first list, which arrive all at once, do not count.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ T = TypeVar("T", bound=Object)
 log = logging.getLogger("apimachinery.client.informer")
 
 HIGH_WATER: Final = 10_000
-AFTER_FAILURE: Final = 1.0
-"""Seconds to wait after a handler raised: it may raise for the next one as well."""
-SLOW: Final = 0.1
-"""Seconds after which a handler has held up the event loop for too long."""
-TURN: Final = 0.005
-"""Seconds after which others get a turn on the event loop."""
+FAILURE_DELAY: Final = 1.0
+"""Seconds to wait after a handler raised: it may well raise for the next notification too."""
+BLOCKING_WARNING: Final = 0.1
+"""Seconds; a handler that blocks the event loop for longer is named in the log."""
+MAX_TURN: Final = 0.005
+"""Seconds for which notifications are delivered before other tasks get their turn."""
 
 
 class AddNotification(NamedTuple, Generic[T]):
@@ -62,7 +62,7 @@ class Registration(Generic[T]):
     ) -> None:
         self.name = name
         self.failures = 0
-        """How often the handler raised."""
+        """How often the handler has raised an exception."""
         self.removed = False
         self._handler = handler
         self._clock = clock
@@ -76,26 +76,26 @@ class Registration(Generic[T]):
         self._running = False
         self._waiting = ConditionWaiters()
 
-    # For whoever added the handler
+    # Called by the owner of the handler
 
     @property
     def pending(self) -> int:
-        """How many notifications wait."""
+        """The number of notifications that were not delivered yet."""
         return len(self._pending)
 
     @property
     def has_synced(self) -> bool:
-        """Whether the handler has been told of everything that was in the first list."""
+        """Whether the handler was notified of every object of the first list."""
         return not self._initial and self._informer_synced()
 
     async def wait_synced(self, timeout: float | None = None) -> None:
-        """Return when it `has_synced`; TimeoutError after *timeout* seconds."""
+        """Return when the handler `has_synced`. Raises TimeoutError after *timeout* seconds."""
         await within(self._clock, timeout, self._waiting.until(lambda: self.has_synced))
 
     def remove(self) -> None:
-        """Tell the handler nothing more; what waits is dropped, a running call is not stopped.
+        """Remove the handler: drop its pending notifications, but let a running call finish.
 
-        May be repeated. A handler can remove itself.
+        May be called repeatedly, and by the handler itself.
         """
         if not self.removed:
             self.removed = True
@@ -104,10 +104,10 @@ class Registration(Generic[T]):
         self._arrived.set()
 
     async def wait_removed(self) -> None:
-        """Return when the handler has been removed and is not running any more."""
+        """Return when the handler was removed and its last call has finished."""
         await self._waiting.until(lambda: self.removed and not self._running)
 
-    # For the informer
+    # Called by the informer
 
     def notify(self, notification: Notification[T]) -> None:
         if self.removed:
@@ -118,14 +118,14 @@ class Registration(Generic[T]):
         self._arrived.set()
         if len(self._pending) - self._initial > self._high_water:
             self._high_water *= 2
-            log.warning("%s: %d notifications wait for this handler", self.name, self.pending)
+            log.warning("%s: %d notifications are pending", self.name, self.pending)
 
     def check_synced(self) -> None:
-        """Let those know who wait for it, now that the informer may have."""
+        """Wake the callers of `wait_synced` if the handler has synced, as the informer just did."""
         self._waiting.check()
 
     async def run(self) -> None:
-        """Tell the handler what comes until it is removed."""
+        """Deliver notifications until the handler is removed."""
         try:
             while not self.removed:
                 await self._deliver_pending()
@@ -136,13 +136,13 @@ class Registration(Generic[T]):
             self._running = False
             self._waiting.check()
 
-    def end(self, why: str) -> None:
-        """The informer has stopped."""
+    def end(self, reason: str) -> None:
+        """Remove the handler of an informer that has ended, and fail its waiting callers."""
         self.remove()
-        self._waiting.end(why)
+        self._waiting.end(reason)
 
     async def _deliver_pending(self) -> None:
-        turn_ends = self._clock.monotonic() + TURN
+        turn_ends = self._clock.monotonic() + MAX_TURN
         while self._pending:
             notification = self._pending.popleft()
             self._running = True
@@ -151,18 +151,18 @@ class Registration(Generic[T]):
             except (Exception, asyncio.CancelledError) as error:
                 if is_own_cancellation(error):
                     raise
-                # The handler is somebody else's, and its next call may succeed.
+                # An error of a handler concerns this notification only; the next may succeed.
                 self.failures += 1
                 log.exception("%s: handler failed, its notification is skipped", self.name)
                 self._running = False
-                await self._clock.sleep(AFTER_FAILURE)
+                await self._clock.sleep(FAILURE_DELAY)
             self._running = False
             if isinstance(notification, AddNotification) and notification.is_in_initial_list:
                 self._initial -= 1
                 self._waiting.check()
             if self._clock.monotonic() > turn_ends:
                 await asyncio.sleep(0)
-                turn_ends = self._clock.monotonic() + TURN
+                turn_ends = self._clock.monotonic() + MAX_TURN
 
     async def _deliver(self, notification: Notification[T]) -> None:
         if self._threaded:
@@ -170,8 +170,8 @@ class Registration(Generic[T]):
         else:
             start = self._clock.monotonic()
             outcome = self._call(notification)
-            if (held_up := self._clock.monotonic() - start) > SLOW:
-                log.warning("%s: handler held up the event loop for %.3fs", self.name, held_up)
+            if (elapsed := self._clock.monotonic() - start) > BLOCKING_WARNING:
+                log.warning("%s: handler blocked the event loop for %.3fs", self.name, elapsed)
         if outcome is not None and inspect.isawaitable(outcome):
             await outcome
 

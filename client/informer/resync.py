@@ -1,8 +1,8 @@
-"""Which handler is due to be told everything again, and how often that is looked at.
+"""Resync schedules: when a handler is notified of all cached objects again.
 
-The informer looks at its check period, the shortest that any handler asked for before it started;
-a handler can be due only then. What is told again comes from the cache: a resync finds nothing new
-and repairs nothing but a handler's own mistakes.
+An informer checks the schedules once per check period, the shortest period that a handler requested
+before the informer started; a handler can only become due at a check. A resync repeats the cache
+and sends no request: it corrects mistakes of handlers, not of the cache.
 """
 
 import logging
@@ -15,39 +15,39 @@ T = TypeVar("T", bound=Object)
 
 log = logging.getLogger("apimachinery.client.informer")
 
-SHORTEST: Final = 1.0
+MIN_PERIOD: Final = 1.0
 
 
 class _Schedule:
-    """When one handler is due."""
+    """The resync period of one handler, as requested and as granted."""
 
-    __slots__ = ("due_at", "period", "wanted")
+    __slots__ = ("due_at", "period", "requested")
 
-    def __init__(self, wanted: float) -> None:
-        self.wanted = wanted
-        self.period = wanted
+    def __init__(self, requested: float) -> None:
+        self.requested = requested
+        self.period = requested
         self.due_at = 0.0
 
 
 class Resyncs(Generic[T]):
-    """The handlers of one informer and when each of them is due."""
+    """The resync schedules of the handlers of one informer."""
 
     def __init__(self, default: float = 0) -> None:
-        self._default = _at_least_shortest(default)
+        self._default = _at_least_minimum(default)
         self._schedules: dict[Registration[T], _Schedule] = {}
         self._due: set[Registration[T]] = set()
         self.check_period = self._default
-        """Seconds from one look to the next; 0 is never."""
+        """Seconds between two checks; 0 is never."""
         self._started = False
 
-    def add(self, registration: Registration[T], wanted: float | None, now: float) -> None:
-        """Take in a handler that wants a resync every *wanted* seconds, 0 for never."""
-        period = self._default if wanted is None else _at_least_shortest(wanted)
+    def add(self, registration: Registration[T], requested: float | None, now: float) -> None:
+        """Schedule a resync every *requested* seconds; 0 is never, None the default."""
+        period = self._default if requested is None else _at_least_minimum(requested)
         schedule = _Schedule(period)
         self._schedules[registration] = schedule
         if not self._started and period:
             self.check_period = min(period, self.check_period or period)
-        self._fit(registration.name, schedule)
+        self._limit_period(registration.name, schedule)
         schedule.due_at = now + schedule.period
 
     def remove(self, registration: Registration[T]) -> None:
@@ -55,11 +55,11 @@ class Resyncs(Generic[T]):
         self._due.discard(registration)
 
     def start(self) -> None:
-        """From now on the check period stays as it is."""
+        """Fix the check period, because the informer has started."""
         self._started = True
 
-    def look(self, now: float) -> bool:
-        """Whether any handler is due; those that are get what is told again until the next look."""
+    def check(self, now: float) -> bool:
+        """Determine the handlers that are due until the next check; return whether any is."""
         self._due = {
             registration
             for registration, schedule in self._schedules.items()
@@ -73,20 +73,23 @@ class Resyncs(Generic[T]):
     def is_due(self, registration: Registration[T]) -> bool:
         return registration in self._due
 
-    def _fit(self, name: str, schedule: _Schedule) -> None:
-        if not schedule.wanted or not self._started or schedule.wanted >= self.check_period > 0:
+    def _limit_period(self, name: str, schedule: _Schedule) -> None:
+        """Raise the period to the check period, which is fixed once the informer has started."""
+        requested = schedule.requested
+        if not requested or not self._started or requested >= self.check_period > 0:
             return
         schedule.period = self.check_period
         log.warning(
-            "%s: a resync every %gs was asked for after the informer started; it looks every %gs",
+            "%s: resync period %gs was requested after the informer started; its check period"
+            " remains %gs",
             name,
-            schedule.wanted,
+            requested,
             self.check_period,
         )
 
 
-def _at_least_shortest(period: float) -> float:
-    if 0 < period < SHORTEST:
-        log.warning("resync period %gs is too short, using %gs", period, SHORTEST)
-        return SHORTEST
+def _at_least_minimum(period: float) -> float:
+    if 0 < period < MIN_PERIOD:
+        log.warning("resync period %gs is too short, using %gs", period, MIN_PERIOD)
+        return MIN_PERIOD
     return max(period, 0)

@@ -1,8 +1,8 @@
-"""Transforms: making objects smaller before they are cached.
+"""Transforms: reduce the memory of objects before they are cached.
 
-They run once for each object, when it arrives, while nobody else has it. Strings are not made
-unique here: the decoder already gives equal short ones out only once, and more was measured to
-bring nothing.
+A transform runs once for each object that arrives, before any other code has a reference to it.
+Strings are not interned here: the decoder already shares equal short strings, and measurements
+showed no further gain.
 """
 
 from collections.abc import Callable
@@ -15,15 +15,15 @@ T = TypeVar("T", bound=Object)
 
 
 def drop_managed_fields(obj: T) -> T:
-    """Forget who set which field; often half of an object, and no controller reads it."""
+    """Remove `managedFields`, often half of an object and rarely read by controllers."""
     obj.metadata.managed_fields = []
     return obj
 
 
 def compact(obj: T) -> T:
-    """The same object in about half of the memory: it forgets which of its fields were given.
+    """Halve the memory of an object by dropping the record of which fields were set.
 
-    Making it over, so that the objects of a class could share the keys of their fields, was
+    Rebuilding the object, so that the objects of a class share the keys of their fields, was
     measured to take more memory and four times as long.
     """
     drop_fields_set(obj)
@@ -31,7 +31,7 @@ def compact(obj: T) -> T:
 
 
 def chain(*transforms: Callable[[T], T]) -> Callable[[T], T]:
-    """One transform after the other."""
+    """Return a transform that applies *transforms* in order."""
 
     def chained(obj: T) -> T:
         for transform in transforms:

@@ -1,13 +1,13 @@
-"""Leader election: of several copies of a program, one works and the others stand by.
+"""Leader election: of several candidates, one leads and the others stand by.
 
-Who leads is written in a Lease, which the leader renews. Another takes over when it has watched
-the record stay the same for the whole lease duration, by its own clock: times written by others
-are for people to read and are never compared with the local time. The server's optimistic locking
-lets only one of several candidates win.
+The leader holds a Lease and renews it. Another candidate acquires the lease when it has observed
+the same record for the whole lease duration, by its own clock: timestamps written by other
+candidates are informational and are never compared with the local time. Optimistic locking on the
+server lets only one of several candidates win.
 
-No fencing is promised. A leader that loses the lease is told so before anybody else can have it,
-provided that its event loop runs and its clock is not much slower than theirs; what it had already
-sent to the server may still be carried out.
+There is no fencing. A leader that loses its lease is stopped before another candidate can acquire
+it, provided that its event loop is not blocked and its clock is not much slower than theirs;
+requests that it has already sent may still be executed.
 """
 
 import asyncio
@@ -30,33 +30,33 @@ from client.transport.transport import TransportError
 log = logging.getLogger("apimachinery.controller.leader")
 
 JITTER: Final = 1.2
-"""A retry period is stretched by chance by up to this share of itself."""
+"""The retry period is extended at random by up to this share of itself."""
 _UNREACHABLE: Final = (APIError, TransportError)
 
 
 class InvalidElection(ValueError):
-    """Settings by which nobody could lead safely; the message names the rule."""
+    """Settings that do not allow a safe election; the message names the violated rule."""
 
 
 class LeadershipLost(Exception):
-    """The lease could not be renewed in time: somebody else may lead by now."""
+    """The lease was not renewed in time: another candidate may lead now."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderElection:
-    """How leaders are elected."""
+    """Settings of a leader election, the same for all candidates except for the identity."""
 
     lease_name: str
     identity: str
-    """Who this is; unique among all candidates."""
+    """The name of this candidate, unique among all candidates."""
     lease_duration: float = 15.0
-    """Seconds without a renewal after which others may take over."""
+    """Seconds without a renewal after which another candidate may acquire the lease."""
     renew_deadline: float = 10.0
-    """Seconds without a successful renewal after which the leader gives up."""
+    """Seconds without a successful renewal after which the leader stops leading."""
     retry_period: float = 2.0
-    """Seconds between two attempts."""
+    """Seconds between two attempts to acquire or renew the lease."""
     release_on_cancel: bool = True
-    """Whether a leader that stops lets go of the lease, so that others need not wait."""
+    """Whether a leader that stops releases the lease, so that a successor need not wait."""
 
     def __post_init__(self) -> None:
         if not self.lease_name:
@@ -75,7 +75,7 @@ class LeaderElection:
 
 
 class LeaderElector:
-    """One candidate."""
+    """One candidate of an election."""
 
     def __init__(
         self,
@@ -88,10 +88,10 @@ class LeaderElector:
         clock: Clock | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """*on_stopped* is called at the end of `run`, even if this one never led.
+        """*on_stopped* is called at the end of `run`, even if this candidate never led.
 
-        *on_new_leader* is told whom the record names, whenever that changes; *on_leading* whether
-        this one leads, for metrics.
+        *on_new_leader* is called with the identity of each new leader, *on_leading* with whether
+        this candidate leads, for metrics.
         """
         self._leases = leases
         self._election = election
@@ -101,28 +101,28 @@ class LeaderElector:
         self._clock = clock or SystemClock()
         self._chance = chance
         self._lease: ElectionLease | None = None
-        """The lease as last read or written: what an update is based on."""
+        """The lease as last read or written, the base of the next update."""
         self._observed: ElectionLeaseSpec | None = None
         self._observed_at = 0.0
         self._renewed_at = 0.0
-        """When the last renewal that succeeded was sent."""
+        """When the last successful renewal was sent."""
         self._reported = ""
 
     @property
     def is_leader(self) -> bool:
-        """Whether the last record that was seen names this candidate."""
+        """Whether this candidate holds the lease in the last observed record."""
         return self.leader == self._election.identity
 
     @property
     def leader(self) -> str:
-        """Whom the last record that was seen names; empty for nobody."""
+        """The holder of the lease in the last observed record; empty if there is none."""
         return (self._observed.holder_identity or "") if self._observed is not None else ""
 
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Become the leader, and run *work* for as long as that lasts.
+        """Acquire the lease and run *work* while leading.
 
-        Ends when *work* does, with what it raises; or with LeadershipLost, after *work* has been
-        cancelled and has ended. The lease is released last, also when this is cancelled.
+        Returns when *work* returns and raises its error. Raises LeadershipLost after *work* has
+        been cancelled and has ended. The lease is released last, even on cancellation.
         """
         try:
             await self._acquire()
@@ -150,7 +150,7 @@ class LeaderElector:
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            # The lease is renewed until the work has ended, however long that takes.
+            # Keep renewing the lease until the work has ended, however long that takes.
             if not working.done():
                 working.cancel()
                 await asyncio.wait((working,))
@@ -174,7 +174,7 @@ class LeaderElector:
             await self._clock.sleep(election.retry_period)
 
     def _deadline(self) -> float:
-        """Seconds left to renew: never longer than the others have to wait."""
+        """Return the seconds left to renew, never more than until the lease expires."""
         valid = self._renewed_at + self._election.lease_duration - self._clock.monotonic()
         return min(self._election.renew_deadline, valid)
 
@@ -183,7 +183,7 @@ class LeaderElector:
             await self._clock.sleep(self._election.retry_period)
 
     async def _try(self) -> bool:
-        """Take or renew the lease; whether this candidate has it now."""
+        """Acquire or renew the lease; return whether this candidate holds it."""
         try:
             return await self._take_or_renew()
         finally:
@@ -208,7 +208,7 @@ class LeaderElector:
         return await self._write(lease, self._record(lease.spec))
 
     async def _renew_what_is_known(self) -> bool:
-        """The way of a leader in the common case: one request instead of two."""
+        """Renew the lease without reading it first: one request instead of two."""
         if self._lease is None or self._observed is None:
             return False
         return await self._write(self._lease, self._record(self._observed))
@@ -264,7 +264,7 @@ class LeaderElector:
         self._observed_at = self._clock.monotonic()
 
     def _is_valid(self) -> bool:
-        """Whether the record has changed within its own duration, by the local clock."""
+        """Return whether the record changed within its lease duration, by the local clock."""
         assert self._observed is not None
         duration = self._observed.lease_duration_seconds or 0
         return self._clock.monotonic() < self._observed_at + duration
@@ -282,7 +282,7 @@ class LeaderElector:
             self._on_leading(leading)
 
     async def _release_whatever_happens(self) -> None:
-        """Even a second cancellation does not leave a lease behind that nobody uses."""
+        """Release the lease even if this task is cancelled a second time meanwhile."""
         releasing = asyncio.ensure_future(self._release())
         try:
             await asyncio.shield(releasing)

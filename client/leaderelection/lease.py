@@ -1,6 +1,6 @@
-"""Lease: the object by which programs agree on who leads (coordination.k8s.io/v1).
+"""Lease (coordination.k8s.io/v1): the object with which candidates elect a leader.
 
-Written down here because a client knows no groups; only a leader election reads and writes it.
+It is defined here because the client does not depend on API groups; only leader election uses it.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ API_VERSION: Final = "coordination.k8s.io/v1"
 
 
 class ElectionLeaseSpec(Model):
-    """Who holds a lease, since when and for how long."""
+    """The holder of a lease, when it was acquired and renewed, and its duration."""
 
     holder_identity: str | None = None
     lease_duration_seconds: Int32 | None = None
@@ -28,11 +28,11 @@ class ElectionLeaseSpec(Model):
 
 
 class ElectionLease(Object, kind="Lease"):
-    """A Lease is held by at most one program at a time."""
+    """A lease, held by at most one candidate at a time."""
 
     spec: ElectionLeaseSpec = field(default_factory=ElectionLeaseSpec)
 
 
 def leases(client: AsyncClient, namespace: str) -> ResourceClient[ElectionLease]:
-    """The leases of a namespace."""
+    """Return the client of the leases of a namespace."""
     return client.of(ElectionLease, namespace=namespace, resource="leases", api_version=API_VERSION)

@@ -1,7 +1,7 @@
-"""What controllers count, under the names that dashboards know.
+"""Metrics of controllers, under the names that controller-runtime uses and dashboards expect.
 
-Anything that takes numbers by name and labels will do; without one nothing is counted.
-`client.monitoring.prometheus` has one for Prometheus.
+They are reported to a `MetricsSink`, such as `client.monitoring.prometheus.PrometheusMetrics`;
+without one nothing is reported.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,23 +23,23 @@ Labels = Mapping[str, str]
 
 
 class MetricsSink(Protocol):
-    """Takes numbers; a name has the same labels every time."""
+    """Receives metrics by name and labels; a metric always has the same label names."""
 
     def count(self, name: str, labels: Labels) -> None:
-        """One more of what a counter counts."""
+        """Increment a counter."""
 
     def set(self, name: str, value: float, labels: Labels) -> None:
-        """The present value of a gauge."""
+        """Set a gauge."""
 
     def observe(self, name: str, value: float, labels: Labels) -> None:
-        """One more value for a histogram."""
+        """Add a value to a histogram."""
 
     def declare(self, name: str, labels: Labels) -> None:
-        """A counter that has counted nothing yet, so that it is seen to be zero."""
+        """Create a counter with the value zero, so that it is exported before it is incremented."""
 
 
 class NoMetricsSink:
-    """Takes nothing in."""
+    """A sink that discards all metrics."""
 
     def count(self, name: str, labels: Labels) -> None: ...
 
@@ -51,7 +51,7 @@ class NoMetricsSink:
 
 
 class ControllerMetrics:
-    """The numbers of one controller."""
+    """Reports the metrics of one controller."""
 
     RESULTS: Final = ("error", "requeue_after", "success")
 
@@ -60,7 +60,7 @@ class ControllerMetrics:
         self._labels = {"controller": controller}
 
     def start(self, workers: int) -> None:
-        """Have every name there is before anything happened."""
+        """Create all metrics with their initial values."""
         for result in self.RESULTS:
             self._metrics.declare(RECONCILE_TOTAL, {**self._labels, "result": result})
         for name in (RECONCILE_ERRORS, TERMINAL_ERRORS, RECONCILE_TIMEOUTS):
@@ -72,7 +72,7 @@ class ControllerMetrics:
         self._metrics.set(ACTIVE_WORKERS, workers, self._labels)
 
     def ended(self, result: str, seconds: float) -> None:
-        """A reconcile has ended with one of RESULTS."""
+        """Count a reconcile that ended with one of RESULTS."""
         self._metrics.count(RECONCILE_TOTAL, {**self._labels, "result": result})
         self._metrics.observe(RECONCILE_TIME, seconds, self._labels)
 
@@ -84,8 +84,8 @@ class ControllerMetrics:
             self._metrics.count(RECONCILE_TIMEOUTS, self._labels)
 
 
-class OfQueues:
-    """Takes the numbers of queues for a `MetricsSink`; see `client.workqueue.queue_metrics`."""
+class QueueMetricsProvider:
+    """Forwards the metrics of work queues (`client.workqueue.queue_metrics`) to a sink."""
 
     def __init__(self, metrics: MetricsSink) -> None:
         self._metrics = metrics
@@ -107,7 +107,7 @@ class OfQueues:
 
 
 def request_observer(metrics: MetricsSink, host: str = "") -> Callable[[Request, int], None]:
-    """What to give a client as `observe` to have its requests counted."""
+    """Return the `observe` callback of a client that counts its requests."""
 
     def observe(request: Request, code: int) -> None:
         labels = {"code": str(code), "method": request.method, "host": host}

@@ -1,6 +1,6 @@
-"""Probes and metrics over HTTP: whether the program lives, whether it is ready, its numbers.
+"""Probes: an HTTP server for liveness, readiness and metrics.
 
-A GET of a few fixed paths needs no framework. One connection serves one request.
+It serves GET requests of a few fixed paths without a framework, one request per connection.
 """
 
 import asyncio
@@ -14,17 +14,18 @@ from urllib.parse import parse_qs, unquote, urlsplit
 log = logging.getLogger("apimachinery.controller.http")
 
 Check: TypeAlias = Callable[[], Awaitable[object] | object]
-"""Raises when something is wrong."""
+"""Raises an exception if the check fails."""
 Checks: TypeAlias = Mapping[str, Check]
 
-LONGEST_HEAD: Final = 16 * 1024
-REQUEST_SECONDS: Final = 10.0
+MAX_HEAD: Final = 16 * 1024
+"""The largest request line with headers, in bytes."""
+REQUEST_TIMEOUT: Final = 10.0
 _PLAIN: Final = "text/plain; charset=utf-8"
 _REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed"}
 
 
 class InvalidProbeAddress(ValueError):
-    """A text that is no address to listen on."""
+    """An address that is not of the form `host:port`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,47 +36,52 @@ class Answer:
 
 
 Route: TypeAlias = Callable[[str, Mapping[str, list[str]]], Awaitable[Answer]]
-"""Answers a path below its own, given without the first slash, and a query."""
+"""Handles a request; called with the path below the route, without slash, and the query."""
 
 
 def ping() -> None:
-    """The check that there is when there is no other."""
+    """Succeed always: the check that is used when no other is registered."""
 
 
 def health(name: str, checks: Checks) -> Route:
-    """All checks together at the path itself, and each at its own below."""
+    """Return a route that runs all checks, and each single check at a path of its own below."""
 
     async def answer(below: str, query: Mapping[str, list[str]]) -> Answer:
-        present = dict(checks) or {"ping": ping}
+        selected = dict(checks) or {"ping": ping}
         if below:
-            if below not in present:
+            if below not in selected:
                 return Answer(404, b"404 page not found\n")
-            present = {below: present[below]}
+            selected = {below: selected[below]}
         excluded = set(query.get("exclude", ()))
-        found = {n: await _outcome(n, c) for n, c in present.items() if n not in excluded}
-        well = all(found.values())
-        if well and "verbose" not in query:
+        results = {n: await _passes(n, c) for n, c in selected.items() if n not in excluded}
+        healthy = all(results.values())
+        if healthy and "verbose" not in query:
             return Answer(200, b"ok")
         lines = [
-            f"[+]{n} ok" if ok else f"[-]{n} failed: reason withheld" for n, ok in found.items()
+            f"[+]{n} ok" if ok else f"[-]{n} failed: reason withheld" for n, ok in results.items()
         ]
-        lines.append(f"{name} check {'passed' if well else 'failed'}")
-        return Answer(200 if well else 500, "\n".join([*lines, ""]).encode())
+        lines.append(f"{name} check {'passed' if healthy else 'failed'}")
+        return Answer(200 if healthy else 500, "\n".join([*lines, ""]).encode())
 
     return answer
 
 
-def page(make: Callable[[], bytes], content_type: str) -> Route:
-    """A body that is made for each request."""
+def page(render: Callable[[], bytes], content_type: str) -> Route:
+    """Return a route that renders its body for each request."""
 
     async def answer(below: str, query: Mapping[str, list[str]]) -> Answer:
-        return Answer(404, b"404 page not found\n") if below else Answer(200, make(), content_type)
+        if below:
+            return Answer(404, b"404 page not found\n")
+        return Answer(200, render(), content_type)
 
     return answer
 
 
 class HTTPServer:
-    """Answers GETs at an address, `host:port`; port 0 is any that is free."""
+    """Serves GET and HEAD requests at an address, `host:port`; port 0 chooses a free one.
+
+    Raises InvalidProbeAddress if the address is malformed.
+    """
 
     def __init__(self, address: str, routes: Mapping[str, Route]) -> None:
         self._host, self._port = parse_address(address)
@@ -84,31 +90,31 @@ class HTTPServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port that the server listens on."""
         assert self._server is not None, "not started"
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
     async def start(self) -> None:
         self._server = await asyncio.start_server(
-            self._serve, self._host or None, self._port, limit=LONGEST_HEAD
+            self._serve, self._host or None, self._port, limit=MAX_HEAD
         )
 
     async def stop(self) -> None:
-        """Listen no more; answers that are on their way are finished."""
+        """Stop listening and wait until open requests are answered."""
         if self._server is not None:
             self._server.close()
             await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with asyncio.timeout(REQUEST_SECONDS):
+            async with asyncio.timeout(REQUEST_TIMEOUT):
                 head = await reader.readuntil(b"\r\n\r\n")
                 answer = await self._answer(head)
                 writer.write(_response(answer, head.startswith(b"HEAD ")))
                 await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError) as error:
-            log.debug("a request was not answered: %r", error)
+            log.debug("request aborted: %r", error)
         finally:
             writer.close()
 
@@ -131,7 +137,10 @@ class HTTPServer:
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """Host and port; an empty host is every address of the machine."""
+    """Return host and port; an empty host means all addresses of the machine.
+
+    Raises InvalidProbeAddress if the address is malformed.
+    """
     host, colon, port = address.rpartition(":")
     if not colon or not port.isascii() or not port.isdecimal() or int(port) > 65535:
         raise InvalidProbeAddress(
@@ -140,12 +149,12 @@ def parse_address(address: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-async def _outcome(name: str, check: Check) -> bool:
+async def _passes(name: str, check: Check) -> bool:
     try:
         result = check()
         if inspect.isawaitable(result):
             await result
-    except Exception as error:  # a check is somebody else's, and whatever it raises is its answer
+    except Exception as error:  # any exception of a check means that it failed
         log.info("check %s failed: %s", name, error)
         return False
     return True

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: the one place that knows its library, imported by whoever wants it."""
+"""Prometheus metrics: the only module that imports `prometheus_client`, loaded when needed."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ _HELP: Final = {
 
 
 class PrometheusMetrics:
-    """Keeps the numbers in a registry, its own unless one is given."""
+    """A `MetricsSink` that keeps metrics in a registry, by default one of its own."""
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
@@ -53,31 +53,31 @@ class PrometheusMetrics:
         self._counter(name, labels).labels(**labels)
 
     def set(self, name: str, value: float, labels: Labels) -> None:
-        found = self._gauges.get(name)
-        if found is None:
-            made = Gauge(name, _help(name), tuple(labels), registry=self.registry)
-            found = self._gauges[name] = made
-        found.labels(**labels).set(value)
+        gauge = self._gauges.get(name)
+        if gauge is None:
+            gauge = Gauge(name, _help(name), tuple(labels), registry=self.registry)
+            self._gauges[name] = gauge
+        gauge.labels(**labels).set(value)
 
     def observe(self, name: str, value: float, labels: Labels) -> None:
-        found = self._histograms.get(name)
-        if found is None:
+        histogram = self._histograms.get(name)
+        if histogram is None:
             buckets = _QUEUE_BUCKETS if name.startswith("workqueue_") else _RECONCILE_BUCKETS
-            found = self._histograms[name] = Histogram(
+            histogram = self._histograms[name] = Histogram(
                 name, _help(name), tuple(labels), buckets=buckets, registry=self.registry
             )
-        found.labels(**labels).observe(value)
+        histogram.labels(**labels).observe(value)
 
     def exposition(self) -> bytes:
-        """All numbers in the text format that Prometheus reads."""
+        """Return all metrics in the Prometheus text format."""
         return generate_latest(self.registry)
 
     def _counter(self, name: str, labels: Labels) -> Counter:
-        found = self._counters.get(name)
-        if found is None:
-            made = Counter(name, _help(name), tuple(labels), registry=self.registry)
-            found = self._counters[name] = made
-        return found
+        counter = self._counters.get(name)
+        if counter is None:
+            counter = Counter(name, _help(name), tuple(labels), registry=self.registry)
+            self._counters[name] = counter
+        return counter
 
 
 def _help(name: str) -> str:

@@ -1,7 +1,7 @@
-"""How long to wait before asking again: twice as long each time, and never all at once.
+"""Backoff: exponentially growing delays with jitter between a reflector's requests.
 
-One for each reflector, shared by everything it may have to wait for, so that a server in trouble
-is left alone however the trouble shows.
+Each reflector has one, shared by all of its retries, so that an overloaded server is relieved
+whichever request fails.
 """
 
 import random
@@ -11,16 +11,16 @@ from typing import Final
 from client.runtime.clock import Clock
 
 INITIAL: Final = 0.8
-LONGEST: Final = 30.0
+MAX_DELAY: Final = 30.0
 FACTOR: Final = 2.0
 JITTER: Final = 1.0
 RESET_AFTER: Final = 120.0
 
 
 class Backoff:
-    """Delays of 0.8 s, doubled up to 30 s, each stretched by chance to at most twice its length.
+    """Delays of 0.8 s, doubled up to 30 s, each multiplied by a random factor from 1 to 2.
 
-    Two minutes without a step start it anew.
+    After two minutes without a step the delay starts at 0.8 s again.
     """
 
     def __init__(self, clock: Clock, *, chance: Callable[[], float] = random.random) -> None:
@@ -30,13 +30,13 @@ class Backoff:
         self._last_step: float | None = None
 
     def step(self) -> float:
-        """The seconds to wait this time."""
+        """Return the seconds to wait this time."""
         now = self._clock.monotonic()
         if self._last_step is not None and now - self._last_step > RESET_AFTER:
             self._delay = INITIAL
         self._last_step = now
         delay = self._delay
-        self._delay = min(delay * FACTOR, LONGEST)
+        self._delay = min(delay * FACTOR, MAX_DELAY)
         return delay * (1 + JITTER * self._chance())
 
     async def wait(self) -> None:
@@ -44,26 +44,30 @@ class Backoff:
 
 
 class RetryWindow:
-    """Whether an error that keeps coming back may be retried: for *seconds* since it first came.
+    """Limits the retries of a recurring error to *seconds* after its first occurrence.
 
-    A minute without the error closes the case; zero seconds never retry.
+    A minute without the error resets the window; with zero seconds nothing is retried.
     """
 
-    FORGOTTEN_AFTER: Final = 60.0
+    RESET_AFTER: Final = 60.0
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock
         self._seconds = seconds
-        self._first: float | None = None
-        self._last: float | None = None
+        self._first_at: float | None = None
+        self._last_at: float | None = None
 
     def allows(self) -> bool:
-        """Note that the error has come, and tell whether to try again."""
+        """Record an occurrence of the error, and return whether to retry."""
         now = self._clock.monotonic()
-        if self._first is None or self._last is None or now - self._last >= self.FORGOTTEN_AFTER:
-            self._first = now
-        self._last = now
-        if self._seconds > 0 and now - self._first <= self._seconds:
+        if (
+            self._first_at is None
+            or self._last_at is None
+            or now - self._last_at >= self.RESET_AFTER
+        ):
+            self._first_at = now
+        self._last_at = now
+        if self._seconds > 0 and now - self._first_at <= self._seconds:
             return True
-        self._first = None
+        self._first_at = None
         return False

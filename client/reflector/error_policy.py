@@ -1,4 +1,4 @@
-"""What an error of a list or a watch means for a reflector: ask again, otherwise, or list anew."""
+"""Error policy of a reflector: which list and watch errors lead to a retry or to a new list."""
 
 from typing import Final
 
@@ -8,10 +8,10 @@ _TOO_LARGE: Final = "Too large resource version"
 
 
 class VeryShortWatch(Exception):
-    """A watch that ended within a second and brought nothing.
+    """A watch that ended within a second without an event.
 
-    Taken for an error so that a server which closes every watch at once is not asked for one
-    after the other.
+    It counts as an error, so that the reflector backs off from a server that closes every watch
+    at once.
     """
 
     def __init__(self, name: str) -> None:
@@ -22,27 +22,30 @@ class VeryShortWatch(Exception):
 
 
 def is_expired(error: BaseException) -> bool:
-    """Whether the server has forgotten the resourceVersion it was asked for."""
+    """Return whether the requested resourceVersion is too old for the server."""
     return isinstance(error, Expired | Gone)
 
 
 def is_too_large(error: BaseException) -> bool:
-    """Whether the server has not reached the resourceVersion yet, in the words of any release."""
+    """Return whether the server has not reached the requested resourceVersion yet.
+
+    Newer servers report a cause; older ones only a message.
+    """
     if not isinstance(error, APIError):
         return False
     if error.has_cause("ResourceVersionTooLarge"):
         return True
     if not isinstance(error, Timeout) or error.details is None:
         return False
-    said = (error.message, *(cause.message for cause in error.causes))
-    return any(_TOO_LARGE in text for text in said)
+    messages = (error.message, *(cause.message for cause in error.causes))
+    return any(_TOO_LARGE in message for message in messages)
 
 
-def is_unavailable(error: BaseException) -> bool:
-    """Whether a resourceVersion cannot be had, for whatever reason."""
+def is_version_unavailable(error: BaseException) -> bool:
+    """Return whether the server cannot serve the resourceVersion: too old or not yet reached."""
     return is_expired(error) or is_too_large(error)
 
 
-def is_worth_waiting(error: BaseException) -> bool:
-    """Whether the server is likely to come back and know where a watch was."""
+def can_resume_later(error: BaseException) -> bool:
+    """Return whether the watch can probably resume later: the server restarts or is overloaded."""
     return isinstance(error, ConnectionRefusedError | TooManyRequests)

@@ -1,7 +1,7 @@
-"""What a reflector knows of a server: how to list a collection and how to watch it.
+"""ListerWatcher: the two requests that a reflector needs, a list and a watch of one collection.
 
-`client.watches.stream_watcher.ListWatch` is one, a scripted server of a test another. Nothing else
-of a client is known here.
+A client provides it as `client.watches.stream_watcher.ListWatch`, a test as a scripted server; the
+reflector depends on no other part of the client.
 """
 
 from collections.abc import Awaitable
@@ -18,20 +18,20 @@ T_co = TypeVar("T_co", bound=Object, covariant=True)
 
 
 class EventStream(Protocol[T_co]):
-    """An open watch: read by one, and let go of with `stop`."""
+    """An open watch; it has one reader, which closes it with `stop`."""
 
     async def __anext__(self) -> ObjectEvent[T_co | Status]:
-        """The next event; StopAsyncIteration when the server ended the watch."""
+        """Return the next event. Raises StopAsyncIteration if the server ended the watch."""
 
     def stop(self) -> None:
-        """Let go of the stream; may be repeated."""
+        """Close the stream; may be called repeatedly."""
 
 
 class ListerWatcher(Protocol[T]):
-    """A collection that can be listed, a page at a time, and watched."""
+    """A collection that can be listed, page by page, and watched."""
 
     def list(self, options: ListOptions, /) -> Awaitable[Page[T]]:
-        """One page; APIError or ConnectionError when it cannot be had."""
+        """Return one page. Raises APIError or ConnectionError if the request fails."""
 
     def watch(self, options: ListOptions, /) -> Awaitable[EventStream[T]]:
-        """An open watch; APIError or ConnectionError when it cannot be opened."""
+        """Open a watch. Raises APIError or ConnectionError if the request fails."""

@@ -1,9 +1,9 @@
-"""Reflector: keeps a store, or the queue before one, equal to a collection of a server.
+"""Reflector: lists and watches a collection into a store, or into the queue in front of one.
 
-It lists once and then follows the changes. A watch that ends in the ordinary way goes on where it
-was; after anything else the collection is listed again, from a state not older than the last one
-seen, and never sooner than the backoff allows. A reflector does not give up: what goes wrong is
-told to an error handler, and tried again.
+After the first list it watches for changes. A watch that the server ends regularly is resumed;
+after any other end the collection is listed again, at a state not older than the last one seen,
+and not before the backoff has passed. A reflector never gives up: errors are passed to an error
+handler and retried.
 """
 
 import logging
@@ -19,12 +19,12 @@ from client.cache.store import Store
 from client.reflector.backoff import Backoff, RetryWindow
 from client.reflector.error_policy import (
     VeryShortWatch,
+    can_resume_later,
     is_expired,
-    is_unavailable,
-    is_worth_waiting,
+    is_version_unavailable,
 )
 from client.reflector.list_watch import EventStream, ListerWatcher
-from client.reflector.relist import ANYTHING, NEWEST, list_all, page_size_for
+from client.reflector.relist import ANY, MOST_RECENT, list_all, page_size_for
 from client.reflector.watch_intake import Intake, IntakeTarget
 from client.runtime.background import alongside
 from client.runtime.clock import Clock, SystemClock
@@ -34,20 +34,20 @@ T = TypeVar("T", bound=Object)
 log = logging.getLogger("apimachinery.client.informer")
 
 ErrorHandler: TypeAlias = Callable[[Exception], None]
-"""Told of every list and watch that failed; it must not take long."""
+"""Called with the error of every failed list and watch; it must return quickly."""
 
 WATCH_SECONDS: Final = 300
-"""A watch is asked for this long, or up to twice as long: not all end together."""
+"""The requested duration of a watch, up to twice as long at random: not all end together."""
 BOOKMARK_WARNING: Final = 10.0
-"""Seconds after which a stream that should begin with what exists looks stuck."""
+"""Seconds without an event after which the initial stream of a watch-list looks stuck."""
 
 
 class Reflector(Generic[T]):
     """Lists and watches *source* into *target*, until it is cancelled.
 
-    With *use_watch_list* the first state is streamed as well; a server that cannot do so is
-    listed. *resync* seconds apart the target is asked to tell everything again, if
-    *should_resync* agrees; the server has no part in that.
+    With *use_watch_list* the existing objects are streamed by the watch; if the server does not
+    support that, they are listed. Every *resync* seconds the target repeats its objects to the
+    handlers, if *should_resync* returns true; that sends no request.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Reflector(Generic[T]):
     ) -> None:
         self.name = name
         self.last_sync_resource_version = ""
-        """How far the collection has been seen."""
+        """The newest resourceVersion that was observed."""
         self._source = source
         self._target = target
         self._use_watch_list = use_watch_list
@@ -82,20 +82,20 @@ class Reflector(Generic[T]):
         self._chance = chance
         self._backoff = Backoff(self._clock, chance=chance)
         self._intake = Intake(name, self._clock, expected=expected, kind=kind)
-        self._unavailable = False
+        self._is_version_unavailable = False
         self._server_pages = False
 
     async def run(self) -> None:
-        """Keep the target up to date for ever."""
+        """Keep the target up to date until cancelled."""
         while True:
             try:
                 await self.list_and_watch()
-            except Exception as error:  # whatever it is, a cache must go on being filled
-                self._tell(error)
+            except Exception as error:  # no error may stop a cache from being updated
+                self._report(error)
             await self._backoff.wait()
 
     async def list_and_watch(self) -> None:
-        """Bring the target to the present and follow it, until a new list is needed."""
+        """List, then watch until the collection has to be listed again."""
         stream = await self._stream_initial() if self._use_watch_list else None
         if stream is None:
             await self._list()
@@ -106,79 +106,81 @@ class Reflector(Generic[T]):
             if stream is not None:
                 stream.stop()
 
-    # The first state, as a list
+    # Existing objects by a list
 
     async def _list(self) -> None:
-        asked = self._relist_version()
-        size = page_size_for(asked, wanted=self._page_size, server_pages=self._server_pages)
+        version = self._relist_version()
+        size = page_size_for(version, wanted=self._page_size, server_pages=self._server_pages)
         try:
-            page, paginated = await list_all(self._source, asked, page_size=size)
+            page, paginated = await list_all(self._source, version, page_size=size)
         except APIError as error:
-            if not is_unavailable(error):
+            if not is_version_unavailable(error):
                 raise
-            self._unavailable = True
-            page, paginated = await list_all(self._source, NEWEST, page_size=size)
-        if asked == ANYTHING and paginated:
+            self._is_version_unavailable = True
+            page, paginated = await list_all(self._source, MOST_RECENT, page_size=size)
+        if version == ANY and paginated:
             self._server_pages = True
-        self._unavailable = False
+        self._is_version_unavailable = False
         self._target.replace(page.items, page.resource_version)
         self.last_sync_resource_version = page.resource_version
 
     def _relist_version(self) -> str:
-        if self._unavailable:
-            return NEWEST
-        return self.last_sync_resource_version or ANYTHING
+        if self._is_version_unavailable:
+            return MOST_RECENT
+        return self.last_sync_resource_version or ANY
 
-    # The first state, as the beginning of a watch
+    # Existing objects by a watch-list
 
     async def _stream_initial(self) -> EventStream[T] | None:
-        """A watch that has brought what exists and goes on; None if a list must do it instead."""
+        """Open a watch and read the existing objects from it; None if they must be listed."""
         while True:
-            asked = NEWEST if self._unavailable else self.last_sync_resource_version
+            version = (
+                MOST_RECENT if self._is_version_unavailable else self.last_sync_resource_version
+            )
             try:
-                stream = await self._open_with_initial_events(asked)
-            except Exception as error:  # whatever it is, a list may still succeed
-                if not await self._may_stream_again(error, asked):
+                stream = await self._open_with_initial_events(version)
+            except Exception as error:  # a list may succeed where the watch-list failed
+                if not await self._may_stream_again(error, version):
                     level = logging.DEBUG if isinstance(error, APIError) else logging.WARNING
                     log.log(level, "%s: falling back to a list: %s", self.name, error)
                     return None
                 continue
             if stream is not None:
-                self._unavailable = False
+                self._is_version_unavailable = False
                 return stream
-            # It brought something and not all of it; the next one may fare no better.
+            # The stream ended before its bookmark; the next one may end early as well.
             await self._backoff.wait()
 
     async def _open_with_initial_events(self, resource_version: str) -> EventStream[T] | None:
         start = self._clock.monotonic()
         stream = await self._source.watch(self._watch_options(resource_version, initial=True))
-        whole = False
+        complete = False
         try:
-            whole = await self._take_initial(stream, start)
+            complete = await self._read_initial(stream, start)
         finally:
-            if not whole:
+            if not complete:
                 stream.stop()
-        return stream if whole else None
+        return stream if complete else None
 
-    async def _take_initial(self, stream: EventStream[T], start: float) -> bool:
-        # Collected apart: what the target has stays good until this is whole.
+    async def _read_initial(self, stream: EventStream[T], start: float) -> bool:
+        # Collected separately: the target stays valid until the new state is complete.
         collected: Store[T] = Store()
-        silence = _Silence(self.name, self._clock)
-        async with alongside(silence.warn(), name=f"{self.name} bookmark"):
-            reached = await self._intake.read_initial(
-                stream, collected, start=start, heard=silence.broken
+        watchdog = _BookmarkWatchdog(self.name, self._clock)
+        async with alongside(watchdog.run(), name=f"{self.name} bookmark"):
+            version = await self._intake.read_initial(
+                stream, collected, start=start, on_event=watchdog.reset
             )
-        if reached:
-            self._target.replace(collected.objects(), reached)
-            self.last_sync_resource_version = reached
-        return bool(reached)
+        if version:
+            self._target.replace(collected.objects(), version)
+            self.last_sync_resource_version = version
+        return bool(version)
 
-    async def _may_stream_again(self, error: Exception, asked: str) -> bool:
-        if is_worth_waiting(error):
+    async def _may_stream_again(self, error: Exception, version: str) -> bool:
+        if can_resume_later(error):
             await self._backoff.wait()
             return True
-        if is_unavailable(error) and asked != NEWEST:
-            self._unavailable = True
+        if is_version_unavailable(error) and version != MOST_RECENT:
+            self._is_version_unavailable = True
             return True
         return False
 
@@ -193,9 +195,9 @@ class Reflector(Generic[T]):
                     self._watch_options(self.last_sync_resource_version)
                 )
             except (APIError, OSError) as error:
-                if not is_worth_waiting(error):
+                if not can_resume_later(error):
                     raise
-                log.debug("%s: watch could not be opened, backing off: %s", self.name, error)
+                log.debug("%s: failed to open the watch, backing off: %s", self.name, error)
                 await self._backoff.wait()
                 continue
             try:
@@ -203,21 +205,21 @@ class Reflector(Generic[T]):
                     stream,
                     self._target,
                     start=start,
-                    began_at=self.last_sync_resource_version,
+                    resource_version=self.last_sync_resource_version,
                     advance=self._advance,
                 )
             except (APIError, OSError, VeryShortWatch) as error:
-                if not await self._goes_on(error, retry):
+                if not await self._may_resume(error, retry):
                     return
             finally:
                 stream.stop()
             stream = None
 
-    async def _goes_on(self, error: Exception, retry: RetryWindow) -> bool:
-        """Whether a watch that failed is simply opened again; if not, there must be a new list."""
+    async def _may_resume(self, error: Exception, retry: RetryWindow) -> bool:
+        """Return whether to resume a watch that failed; if not, the collection is listed again."""
         if is_expired(error):
-            # The state seen last may well be gone for watches and good enough for a list, which
-            # only wants one that is not older.
+            # The last resourceVersion is kept: too old for a watch, it is still valid for a list,
+            # which only requires a state that is not older.
             log.debug("%s: watch closed with: %s", self.name, error)
             return False
         if isinstance(error, TooManyRequests):
@@ -242,7 +244,7 @@ class Reflector(Generic[T]):
     def _advance(self, resource_version: str) -> None:
         self.last_sync_resource_version = resource_version
 
-    # Beside them
+    # Resync and errors
 
     async def _resync_loop(self) -> None:
         while self._resync > 0:
@@ -250,10 +252,10 @@ class Reflector(Generic[T]):
             if self._should_resync is None or self._should_resync():
                 self._target.resync()
 
-    def _tell(self, error: Exception) -> None:
+    def _report(self, error: Exception) -> None:
         try:
             self._on_error(error)
-        except Exception:  # the handler is somebody else's
+        except Exception:  # a faulty error handler must not stop the reflector
             log.exception("%s: the error handler failed", self.name)
 
     def _log_error(self, error: Exception) -> None:
@@ -261,24 +263,25 @@ class Reflector(Generic[T]):
         log.log(level, "%s: failed to list or watch: %s", self.name, error)
 
 
-class _Silence:
-    """Complains every ten seconds in which a stream of what exists brings nothing."""
+class _BookmarkWatchdog:
+    """Logs a warning every ten seconds in which the initial stream delivers no event."""
 
     def __init__(self, name: str, clock: Clock) -> None:
         self._name = name
         self._clock = clock
-        self._last = clock.monotonic()
+        self._last_event = clock.monotonic()
 
-    def broken(self) -> None:
-        self._last = self._clock.monotonic()
+    def reset(self) -> None:
+        self._last_event = self._clock.monotonic()
 
-    async def warn(self) -> None:
+    async def run(self) -> None:
         while True:
             await self._clock.sleep(BOOKMARK_WARNING)
-            silent = self._clock.monotonic() - self._last
-            if silent >= BOOKMARK_WARNING:
+            silence = self._clock.monotonic() - self._last_event
+            if silence >= BOOKMARK_WARNING:
                 log.warning(
-                    "%s: the bookmark after the existing objects has not come, nothing for %.0fs",
+                    "%s: no event for %.0fs, still waiting for the bookmark after the existing"
+                    " objects",
                     self._name,
-                    silent,
+                    silence,
                 )

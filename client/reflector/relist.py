@@ -1,4 +1,4 @@
-"""Listing a whole collection for a cache, in pages where that is better for the server."""
+"""Relist: list a whole collection for a cache, with pagination where that suits the server."""
 
 from typing import Final, TypeVar
 
@@ -10,19 +10,19 @@ from client.reflector.list_watch import ListerWatcher
 
 T = TypeVar("T", bound=Object)
 
-ANYTHING: Final = "0"
-"""The resourceVersion of who takes whatever state the server has in memory."""
-NEWEST: Final = ""
-"""The resourceVersion of who wants the newest state, whatever it costs."""
+ANY: Final = "0"
+"""The resourceVersion that requests any state, usually served from the server's watch cache."""
+MOST_RECENT: Final = ""
+"""The resourceVersion that requests the most recent state, read from storage if necessary."""
 
 
 async def list_all(
     source: ListerWatcher[T], resource_version: str, *, page_size: int
 ) -> tuple[Page[T], bool]:
-    """Everything in one state, and whether it came in several pages.
+    """Return the whole collection in one state, and whether it came in several pages.
 
-    When the state is forgotten on the way, everything is asked for again in one piece; if the
-    first page already is refused, that is for the caller.
+    If the continue token expires between two pages, the collection is listed again without
+    pagination. An error of the first page is raised to the caller.
     """
     options = ListOptions(resource_version=resource_version, limit=page_size)
     page = await source.list(options)
@@ -31,7 +31,7 @@ async def list_all(
     items, version = list(page.items), page.resource_version
     while page.continue_:
         try:
-            # The token says which state is meant; servers refuse to be told twice.
+            # The token determines the state; servers reject a resourceVersion beside it.
             page = await source.list(ListOptions(limit=page_size, continue_=page.continue_))
         except Expired:
             whole = await source.list(ListOptions(resource_version=resource_version))
@@ -41,13 +41,14 @@ async def list_all(
 
 
 def page_size_for(resource_version: str, *, wanted: int, server_pages: bool) -> int:
-    """The page size of a list, so that the server can answer it from memory if it can at all.
+    """Return the page size with which the server can serve the list from its watch cache.
 
-    A server's cache ignores the limit of a list of any state, and answers one of a given state
-    only without a limit. One that pages the former (*server_pages*) has no such cache.
+    A watch cache ignores the limit of a list of any state, and serves a list of a given state only
+    without a limit. A server that paginates the former (*server_pages*) has no watch cache. A
+    page size that is configured (*wanted*) takes precedence.
     """
     if wanted:
         return wanted
-    if server_pages or resource_version in (NEWEST, ANYTHING):
+    if server_pages or resource_version in (MOST_RECENT, ANY):
         return PAGE_SIZE
     return 0

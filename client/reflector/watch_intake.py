@@ -1,7 +1,7 @@
-"""Intake: one watch stream, read to its end into a store or a queue.
+"""Intake: reads one watch stream to its end into a store or a queue.
 
-What is no event of the collection is logged and skipped. Which errors end what is not decided
-here: an ERROR event is raised as the error that it tells of.
+Events whose object does not belong to the collection are logged and skipped. An ERROR event is
+raised as the error it contains; the reflector decides how to handle it.
 """
 
 import logging
@@ -21,12 +21,12 @@ T_contra = TypeVar("T_contra", bound=Object, contravariant=True)
 log = logging.getLogger("apimachinery.client.informer")
 
 VERY_SHORT: Final = 1.0
-"""Seconds that a watch without an event must last to be believed."""
-_MODIFYING: Final = (EventType.MODIFIED, EventType.DELETED, EventType.BOOKMARK)
+"""Seconds; a watch that ends sooner without an event counts as failed."""
+_ORDERED: Final = (EventType.MODIFIED, EventType.DELETED, EventType.BOOKMARK)
 
 
 class IntakeTarget(Protocol[T_contra]):
-    """Where a reflector puts what it sees: a store, or the queue before one."""
+    """The receiver of a reflector's changes: a store, or the queue in front of one."""
 
     def add(self, obj: T_contra) -> None: ...
 
@@ -41,11 +41,11 @@ class IntakeTarget(Protocol[T_contra]):
     def resync(self) -> None: ...
 
     async def wait_for_room(self) -> None:
-        """Return when there is room for more."""
+        """Return when the target accepts more changes."""
 
 
 class Intake(Generic[T]):
-    """Reads watches of objects of one class, or of one kind where no class tells them apart."""
+    """Reads watches of objects of one class, or of one kind if all kinds share a class."""
 
     def __init__(
         self,
@@ -66,22 +66,23 @@ class Intake(Generic[T]):
         target: IntakeTarget[T],
         *,
         start: float,
-        began_at: str,
+        resource_version: str,
         advance: Callable[[str], None],
     ) -> None:
-        """Read until the stream ends; VeryShortWatch when there was nothing in it.
+        """Read until the stream ends. Raises VeryShortWatch if it ended at once without an event.
 
-        *advance* is told how far the stream has come. A stream that *began_at* no particular
-        state begins with what exists, in no order, which says nothing about how far it is.
+        *resource_version* is the state at which the watch started; *advance* is called with each
+        newer one. A watch that started at no particular state begins with the existing objects in
+        no order: their resourceVersions do not show how far the watch has progressed.
         """
-        ordered = began_at not in ("", "0")
+        ordered = resource_version not in ("", "0")
         count = 0
         while (event := await next_event(stream)) is not None:
-            obj = self.understood(event)
+            obj = self.object_of(event)
             if obj is None:
                 continue
-            ordered = ordered or event.type in _MODIFYING
-            put(self._name, target, event.type, obj)
+            ordered = ordered or event.type in _ORDERED
+            self._store(target, event.type, obj)
             count += 1
             version = obj.metadata.resource_version
             if ordered and version:
@@ -97,33 +98,34 @@ class Intake(Generic[T]):
         target: IntakeTarget[T],
         *,
         start: float,
-        heard: Callable[[], None],
+        on_event: Callable[[], None],
     ) -> str:
-        """Read until the bookmark after the objects that exist; returns its resourceVersion.
+        """Read the existing objects up to the bookmark after them; return its resourceVersion.
 
-        *heard* is called for each event. Empty when the stream ended without that bookmark.
+        Returns an empty string if the stream ended without that bookmark. *on_event* is called for
+        each event.
         """
         count = 0
         while (event := await next_event(stream)) is not None:
-            obj = self.understood(event)
+            obj = self.object_of(event)
             if obj is None:
                 continue
-            heard()
+            on_event()
             count += 1
             if event.type is not EventType.BOOKMARK:
-                put(self._name, target, event.type, obj)
+                self._store(target, event.type, obj)
             elif obj.metadata.annotations.get(INITIAL_EVENTS_END) == "true":
                 return obj.metadata.resource_version
         if not count and self._clock.monotonic() - start < VERY_SHORT:
             raise VeryShortWatch(self._name)
         return ""
 
-    def understood(self, event: ObjectEvent[TypeMeta]) -> T | None:
-        """The object of an event; None, and a line in the log, when it is not one of ours."""
+    def object_of(self, event: ObjectEvent[TypeMeta]) -> T | None:
+        """Return the object of an event; log and return None if it is of another class or kind."""
         obj = event.object
         problem = self._problem(obj)
         if problem is None:
-            return obj  # type: ignore[return-value]  # that is what was checked
+            return obj  # type: ignore[return-value]  # checked by _problem
         log.error("%s: %s event skipped: %s", self._name, event.type, problem)
         return None
 
@@ -135,14 +137,27 @@ class Intake(Generic[T]):
         if not isinstance(getattr(obj, "metadata", None), ObjectMeta):
             return f"its object has no metadata: {obj!r}"[:200]
         if self._kind is not None:
-            found = (obj.api_version, obj.kind)
-            if found != (str(self._kind.group_version), self._kind.kind):
-                return f"expected {self._kind}, but its object is {' '.join(found)}"
+            actual = (obj.api_version, obj.kind)
+            if actual != (str(self._kind.group_version), self._kind.kind):
+                return f"expected {self._kind}, but its object is {' '.join(actual)}"
         return None
+
+    def _store(self, target: IntakeTarget[T], event_type: EventType, obj: T) -> None:
+        try:
+            if event_type is EventType.ADDED:
+                target.add(obj)
+            elif event_type is EventType.MODIFIED:
+                target.update(obj)
+            elif event_type is EventType.DELETED:
+                target.delete(obj)
+            else:
+                target.bookmark(obj.metadata.resource_version)
+        except Exception:  # one object that cannot be cached must not block the others
+            log.exception("%s: unable to store the object of a %s event", self._name, event_type)
 
 
 async def next_event(stream: EventStream[T]) -> ObjectEvent[TypeMeta] | None:
-    """The next event, or None at the end; raises what an ERROR event tells of."""
+    """Return the next event, or None at the end. Raises the error that an ERROR event contains."""
     try:
         event = await stream.__anext__()
     except StopAsyncIteration:
@@ -150,18 +165,3 @@ async def next_event(stream: EventStream[T]) -> ObjectEvent[TypeMeta] | None:
     if event.type is EventType.ERROR:
         raise event.error
     return event
-
-
-def put(name: str, target: IntakeTarget[T], kind: EventType, obj: T) -> None:
-    """Hand one event on; what refuses it is logged, and the stream goes on."""
-    try:
-        if kind is EventType.ADDED:
-            target.add(obj)
-        elif kind is EventType.MODIFIED:
-            target.update(obj)
-        elif kind is EventType.DELETED:
-            target.delete(obj)
-        else:
-            target.bookmark(obj.metadata.resource_version)
-    except Exception:  # an object that cannot be cached must not hold up all others
-        log.exception("%s: unable to store the object of a %s event", name, kind)

@@ -1,4 +1,4 @@
-"""A transport for other threads: it has the requests made on the event loop of the test."""
+"""Bridge transport: sends the requests of another thread on the event loop of the test."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class BridgeTransport:
-    """Carries requests to a loop in which another transport carries them on."""
+    """Passes requests to a transport that belongs to another event loop."""
 
     def __init__(self, inner: Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._inner = inner
@@ -21,14 +21,14 @@ class BridgeTransport:
     async def open(
         self, request: Request, certificate: ClientCertificate | None = None
     ) -> Response:
-        response = await _over(self._loop, self._inner.open(request, certificate))
-        return _Bridged(response, self._loop)
+        response = await _await_on(self._loop, self._inner.open(request, certificate))
+        return _BridgedResponse(response, self._loop)
 
     async def aclose(self) -> None:
-        """The transport on the other side belongs to the test."""
+        """Do nothing: the transport on the other side belongs to the test."""
 
 
-class _Bridged:
+class _BridgedResponse:
     def __init__(self, inner: Response, loop: asyncio.AbstractEventLoop) -> None:
         self.status: int = inner.status
         self.headers: Headers = inner.headers
@@ -36,14 +36,14 @@ class _Bridged:
         self._loop = loop
 
     async def read(self) -> bytes:
-        return await _over(self._loop, self._inner.read())
+        return await _await_on(self._loop, self._inner.read())
 
     async def chunk(self) -> bytes:
-        return await _over(self._loop, self._inner.chunk())
+        return await _await_on(self._loop, self._inner.chunk())
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._inner.close)
 
 
-async def _over(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+async def _await_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))

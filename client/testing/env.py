@@ -1,6 +1,6 @@
-"""Environment: a server, clients of it, and managers, for one test.
+"""Environment: a server with its clients and managers, for one test.
 
-The server is the real one on a store in memory, or a cluster somewhere: the tests are the same.
+The server is the real one on a store in memory, or that of a cluster; the tests are the same.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from apimachinery.errors import NotFound
+from apimachinery.extras import name_missing_extra
 from apimachinery.meta.types import Object
 from apimachinery.resources import guess_plural
 from apimachinery.schema import GroupResource
@@ -40,11 +41,11 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Object)
 
 Setup: TypeAlias = Callable[[Manager], object]
-"""Adds controllers to a manager; it may be async."""
+"""Adds controllers to a manager; may be async."""
 
 
 class Environment:
-    """What a test has to do with; made by `environment`."""
+    """The server, clients and faults of one test; created by `environment`."""
 
     def __init__(
         self,
@@ -57,17 +58,17 @@ class Environment:
         server: "InMemoryServer | None" = None,
         kubeconfig: Path | None = None,
     ) -> None:
-        """Either *server*, one in this process, or the *kubeconfig* of another."""
+        """Take either *server*, in this process, or the *kubeconfig* of another one."""
         self.scheme = scheme
         self.clock = clock
         self.config = config
         self.faults = Faults(resource_of)
-        """What shall go wrong for `client`, `sync_client` and managers."""
+        """Plans faults for `client`, `sync_client` and managers."""
         self._faulty = FaultyTransport(transport, self.faults, clock)
         self.client = AsyncClient(config, scheme=scheme, transport=self._faulty, clock=clock)
-        # Without faults and in real time: what the test itself looks at must be true.
+        # Without faults and in real time: the test itself must read the true state.
         self.observer = AsyncClient(config, scheme=scheme, transport=transport)
-        """A client for which nothing goes wrong."""
+        """A client without faults."""
         self._stack = AsyncExitStack()
         self._kubeconfig = kubeconfig
         self._sync: Client | None = None
@@ -77,38 +78,38 @@ class Environment:
 
     @property
     def namespace(self) -> str:
-        """Where the test's objects are, unless it says otherwise."""
+        """The default namespace of the test's objects."""
         return self.config.namespace
 
     @property
     def requests(self) -> int:
-        """How many requests `client`, `sync_client` and managers have made, watches apart."""
+        """Requests that `client`, `sync_client` and managers have sent, without watches."""
         return self._faulty.requests
 
     async def get(self, cls: type[T], name: str, *, namespace: str | None = None) -> T:
-        """An object as the server has it; NotFound if there is none."""
+        """Read an object from the server; raises NotFound if it does not exist."""
         return await self.observer.of(cls, namespace=namespace).get(name)
 
     async def find(self, cls: type[T], name: str, *, namespace: str | None = None) -> T | None:
-        """The same, with None if there is none."""
+        """Read an object from the server; return None if it does not exist."""
         try:
             return await self.get(cls, name, namespace=namespace)
         except NotFound:
             return None
 
     async def list(self, cls: type[T], *, namespace: str | None = None) -> Sequence[T]:
-        """All objects of a class in a namespace."""
+        """Read all objects of a class in a namespace."""
         return [obj async for obj in self.observer.of(cls, namespace=namespace).list()]
 
     @asynccontextmanager
     async def manager(
         self, setup: Setup, *, name: str = "test", **options: Any
     ) -> AsyncIterator[ManagerUnderTest]:
-        """A manager with what *setup* adds to it, running for the time of the block.
+        """Run a manager with the controllers that *setup* adds, for the duration of the block.
 
-        *options* are those of `Manager`. What ends the manager with an error is raised.
+        *options* are those of `Manager`. An error that ends the manager is raised.
         """
-        made = ManagerUnderTest(
+        manager = ManagerUnderTest(
             self.client,
             transport=self._faulty,
             observer=self.observer,
@@ -116,17 +117,17 @@ class Environment:
             clock=self.clock,
             **{"namespace": self._watched(), **options},
         )
-        outcome = setup(made)
-        if isawaitable(outcome):
-            await outcome
-        async with made:
-            yield made
+        pending = setup(manager)
+        if isawaitable(pending):
+            await pending
+        async with manager:
+            yield manager
 
     @property
     def sync_client(self) -> Client:
-        """A client for code that runs in another thread, as by `asyncio.to_thread`.
+        """A client for code in another thread, such as by `asyncio.to_thread`.
 
-        Not for the test's own thread: there it would wait for a server that waits for it.
+        In the test's own thread it would block the event loop that the server runs on.
         """
         if self._sync is None:
             bridge = BridgeTransport(self._faulty, asyncio.get_running_loop())
@@ -135,7 +136,7 @@ class Environment:
         return self._sync
 
     async def kubeconfig(self) -> Path:
-        """A file for kubectl or any other client; the server listens on a port from now on."""
+        """Open a port and return a kubeconfig for kubectl or any other client."""
         if self._kubeconfig is None:
             assert self._server is not None
             # Imported late: most tests need neither sockets nor certificates.
@@ -152,7 +153,7 @@ class Environment:
         await self._stack.aclose()
 
     def _watched(self) -> str:
-        """In a cluster others have objects as well, and they are none of the test's business."""
+        """Return the namespace to watch: in a cluster only the test's own, since it is shared."""
         return ALL_NAMESPACES if self._server is not None else self.namespace
 
 
@@ -160,8 +161,9 @@ class Environment:
 async def environment(
     groups: "Sequence[Group]" = (), *, clock: Clock | None = None
 ) -> AsyncIterator[Environment]:
-    """An environment whose server is in this process, and has the standard groups and *groups*."""
-    from client.testing.app_server import InMemoryServer
+    """Start an environment with a server in this process, with the standard groups and *groups*."""
+    with name_missing_extra():
+        from client.testing.app_server import InMemoryServer
 
     server = InMemoryServer(groups)
     async with ASGITransport(server.app) as transport:
@@ -187,18 +189,18 @@ async def cluster_environment(
     clock: Clock | None = None,
     kubeconfig: Path | None = None,
 ) -> AsyncIterator[Environment]:
-    """An environment in a cluster that serves *groups*: a namespace of its own, deleted after."""
+    """Start an environment in a cluster that serves *groups*, in a temporary namespace."""
     from client.transport.network import NetworkTransport
 
     scheme = Scheme()
-    known = {group.name: group for group in (*groups, *_standard())}
-    for group in known.values():
+    by_name = {group.name: group for group in (*groups, *_standard())}
+    for group in by_name.values():
         group.add_to_scheme(scheme)
-    own = replace(config, namespace=f"test-{uuid.uuid4().hex[:12]}")
-    transport = NetworkTransport(own)
+    isolated = replace(config, namespace=f"test-{uuid.uuid4().hex[:12]}")
+    transport = NetworkTransport(isolated)
     env = Environment(
         transport,
-        own,
+        isolated,
         scheme,
         clock=clock or SystemClock(),
         resource_of=_resources(scheme, {}),
@@ -206,13 +208,13 @@ async def cluster_environment(
     )
     namespaces = env.observer.kind("Namespace", "v1")
     try:
-        await namespaces.create({"metadata": {"name": own.namespace}})
+        await namespaces.create({"metadata": {"name": isolated.namespace}})
         try:
             yield env
         finally:
             await env.aclose()
             with suppress(NotFound):
-                await namespaces.delete(own.namespace)
+                await namespaces.delete(isolated.namespace)
     finally:
         await transport.aclose()
 
@@ -224,11 +226,11 @@ def _standard() -> "Sequence[Group]":
 
 
 def _resources(
-    scheme: Scheme, known: dict[str, dict[str, str]]
+    scheme: Scheme, plurals: dict[str, dict[str, str]]
 ) -> Callable[[type[Object]], GroupResource]:
     def resource_of(cls: type[Object]) -> GroupResource:
         kind = scheme.kind_of(cls)
-        plural = known.get(kind.group, {}).get(kind.kind) or guess_plural(kind.kind)
+        plural = plurals.get(kind.group, {}).get(kind.kind) or guess_plural(kind.kind)
         return GroupResource(kind.group, plural)
 
     return resource_of

@@ -1,4 +1,4 @@
-"""A clock that stands still until a test moves it: hours pass in milliseconds."""
+"""Fake clock: stands still until a test advances it, so that hours pass in milliseconds."""
 
 import asyncio
 import heapq
@@ -10,20 +10,20 @@ from typing import Final
 
 START: Final = datetime(2024, 1, 1, tzinfo=UTC)
 PATIENCE: Final = 10.0
-"""Real seconds that something may be busy before the test is told so."""
+"""Real seconds for which requests may be in flight before StillBusy is raised."""
 _POLL: Final = 0.0005
 
 
 class StillBusy(RuntimeError):
-    """Something has been busy for so long that it will never be quiet."""
+    """Requests have been in flight for so long that they will probably never end."""
 
 
 class FakeClock:
-    """Sleepers wake in the order of their moments when the test lets time pass, and only then."""
+    """A Clock whose sleepers wake, in order of their deadlines, only when the test advances it."""
 
     def __init__(self, start: datetime = START) -> None:
         self.slept: list[float] = []
-        """Every sleep that somebody asked for."""
+        """The seconds of every sleep so far."""
         self._start = start
         self._now = 0.0
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
@@ -48,7 +48,7 @@ class FakeClock:
     # For the test
 
     async def advance(self, seconds: float | timedelta) -> None:
-        """Let time pass; whoever wakes up meanwhile does what it does then, requests included."""
+        """Advance the clock; each sleeper on the way wakes, with its requests, at its own time."""
         passing = seconds.total_seconds() if isinstance(seconds, timedelta) else seconds
         end = self._now + passing
         await self.quiet()
@@ -58,7 +58,7 @@ class FakeClock:
         await self.quiet()
 
     async def step(self) -> float:
-        """Let time pass until the next sleeper wakes; the seconds that took, 0 if nobody sleeps."""
+        """Advance to the next sleeper and return the seconds that passed, 0 if there is none."""
         before = self._now
         await self.quiet()
         if self.next_wake() is not None:
@@ -66,24 +66,27 @@ class FakeClock:
         return self._now - before
 
     def next_wake(self) -> float | None:
-        """The moment at which somebody wakes next, by `monotonic`."""
+        """Return the time at which the next sleeper wakes, by `monotonic`."""
         while self._sleepers and self._sleepers[0][2].done():
             heapq.heappop(self._sleepers)
         return self._sleepers[0][0] if self._sleepers else None
 
     def busy_while(self, busy: Callable[[], bool]) -> None:
-        """Let no time pass while *busy* is true, as when a request is being answered."""
+        """Hold the clock while *busy* returns true, such as while a request is in flight."""
         self._busy.append(busy)
 
     async def quiet(self) -> None:
-        """Return when every task waits for something that only the test can bring about."""
-        patience = time.monotonic() + PATIENCE
-        await _let_all_run()
+        """Wait until every task waits for the clock or for the test.
+
+        Raises StillBusy if requests stay in flight.
+        """
+        deadline = time.monotonic() + PATIENCE
+        await _run_ready_tasks()
         while any(busy() for busy in self._busy):
-            if time.monotonic() > patience:
+            if time.monotonic() > deadline:
                 raise StillBusy(f"requests have been in flight for {PATIENCE:g}s")
             await asyncio.sleep(_POLL)
-            await _let_all_run()
+            await _run_ready_tasks()
 
     async def _wake_next(self) -> None:
         at, _, wake = heapq.heappop(self._sleepers)
@@ -93,12 +96,12 @@ class FakeClock:
             await self.quiet()
 
 
-async def _let_all_run() -> None:
-    """Give every task its turn until none wants one."""
+async def _run_ready_tasks() -> None:
+    """Run the event loop until no task is ready."""
     ready = getattr(asyncio.get_running_loop(), "_ready", None)
     await asyncio.sleep(0)
     if ready is None:
-        # Other loops do not show what is ready; this many turns are enough for what we do.
+        # Other loops hide their ready queue; this many turns are enough for our code.
         for _ in range(100):
             await asyncio.sleep(0)
         return

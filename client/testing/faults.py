@@ -1,10 +1,10 @@
-"""Faults: what goes wrong between a client and a server, on demand.
+"""Faults: errors, latency and broken connections between a client and a server, on demand.
 
     env.faults.watch(Gadget).gone_once()
     env.faults.update(Gadget, "status").conflict(times=2)
     env.faults.list(Gadget).unavailable().latency(3)
 
-Each strikes the next requests that it is for, so many times, and is then used up.
+Each applies to the next matching requests, a given number of times.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,46 +28,46 @@ from client.transport.request import Request
 ALWAYS: Final = -1
 
 
-class Broken(Enum):
-    """How a connection can fail."""
+class ConnectionFault(Enum):
+    """The ways in which a connection can fail."""
 
     REFUSED = "refused"
-    """Nobody listens; the server never hears of the request."""
+    """The connection is refused; the request does not reach the server."""
     LOST = "lost"
-    """The server does what it was asked for, and the answer does not arrive."""
+    """The server handles the request, and the response does not arrive."""
     CUT = "cut"
-    """A stream breaks off."""
+    """A stream is cut off."""
     ENDED = "ended"
-    """A stream ends in the ordinary way, as servers end them from time to time."""
+    """A stream ends normally, as servers end watches from time to time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """So many seconds go by before the server hears of the request."""
+    """The request is delayed by *seconds* on its way to the server."""
 
     seconds: float
 
 
-Effect: TypeAlias = APIError | Broken | Latency
-Made: TypeAlias = Callable[[Request], Effect]
-"""Makes what strikes; errors name the object of the request."""
+Effect: TypeAlias = APIError | ConnectionFault | Latency
+EffectFactory: TypeAlias = Callable[[Request], Effect]
+"""Returns the effect on a request, so that errors name its object."""
 
 
 @dataclass(slots=True, eq=False)
 class Fault:
-    """One thing that goes wrong."""
+    """One planned fault: the requests it matches, its effect, and how often it applies."""
 
     verb: str
     resource: GroupResource | None
     subresource: str
-    make: Made
+    make: EffectFactory
     left: int
     in_stream: bool
-    """Whether it strikes an open stream and not the request for it."""
+    """Whether it applies to an open stream, not to the request that opens it."""
     after: int = 1
-    """How many pieces of a stream are let through first."""
+    """Chunks of a stream that pass before the fault applies."""
 
-    def is_for(self, request: Request, subresource: str) -> bool:
+    def matches(self, request: Request, subresource: str) -> bool:
         return (
             self.left != 0
             and self.verb in ("", request.verb)
@@ -75,8 +75,8 @@ class Fault:
             and self.subresource == subresource
         )
 
-    def take(self, request: Request) -> Effect:
-        """Let it strike once."""
+    def consume(self, request: Request) -> Effect:
+        """Count one application of the fault and return its effect."""
         if self.left > 0:
             self.left -= 1
         return self.make(request)
@@ -84,12 +84,12 @@ class Fault:
 
 @dataclass(slots=True)
 class Faults:
-    """What is going to go wrong."""
+    """The planned faults of an environment, and the methods that plan them."""
 
     resource_of: Callable[[type[Object]], GroupResource]
     planned: list[Fault] = field(default_factory=list)
     on_planned: Callable[[Fault], None] = lambda fault: None
-    """Told of each, so that it can strike what is under way."""
+    """Called with each new fault, so that it can apply to streams that are open."""
 
     def get(self, cls: type[Object], subresource: str = "") -> "FaultTarget":
         return self.on("get", cls, subresource)
@@ -107,7 +107,7 @@ class Faults:
         return self.on("update", cls, subresource)
 
     def patch(self, cls: type[Object], subresource: str = "") -> "FaultTarget":
-        """Patches of all kinds, apply among them."""
+        """Patches of all kinds, including apply."""
         return self.on("patch", cls, subresource)
 
     def delete(self, cls: type[Object]) -> "FaultTarget":
@@ -116,28 +116,28 @@ class Faults:
     def on(
         self, verb: str, cls: type[Object] | None = None, subresource: str = ""
     ) -> "FaultTarget":
-        """Requests with a verb, any if it is empty; for a class, or for anything."""
+        """Match requests by verb (any, if empty), class (any, if None) and subresource."""
         return FaultTarget(self, verb, self.resource_of(cls) if cls else None, subresource)
 
     def clear(self) -> None:
-        """Let everything go well from now on."""
+        """Cancel all planned faults."""
         self.planned.clear()
 
     @property
     def pending(self) -> bool:
-        """Whether something that should go wrong has not yet done so."""
+        """Whether a planned fault has not yet applied as often as planned."""
         return any(fault.left > 0 for fault in self.planned)
 
-    def striking(self, request: Request, *, in_stream: bool) -> Iterator[Fault]:
-        """The faults for a request, in the order in which they were planned."""
+    def matching(self, request: Request, *, in_stream: bool) -> Iterator[Fault]:
+        """Yield the faults that match a request, in the order in which they were planned."""
         subresource = subresource_of(request)
         for fault in [*self.planned]:
-            if fault.in_stream == in_stream and fault.is_for(request, subresource):
+            if fault.in_stream == in_stream and fault.matches(request, subresource):
                 yield fault
 
 
 class FaultTarget:
-    """Requests of one sort, and what shall happen to them; calls can be chained."""
+    """The requests that faults are planned for; every method plans one and can be chained."""
 
     def __init__(
         self, faults: Faults, verb: str, resource: GroupResource | None, subresource: str
@@ -148,7 +148,7 @@ class FaultTarget:
         self._subresource = subresource
 
     def gone_once(self) -> "FaultTarget":
-        """410: of a watch in mid-stream, of anything else as the answer."""
+        """410 once: of a watch in mid-stream, of any other request as the response."""
         return self.gone()
 
     def gone(self, *, times: int = 1) -> "FaultTarget":
@@ -157,7 +157,7 @@ class FaultTarget:
         )
 
     def conflict(self, *, times: int = 1) -> "FaultTarget":
-        """409, as when somebody else was faster."""
+        """409, as after a concurrent write."""
         return self._plan(lambda req: Conflict.modified(req.resource, req.name), times)
 
     def forbidden(self, *, times: int = 1) -> "FaultTarget":
@@ -166,7 +166,7 @@ class FaultTarget:
         )
 
     def unavailable(self, *, retry_after: int = 0, times: int = 1) -> "FaultTarget":
-        """503; with *retry_after* seconds clients try again by themselves."""
+        """503; with *retry_after* seconds, clients retry by themselves."""
         return self._plan(
             lambda _: ServiceUnavailable.of("a fault of the test", retry_after=retry_after), times
         )
@@ -180,37 +180,37 @@ class FaultTarget:
         return self._plan(lambda _: InternalError.of("a fault of the test"), times)
 
     def error(self, error: APIError, *, times: int = 1) -> "FaultTarget":
-        """Any error as the answer; of a watch, when it is opened."""
+        """Any error as the response; of a watch, when it is opened."""
         return self._plan(lambda _: error, times)
 
     def latency(self, seconds: float, *, times: int = ALWAYS) -> "FaultTarget":
-        """Let time go by before each request, by the clock of the test."""
+        """Delay each request, by the clock of the test."""
         return self._plan(lambda _: Latency(seconds), times)
 
     def refuse(self, *, times: int = 1) -> "FaultTarget":
-        return self._plan(lambda _: Broken.REFUSED, times)
+        return self._plan(lambda _: ConnectionFault.REFUSED, times)
 
     def lose(self, *, times: int = 1) -> "FaultTarget":
-        """Have the server do it, and lose the answer."""
-        return self._plan(lambda _: Broken.LOST, times)
+        """Let the server handle the request, and lose the response."""
+        return self._plan(lambda _: ConnectionFault.LOST, times)
 
     def cut(self, *, after: int = 1, times: int = 1) -> "FaultTarget":
-        """Break off a stream: at once if one is open, else after so many pieces of the next."""
-        return self._plan(lambda _: Broken.CUT, times, in_stream=True, after=after)
+        """Cut off the open streams at once, or the next one after so many chunks."""
+        return self._plan(lambda _: ConnectionFault.CUT, times, in_stream=True, after=after)
 
     def end(self, *, after: int = 1, times: int = 1) -> "FaultTarget":
-        """End a stream in the ordinary way, in the same cases."""
-        return self._plan(lambda _: Broken.ENDED, times, in_stream=True, after=after)
+        """End the open streams normally at once, or the next one after so many chunks."""
+        return self._plan(lambda _: ConnectionFault.ENDED, times, in_stream=True, after=after)
 
     @property
     def _is_watch(self) -> bool:
         return self._verb == "watch"
 
     def _plan(
-        self, make: Made, times: int, *, in_stream: bool = False, after: int = 1
+        self, make: EffectFactory, times: int, *, in_stream: bool = False, after: int = 1
     ) -> "FaultTarget":
         if in_stream and not self._is_watch:
-            raise ValueError("only a watch is a stream")
+            raise ValueError(f"{self._verb or 'any verb'}: only a watch has a stream to cut or end")
         fault = Fault(self._verb, self._resource, self._subresource, make, times, in_stream, after)
         self._faults.planned.append(fault)
         self._faults.on_planned(fault)
@@ -218,10 +218,9 @@ class FaultTarget:
 
 
 def subresource_of(request: Request) -> str:
-    """What stands behind the name in the path of a request."""
+    """Return the path segment after the object's name, empty if there is none."""
     if not request.name:
         return ""
-    last = request.path.rsplit("/", 1)[-1]
-    parts = request.path.split("/")
-    named = f"{request.resource.resource}"
-    return last if named in parts and parts[-3] == named else ""
+    segments = request.path.split("/")
+    plural = request.resource.resource
+    return segments[-1] if plural in segments and segments[-3] == plural else ""

@@ -1,6 +1,6 @@
-"""A transport with faults: carries requests by another one, unless something shall go wrong.
+"""Faulty transport: sends requests by another transport and applies the planned faults.
 
-It also knows how many requests are under way, for whoever waits until there are none.
+It also counts the requests in flight, so that a test can wait until there are none.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from apimachinery.codec import dump_json
 from apimachinery.errors import APIError
 from apimachinery.serialization.media_types import JSON
 from client.runtime.clock import Clock
-from client.testing.faults import Broken, Effect, Fault, Faults, Latency, subresource_of
+from client.testing.faults import ConnectionFault, Effect, Fault, Faults, Latency, subresource_of
 from client.transport.request import Request
 from client.transport.tls import ClientCertificate
 from client.transport.transport import (
@@ -27,35 +27,35 @@ _LOST: Final = "the connection was lost: a fault of the test"
 
 
 class FaultyTransport:
-    """Carries requests; closing it leaves the one underneath open, which others use as well."""
+    """Sends requests; closing it leaves the inner transport open, which others use as well."""
 
     def __init__(self, inner: Transport, faults: Faults, clock: Clock) -> None:
         self.requests = 0
-        """How many have been made, watches apart."""
+        """Requests sent so far, without watches."""
         self._inner = inner
         self._faults = faults
         self._clock = clock
-        self._under_way = 0
+        self._in_flight = 0
         self._streams: list[_Stream] = []
-        faults.on_planned = self._strike_open_streams
+        faults.on_planned = self._apply_to_open_streams
 
     @property
     def busy(self) -> bool:
-        """Whether a request waits for its answer, and not for the test's clock."""
-        return self._under_way > 0
+        """Whether a request waits for its response, and not for the test's clock."""
+        return self._in_flight > 0
 
     async def open(
         self, request: Request, certificate: ClientCertificate | None = None
     ) -> Response:
         lost = False
-        for fault in self._faults.striking(request, in_stream=False):
-            effect = fault.take(request)
+        for fault in self._faults.matching(request, in_stream=False):
+            effect = fault.consume(request)
             if isinstance(effect, Latency):
                 await self._clock.sleep(effect.seconds)
             elif isinstance(effect, APIError):
-                return _Said(effect)
-            elif effect is Broken.REFUSED:
-                raise ConnectionRefused("nobody listens: a fault of the test")
+                return _ErrorResponse(effect)
+            elif effect is ConnectionFault.REFUSED:
+                raise ConnectionRefused("connection refused: a fault of the test")
             else:
                 lost = True
                 break
@@ -70,37 +70,37 @@ class FaultyTransport:
     async def _exchange(
         self, request: Request, certificate: ClientCertificate | None, *, lost: bool
     ) -> Response:
-        # The whole answer is read here, so that what is under way can be counted.
+        # The whole response is read here: it counts as in flight until its end.
         self.requests += 1
-        self._under_way += 1
+        self._in_flight += 1
         try:
             response = await self._inner.open(request, certificate)
             body = await response.read()
         finally:
-            self._under_way -= 1
+            self._in_flight -= 1
         if lost:
             raise ConnectionLost(_LOST)
-        return _Whole(response.status, response.headers, body)
+        return _ReadResponse(response.status, response.headers, body)
 
     def _stream(self, request: Request, response: Response) -> Response:
         if response.status not in (101, 200):
             return response
-        made = _Stream(request, response, self._streams)
-        for fault in self._faults.striking(request, in_stream=True):
-            made.strike_later(fault.take(request), fault.after)
+        stream = _Stream(request, response, self._streams)
+        for fault in self._faults.matching(request, in_stream=True):
+            stream.apply_later(fault.consume(request), fault.after)
             break
-        return made
+        return stream
 
-    def _strike_open_streams(self, fault: Fault) -> None:
+    def _apply_to_open_streams(self, fault: Fault) -> None:
         if not fault.in_stream:
             return
         for stream in [*self._streams]:
-            if fault.is_for(stream.request, subresource_of(stream.request)):
-                stream.strike(fault.take(stream.request))
+            if fault.matches(stream.request, subresource_of(stream.request)):
+                stream.apply(fault.consume(stream.request))
 
 
-class _Whole:
-    """An answer that has been read."""
+class _ReadResponse:
+    """A response whose body has been read."""
 
     def __init__(self, status: int, headers: Headers, body: bytes) -> None:
         self.status = status
@@ -115,11 +115,11 @@ class _Whole:
         return body
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: the body has been read."""
 
 
-class _Said(_Whole):
-    """An error that the server might have answered."""
+class _ErrorResponse(_ReadResponse):
+    """An error response, as the server would send it."""
 
     def __init__(self, error: APIError) -> None:
         pairs = [("Content-Type", JSON)]
@@ -129,72 +129,72 @@ class _Said(_Whole):
 
 
 class _Stream:
-    """An open watch that something may strike."""
+    """An open watch to which a fault may apply."""
 
-    def __init__(self, request: Request, inner: Response, among: "list[_Stream]") -> None:
+    def __init__(self, request: Request, inner: Response, open_streams: "list[_Stream]") -> None:
         self.request = request
         self.status = inner.status
         self.headers = inner.headers
         self._inner = inner
-        self._among = among
+        self._open_streams = open_streams
         self._reading: asyncio.Future[bytes] | None = None
         self._effect: Effect | None = None
-        self._struck = asyncio.Event()
-        self._left_until: int | None = None
+        self._fault_applied = asyncio.Event()
+        self._chunks_left: int | None = None
         self._planned: Effect | None = None
-        among.append(self)
+        open_streams.append(self)
 
-    def strike(self, effect: Effect) -> None:
-        """Now, whatever the stream is doing."""
+    def apply(self, effect: Effect) -> None:
+        """End the stream with *effect*, even while a read is pending."""
         self._effect = effect
-        self._struck.set()
-        if self in self._among:
-            self._among.remove(self)
+        self._fault_applied.set()
+        if self in self._open_streams:
+            self._open_streams.remove(self)
 
-    def strike_later(self, effect: Effect, after: int) -> None:
-        """When so many pieces have been read."""
-        self._planned, self._left_until = effect, after
+    def apply_later(self, effect: Effect, after: int) -> None:
+        """Apply *effect* after *after* chunks."""
+        self._planned, self._chunks_left = effect, after
         self._count(0)
 
     async def read(self) -> bytes:
-        parts = []
-        while part := await self.chunk():
-            parts.append(part)
-        return b"".join(parts)
+        chunks = []
+        while chunk := await self.chunk():
+            chunks.append(chunk)
+        return b"".join(chunks)
 
     async def chunk(self) -> bytes:
-        if not self._struck.is_set():
-            piece = await self._next_piece()
-            if piece is not None:
+        if not self._fault_applied.is_set():
+            chunk = await self._next_chunk()
+            if chunk is not None:
                 self._count(1)
-                return piece
+                return chunk
         effect, self._effect = self._effect, None
         self.close()
         if isinstance(effect, APIError):
             frame = {"type": "ERROR", "object": orjson.Fragment(dump_json(effect.status))}
             return orjson.dumps(frame) + b"\n"
-        if effect is Broken.CUT:
+        if effect is ConnectionFault.CUT:
             raise ConnectionLost(_LOST)
         return b""
 
     def close(self) -> None:
-        if self in self._among:
-            self._among.remove(self)
+        if self in self._open_streams:
+            self._open_streams.remove(self)
         if self._reading is not None:
             self._reading.cancel()
             self._reading = None
         self._inner.close()
 
-    async def _next_piece(self) -> bytes | None:
-        """The next piece, None if something has struck before it came."""
+    async def _next_chunk(self) -> bytes | None:
+        """Return the next chunk, or None if a fault applied before it arrived."""
         if self._reading is None:
             self._reading = asyncio.ensure_future(self._inner.chunk())
-        struck = asyncio.ensure_future(self._struck.wait())
+        applied = asyncio.ensure_future(self._fault_applied.wait())
         reading = self._reading
         try:
-            await asyncio.wait((reading, struck), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((reading, applied), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            struck.cancel()
+            applied.cancel()
         if reading.cancelled():
             return b""
         if not reading.done():
@@ -202,10 +202,10 @@ class _Stream:
         self._reading = None
         return reading.result()
 
-    def _count(self, pieces: int) -> None:
-        if self._left_until is None or self._planned is None:
+    def _count(self, chunks: int) -> None:
+        if self._chunks_left is None or self._planned is None:
             return
-        self._left_until -= pieces
-        if self._left_until <= 0:
+        self._chunks_left -= chunks
+        if self._chunks_left <= 0:
             effect, self._planned = self._planned, None
-            self.strike(effect)
+            self.apply(effect)

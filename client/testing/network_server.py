@@ -1,7 +1,7 @@
-"""The server of a test on a real port, for clients that are programs of their own.
+"""Network server: the server of a test on a real port, for clients in other processes.
 
-It speaks through the same connections as under gunicorn, with TLS, on this process's event loop;
-whoever waits for such a client must therefore not block the loop.
+Its connections are those of the gunicorn worker, with TLS, on the event loop of the test: a test
+that waits for such a client must not block the loop.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ HOST: Final = "127.0.0.1"
 
 @asynccontextmanager
 async def listening(server: InMemoryServer, folder: Path) -> AsyncIterator[Path]:
-    """Listen on a free port of this machine; yields the kubeconfig, a file in *folder*."""
+    """Listen on a free port of this machine; yield the path of a kubeconfig in *folder*."""
     authority = CertificateAuthority.create(now=datetime.now(UTC))
     pair = authority.issue_serving(("localhost", HOST), now=datetime.now(UTC))
     worker = _Worker(server.app)
@@ -47,7 +47,7 @@ async def listening(server: InMemoryServer, folder: Path) -> AsyncIterator[Path]
 
 
 class _Worker:
-    """What a connection needs of the worker that has it; see `apiserver.process.worker`."""
+    """The attributes of `apiserver.process.worker.Worker` that a connection uses."""
 
     def __init__(self, app: Any) -> None:
         self.loop = asyncio.get_running_loop()
@@ -66,7 +66,7 @@ class _Worker:
         self.connections: WeakSet[HTTPConnection] = WeakSet()
 
     async def finish(self) -> None:
-        """Close every connection, and give each a moment to notice."""
+        """Close every connection and wait up to a second until all are closed."""
         self.alive = False
         for connection in [*self.connections]:
             connection.close()
@@ -77,7 +77,7 @@ class _Worker:
 
 
 class _Quiet(logging.LoggerAdapter[logging.Logger]):
-    """Has no access log."""
+    """A logger without an access log."""
 
     access_log_enabled = False
 
@@ -85,7 +85,7 @@ class _Quiet(logging.LoggerAdapter[logging.Logger]):
         super().__init__(logging.getLogger("apimachinery.testing"), {})
 
     def access(self, *_: Any) -> None:
-        """Nobody reads it."""
+        """Discard the entry."""
 
 
 def _tls(folder: Path, certificate: bytes, key: bytes) -> ssl.SSLContext:

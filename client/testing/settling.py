@@ -1,10 +1,10 @@
-"""Waiting until a manager has nothing left to do: no polling of objects, no sleeping in tests.
+"""Settling: wait until a manager has no work left, without polling objects or sleeping in tests.
 
-Settled means: every cache shows what the server has, nothing waits in a queue or is being
-reconciled, what failed has been tried again with success, and every event is written. What a
-reconciler wants to be called for later (`requeue_after`) is not waited for.
+Settled means: every cache equals the server's state, no name is enqueued or being reconciled,
+every failed reconcile has been retried with success, and every event is written. A later
+reconcile that was requested by `requeue_after` does not count.
 
-A clock that stands still is moved on when everything waits for it, by no more than is needed.
+A fake clock is advanced when everything waits for it, by no more than is needed.
 """
 
 import asyncio
@@ -25,30 +25,27 @@ from client.transport.request import ALL_NAMESPACES
 TIMEOUT: Final = 10.0
 """Real seconds."""
 LONGEST_LEAP: Final = 120.0
-"""Seconds by which a clock that stands still is moved on at most, all in all."""
+"""Seconds by which `settled` advances a fake clock at most, in total."""
 LONGEST_STEP: Final = 60.0
-"""And in one step: what sleeps longer is not what anybody waits for."""
+"""Seconds of one step at most: a longer sleep is not a retry."""
 _POLL: Final = 0.001
 _LONGEST_POLL: Final = 0.01
-_SURE: Final = 0.005
-_UNSURE: Final = 0.1
-"""Real seconds without progress after which the clock is moved on.
+_QUIET_WITH_RETRIES: Final = 0.005
+_QUIET: Final = 0.1
+"""Real seconds without progress after which the clock is advanced.
 
-A retry is known to wait for it. Anything else may be a server that is slow just now, and deserves
-some patience.
+A pending retry certainly waits for the clock. Anything else may be waiting for a slow server.
 """
-
-
-_LEAVING: Final = 0.5
-"""Real seconds that a manager has to stop, before the clock is moved on for it."""
+_STOP_SECONDS: Final = 0.5
+"""Real seconds that a manager has to stop, before the clock is advanced for it."""
 
 
 class NotSettled(TimeoutError):
-    """There was always something left to do; the message says what."""
+    """The manager still had work at the timeout; the message names it."""
 
 
 class ManagerUnderTest(Manager):
-    """A manager that can be waited for."""
+    """A manager with `settled`, which waits until it has no work left."""
 
     def __init__(
         self,
@@ -60,16 +57,16 @@ class ManagerUnderTest(Manager):
         clock: Clock,
         **options: Any,
     ) -> None:
-        """*observer* is a client without faults, for comparing caches with the server."""
+        """*observer* is a client without faults, to compare caches with the server."""
         super().__init__(client, namespace=namespace, clock=clock, **options)
         self._namespace = namespace
         self._transport = transport
         self._observer = observer
 
     async def settled(self, *, timeout: float = TIMEOUT) -> None:
-        """Return when there is nothing left to do; NotSettled after *timeout* real seconds.
+        """Wait until no work is left.
 
-        If the manager has failed, its failure is raised.
+        Raises NotSettled after *timeout* real seconds, and the failure of the manager if it failed.
         """
         deadline = time.monotonic() + timeout
         pause = _Pause(self.clock)
@@ -77,22 +74,22 @@ class ManagerUnderTest(Manager):
             if self.failure is not None:
                 raise self.failure
             before = self._progress()
-            busy = self._busy() or await self._behind()
+            busy = self._busy() or await self._stale_cache()
             if not busy and before == self._progress() and not self._busy():
                 return
             if time.monotonic() > deadline or pause.leapt > LONGEST_LEAP:
                 raise NotSettled(f"not settled: {busy or 'something keeps changing'}")
-            await pause.take(moved=before != self._progress(), sure=self._only_retries())
+            await pause.take(progressed=before != self._progress(), retrying=self._only_retries())
 
     async def __aexit__(self, *raised: object) -> None:
-        """Stop it; a clock that stands still is moved on when that does not come to an end.
+        """Stop the manager, advancing a fake clock if that does not end by itself.
 
-        Else a test that fails would wait for ever for the grace of what it was testing.
+        Otherwise a failing test would wait forever for the grace period of its runnables.
         """
         stopping = asyncio.ensure_future(super().__aexit__(*raised))
         try:
             while not stopping.done():
-                await asyncio.wait((stopping,), timeout=_LEAVING)
+                await asyncio.wait((stopping,), timeout=_STOP_SECONDS)
                 if not stopping.done() and isinstance(self.clock, FakeClock):
                     await self.clock.step()
         finally:
@@ -102,7 +99,7 @@ class ManagerUnderTest(Manager):
         stopping.result()
 
     def _progress(self) -> tuple[object, ...]:
-        """Something that is different whenever anything has been done."""
+        """Return a value that changes with every request, reconcile and event of a watch."""
         return (
             self._transport.requests,
             *(controller.reconciles for controller in self.controllers.values()),
@@ -110,26 +107,28 @@ class ManagerUnderTest(Manager):
         )
 
     def _busy(self) -> str:
-        """What is being done, empty if nothing is."""
+        """Describe the work in progress; empty if there is none."""
         if self._transport.busy:
-            return "a request is being answered"
+            return "a request is in flight"
         if not self.events.idle:
             return "events are being written"
         if not self.is_leader:
             return ""
-        return next((each for one in self.controllers.values() for each in _doing(one)), "")
+        work = (line for controller in self.controllers.values() for line in _work_of(controller))
+        return next(work, "")
 
     def _only_retries(self) -> bool:
-        """Whether there is nothing to wait for but the time of the next attempt."""
-        every = self.controllers.values()
-        return any(c.failing for c in every) and all(c.synced and c.idle for c in every)
+        """Return whether nothing but the backoff of failed reconciles is left."""
+        controllers = self.controllers.values()
+        failing = any(controller.failing for controller in controllers)
+        return failing and all(controller.synced and controller.idle for controller in controllers)
 
-    async def _behind(self) -> str:
+    async def _stale_cache(self) -> str:
         for reader in self.caches:
             if not reader.informer.has_synced:
-                return f"{reader.informer.name}: not filled yet"
+                return f"{reader.informer.name}: not synced yet"
             if await self._differs(reader):
-                return f"{reader.informer.name}: does not show what the server has"
+                return f"{reader.informer.name}: differs from the server"
         return ""
 
     async def _differs(self, reader: Reader[Any]) -> bool:
@@ -143,7 +142,7 @@ class ManagerUnderTest(Manager):
 
 
 class _Pause:
-    """Gives others time: real time first, and the test's clock when that does not help."""
+    """Yields to other tasks: real time first, then time of the fake clock."""
 
     def __init__(self, clock: Clock) -> None:
         self.leapt = 0.0
@@ -151,13 +150,13 @@ class _Pause:
         self._pause = _POLL
         self._quiet_since = time.monotonic()
 
-    async def take(self, *, moved: bool, sure: bool) -> None:
+    async def take(self, *, progressed: bool, retrying: bool) -> None:
         await asyncio.sleep(self._pause)
         now = time.monotonic()
-        self._pause = _POLL if moved else min(2 * self._pause, _LONGEST_POLL)
-        if moved:
+        self._pause = _POLL if progressed else min(2 * self._pause, _LONGEST_POLL)
+        if progressed:
             self._quiet_since = now
-        elif now - self._quiet_since > (_SURE if sure else _UNSURE):
+        elif now - self._quiet_since > (_QUIET_WITH_RETRIES if retrying else _QUIET):
             await self._leap()
             self._quiet_since = time.monotonic()
 
@@ -169,15 +168,15 @@ class _Pause:
             self.leapt += await self._clock.step()
 
 
-def _doing(controller: Controller[Any]) -> Iterator[str]:
+def _work_of(controller: Controller[Any]) -> Iterator[str]:
     if not controller.synced:
-        yield f"controller {controller.name}: its sources have not told everything yet"
+        yield f"controller {controller.name}: its sources are not synced yet"
     if controller.active:
         yield f"controller {controller.name}: reconciles {_names(controller.active)}"
     if controller.failing:
-        yield f"controller {controller.name}: keeps failing for {_names(controller.failing)}"
+        yield f"controller {controller.name}: is failing for {_names(controller.failing)}"
     if not controller.idle:
-        yield f"controller {controller.name}: {len(controller.queue)} names wait"
+        yield f"controller {controller.name}: {len(controller.queue)} names are enqueued"
 
 
 def _names(names: Any) -> str:

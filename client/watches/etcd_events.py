@@ -1,8 +1,8 @@
-"""A decoder for the events of an etcd v2 server: the same watcher over another protocol.
+"""EtcdEventDecoder: decodes the watch events of an etcd v2 server for a `StreamWatcher`.
 
-etcd announces `{"action": "set", "node": {"value": ...}, "prevNode": ...}`; the value is an object
-of ours. It shows that nothing but the decoder knows how events are written, and serves as the
-pattern for other sources (a message queue, a log).
+An etcd event is `{"action": "set", "node": {"value": ...}, "prevNode": ...}`, with an encoded
+object as the value. The decoder demonstrates that only the decoder depends on the format of
+events, and is a model for other sources, such as a message queue or a log.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,14 +20,14 @@ from client.watches.stream_watcher import EndOfStream, UnexpectedEndOfStream
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
-_REMOVED: Final = ("delete", "expire", "compareAndDelete")
-_WRITTEN: Final = ("create", "set", "update", "compareAndSwap")
-_CLEARED: Final = 401
-"""etcd's code for an index whose events it has forgotten."""
+_DELETE_ACTIONS: Final = ("delete", "expire", "compareAndDelete")
+_WRITE_ACTIONS: Final = ("create", "set", "update", "compareAndSwap")
+_EVENT_INDEX_CLEARED: Final = 401
+"""etcd's error code for an index whose events it no longer has."""
 
 
 class EtcdEventDecoder(Generic[ObjectT]):
-    """Events of etcd as events of objects; the modified index becomes the resourceVersion."""
+    """Converts etcd events to object events; the modifiedIndex becomes the resourceVersion."""
 
     def __init__(
         self,
@@ -39,58 +39,59 @@ class EtcdEventDecoder(Generic[ObjectT]):
         self._decode_object = decode_object
         self._close = close
         self._frames = LineFrames()
-        self._ready: list[bytes] = []
+        self._pending: list[bytes] = []
 
     async def decode(self) -> ObjectEvent[ObjectT | Status]:
-        while not self._ready:
+        while not self._pending:
             chunk = await self._read()
             if not chunk:
                 raise UnexpectedEndOfStream() if self._frames.pending else EndOfStream()
-            self._ready = list(self._frames.feed(chunk))
-        return self._event(self._ready.pop(0))
+            self._pending = list(self._frames.feed(chunk))
+        return self._decode_frame(self._pending.pop(0))
 
     def close(self) -> None:
         self._close()
 
-    def _event(self, frame: bytes) -> ObjectEvent[ObjectT | Status]:
-        document = _object(_loads(frame), "event")
+    def _decode_frame(self, frame: bytes) -> ObjectEvent[ObjectT | Status]:
+        document = _require_object(_load_json(frame), "event")
         if "errorCode" in document:
-            return ObjectEvent(EventType.ERROR, _error(document).status)
-        node = _object(document.get("node"), "node")
-        before = document.get("prevNode")
-        kind = _kind(document.get("action"), before is not None)
-        holder = _object(before, "prevNode") if kind is EventType.DELETED else node
-        value = holder.get("value")
+            return ObjectEvent(EventType.ERROR, _api_error(document).status)
+        node = _require_object(document.get("node"), "node")
+        previous = document.get("prevNode")
+        event_type = _event_type(document.get("action"), previous is not None)
+        # The node of a delete has no value; the last state of the object is in prevNode.
+        deleted = event_type is EventType.DELETED
+        value = (_require_object(previous, "prevNode") if deleted else node).get("value")
         if not isinstance(value, str):
             raise DecodeError("etcd event: value: must be a string")
-        made = self._decode_object(value.encode())
-        made.metadata.resource_version = str(node.get("modifiedIndex", ""))
-        return ObjectEvent(kind, made)
+        obj = self._decode_object(value.encode())
+        obj.metadata.resource_version = str(node.get("modifiedIndex", ""))
+        return ObjectEvent(event_type, obj)
 
 
-def _error(document: dict[str, Any]) -> APIError:
-    said = str(document.get("message", ""))
-    if document["errorCode"] == _CLEARED:
-        return Expired(said)
-    return InternalError.of(f"etcd: {said} ({document['errorCode']})")
+def _api_error(document: dict[str, Any]) -> APIError:
+    message = str(document.get("message", ""))
+    if document["errorCode"] == _EVENT_INDEX_CLEARED:
+        return Expired(message)
+    return InternalError.of(f"etcd: {message} ({document['errorCode']})")
 
 
-def _kind(action: Any, existed: bool) -> EventType:
-    if action in _REMOVED:
+def _event_type(action: Any, existed: bool) -> EventType:
+    if action in _DELETE_ACTIONS:
         return EventType.DELETED
-    if action in _WRITTEN:
+    if action in _WRITE_ACTIONS:
         return EventType.MODIFIED if existed else EventType.ADDED
     raise DecodeError(f"etcd event: unknown action {action!r}")
 
 
-def _loads(frame: bytes) -> Any:
+def _load_json(frame: bytes) -> Any:
     try:
         return orjson.loads(frame)
     except ValueError as error:
         raise DecodeError(f"etcd event: {error}") from None
 
 
-def _object(value: Any, name: str) -> dict[str, Any]:
+def _require_object(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DecodeError(f"etcd event: {name}: must be an object")
     return value

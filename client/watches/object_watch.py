@@ -1,6 +1,7 @@
-"""Watching for users: what exists, then every change, over as many connections as it takes.
+"""Watch and wait: implements `ResourceClient.watch`, `wait` and `wait_deleted`.
 
-And waiting, which is watching one object until something is true of it.
+A watch yields the existing objects and then every change, and reconnects by itself. A wait watches
+one object until a predicate is true for it.
 """
 
 import asyncio
@@ -23,12 +24,12 @@ from client.watches.stream_watcher import ListWatch, StreamWatcher
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
-_ANY: Final = ("", "0")
-"""The resourceVersions that say nothing about where to begin."""
+_ANY_VERSION: Final = ("", "0")
+"""The resourceVersions that name no point from which a watch can start."""
 
 
 class ResumingWatch(Watch[ObjectT]):
-    """A list, unless there is a resourceVersion to start at, and a `RetryWatcher` behind it."""
+    """Lists the existing objects, unless *options* has a resourceVersion, then watches changes."""
 
     def __init__(
         self,
@@ -44,7 +45,7 @@ class ResumingWatch(Watch[ObjectT]):
         self._clock = clock
         self._version = options.resource_version
         self._watcher: RetryWatcher[ObjectT] | None = None
-        self._stopping = StopSignal()
+        self._stop_signal = StopSignal()
         self._events = self._run()
 
     @property
@@ -52,7 +53,7 @@ class ResumingWatch(Watch[ObjectT]):
         return self._watcher.resource_version if self._watcher else self._version
 
     def stop(self) -> None:
-        self._stopping.stop()
+        self._stop_signal.stop()
         if self._watcher is not None:
             self._watcher.stop()
 
@@ -60,42 +61,42 @@ class ResumingWatch(Watch[ObjectT]):
         return self
 
     async def __anext__(self) -> ObjectEvent[ObjectT]:
-        if self._stopping:
+        if self._stop_signal:
             raise StopAsyncIteration
         try:
             event = await self._events.__anext__()
         except BaseException:
             self.stop()
             raise
-        if self._stopping:  # while the event was on its way; nobody waits for it any more
+        if self._stop_signal:  # stopped while the event arrived: drop it
             raise StopAsyncIteration
         return event
 
     async def _run(self) -> AsyncIterator[ObjectEvent[ObjectT]]:
-        if self._version in _ANY:
+        if self._version in _ANY_VERSION:
             async for event in self._existing():
                 yield event
-        if self._stopping:
+        if self._stop_signal:
             return
         self._watcher = RetryWatcher(
             self._version, self._open, bookmarks=self._bookmarks, clock=self._clock
         )
-        async for found in self._watcher:
-            if isinstance(found.object, Status):
-                raise found.error
-            yield ObjectEvent(found.type, found.object)
+        async for change in self._watcher:
+            if isinstance(change.object, Status):
+                raise change.error
+            yield ObjectEvent(change.type, change.object)
 
     async def _existing(self) -> AsyncIterator[ObjectEvent[ObjectT]]:
         options = self._options.model_copy(update={"limit": PAGE_SIZE})
         async for page in Listing(self._list, options).pages():
-            # The first page says which state is listed; a watch goes on from there.
-            if self._version in _ANY:
+            # All pages show the snapshot of the first one, from which the watch then continues.
+            if self._version in _ANY_VERSION:
                 self._version = page.resource_version
             for obj in page.items:
                 yield ObjectEvent(EventType.ADDED, obj)
 
     async def _list(self, options: ListOptions) -> Page[ObjectT]:
-        page = await self._stopping.run_until_stopped(self._source.list(options))
+        page = await self._stop_signal.run_until_stopped(self._source.list(options))
         return Page() if page is None else page
 
     async def _open(self, resource_version: str) -> StreamWatcher[ObjectT]:
@@ -114,9 +115,11 @@ async def wait_for_object(
     missing_ok: bool,
     clock: Clock,
 ) -> ObjectT | None:
-    """The object of one name as soon as *predicate* is true of it, None for one that is absent.
+    """Wait until *predicate* is true for the named object, and return the object.
 
-    Once it has been there, its absence is Deleted, unless *missing_ok*.
+    *predicate* is called with None, and None is returned, for an object that does not exist.
+    Raises WaitTimeout after *timeout* seconds, and, unless *missing_ok*, Deleted if the object is
+    deleted after it existed.
     """
     last: ObjectT | None = None
     try:
@@ -126,27 +129,27 @@ async def wait_for_object(
                     async with aclosing(_states(source, name, clock)) as states:
                         async for current in states:
                             if current is None and last is not None and not missing_ok:
-                                raise Deleted(f'"{name}" was deleted while waited for', last)
+                                raise Deleted(f'"{name}" was deleted during the wait', last)
                             last = current
                             if predicate(current):
                                 return current
                 except (Expired, Gone):
-                    continue  # what happened since is forgotten: look again
+                    continue  # the server no longer has the events to resume from: list again
     except TimeoutError as error:
         if isinstance(error, ConnectionError):
             raise
-        state = "never existed" if last is None else "is not there yet"
+        state = "was not found" if last is None else "does not meet the condition"
         raise WaitTimeout(f'timed out after {timeout:g}s: "{name}" {state}', last) from None
 
 
 async def _states(
     source: ListWatch[ObjectT], name: str, clock: Clock
 ) -> AsyncGenerator[ObjectT | None, None]:
-    """The object now and after every change; None while there is none."""
+    """Yield the object now and after every change; None while it does not exist."""
     options = ListOptions(field_selector=f"metadata.name={name}")
     page = await source.list(options)
-    found = next((obj for obj in page.items if obj.metadata.name == name), None)
-    yield found
+    # Checked again here, because a server may ignore the field selector.
+    yield next((obj for obj in page.items if obj.metadata.name == name), None)
     options.resource_version = page.resource_version
     watch = ResumingWatch(source, options, clock=clock)
     async with watch:

@@ -1,8 +1,9 @@
-"""RetryWatcher: a watch that goes on where it was when its stream ends.
+"""RetryWatcher: a watch that resumes when its stream ends.
 
-Servers end every watch after a while, and networks end them at any time. This one opens the next
-from the last resourceVersion it saw, and ends only when that is forgotten (410), when it may not
-watch (401, 403), or when what it sees makes it impossible to go on.
+Servers end every watch after some minutes, and networks may end it at any time. A RetryWatcher
+then opens another stream from the resourceVersion of the last event. It ends only if the server no
+longer has that resourceVersion (410), denies the watch (401, 403), or sends an object without a
+resourceVersion.
 """
 
 import logging
@@ -23,15 +24,14 @@ log = logging.getLogger("apimachinery.client.watch")
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 MIN_RESTART_DELAY: Final = 1.0
-"""Seconds from one opening to the next at the least."""
+"""The minimum number of seconds between the opening of two streams."""
 
 
 class RetryWatcher(Generic[ObjectT]):
-    """Events from one resourceVersion on, over as many streams as it takes.
+    """Iterates over the events after a resourceVersion, across as many streams as needed.
 
-    *open_watch* opens a stream from a resourceVersion, with bookmarks; they are passed on only to
-    those who ask for them.
-    Iterating gives the changes, and at the end of a watch that cannot go on an ERROR event.
+    *open_watch* opens a stream at a resourceVersion and must request bookmarks; they are yielded
+    only if *bookmarks* is true. If the watch cannot resume, its last event is an ERROR.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class RetryWatcher(Generic[ObjectT]):
         self._min_restart_delay = min_restart_delay
         self._clock = clock or SystemClock()
         self._stream: StreamWatcher[ObjectT] | None = None
-        self._ended = StopSignal()
+        self._stop_signal = StopSignal()
         self._opened_at: float | None = None
         self._delay = 0.0
 
     def stop(self) -> None:
-        """End the watch, also under somebody who waits for an event; may be repeated."""
-        self._ended.stop()
+        """End the watch, even while a caller waits for its next event; idempotent."""
+        self._stop_signal.stop()
         if self._stream is not None:
             self._stream.stop()
 
@@ -78,7 +78,7 @@ class RetryWatcher(Generic[ObjectT]):
 
     async def __anext__(self) -> ObjectEvent[ObjectT | Status]:
         try:
-            while not self._ended:
+            while not self._stop_signal:
                 event = await self._next()
                 if event is not None:
                     return event
@@ -88,7 +88,7 @@ class RetryWatcher(Generic[ObjectT]):
         raise StopAsyncIteration
 
     async def _next(self) -> ObjectEvent[ObjectT | Status] | None:
-        """The next event to pass on; None when there is another turn to take."""
+        """Open a stream or read an event; return the event, or None if there is none to yield."""
         if self._stream is None:
             return await self._open()
         try:
@@ -97,9 +97,9 @@ class RetryWatcher(Generic[ObjectT]):
             self._stream = None
             return None
         if event.type is EventType.ERROR:
-            return self._failed(event)
-        seen = event.object
-        version = seen.metadata.resource_version if isinstance(seen, Object) else ""
+            return self._handle_error(event)
+        obj = event.object
+        version = obj.metadata.resource_version if isinstance(obj, Object) else ""
         if not version:
             return self._end(InternalError.of("retryWatcher: object has no resourceVersion"))
         self.resource_version = version
@@ -107,38 +107,42 @@ class RetryWatcher(Generic[ObjectT]):
 
     async def _open(self) -> ObjectEvent[ObjectT | Status] | None:
         await self._pause()
-        if self._ended:
+        if self._stop_signal:
             return None
         try:
-            await self._ended.run_until_stopped(self._connect())
+            await self._stop_signal.run_until_stopped(self._connect())
         except (Forbidden, Unauthorized) as error:
             return self._end(error)
         except (APIError, TransportError) as error:
-            log.info("watch failed, trying again: %s", error)
-        if self._ended and self._stream is not None:
+            log.info("unable to open watch, retrying: %s", error)
+        if self._stop_signal and self._stream is not None:
             self._stream.stop()
         return None
 
     async def _connect(self) -> None:
-        # Kept at once: whoever is cancelled in this moment still finds the stream and closes it.
+        # Assigned here and not by the caller, so that stop() closes the stream even if the caller
+        # is cancelled at this moment.
         self._stream = await self._open_watch(self.resource_version)
 
     async def _pause(self) -> None:
-        """Wait as long as the server asked, and never open two streams within a second."""
+        """Wait for the server's Retry-After and for the minimum delay between two streams."""
         delay, self._delay = self._delay, 0.0
         now = self._clock.monotonic()
         if self._opened_at is not None:
             delay = max(delay, self._opened_at + self._min_restart_delay - now)
         if delay > 0:
-            await self._ended.run_until_stopped(self._clock.sleep(delay))
+            await self._stop_signal.run_until_stopped(self._clock.sleep(delay))
         self._opened_at = self._clock.monotonic()
 
-    def _failed(self, event: ObjectEvent[ObjectT | Status]) -> ObjectEvent[ObjectT | Status] | None:
+    def _handle_error(
+        self, event: ObjectEvent[ObjectT | Status]
+    ) -> ObjectEvent[ObjectT | Status] | None:
+        """End the watch if it cannot resume (410); otherwise close its stream to reopen it."""
         error = event.error
         if error.code == 410:
             self.stop()
             return event
-        log.info("watch ended, trying again: %s", error)
+        log.info("watch ended with an error, retrying: %s", error)
         self._delay = error.retry_after
         if self._stream is not None:
             self._stream.stop()

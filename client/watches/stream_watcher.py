@@ -1,9 +1,9 @@
-"""Watches: a stream of frames turned into events, and the parts to turn other streams into them.
+"""StreamWatcher: decodes the stream of one watch request into events.
 
-`StreamWatcher` asks a *decoder* for one event after the other and hands each to whoever iterates
-its `result()`. Nothing is read ahead: a slow reader holds up the decoder, and through it the
-server. The decoder can be exchanged (`etcd_events` has one for another protocol), and a
-*reporter* turns its errors into the object of a last ERROR event.
+A `StreamWatcher` is an iterator that reads one event after another from a decoder. It does not
+read ahead: a slow reader exerts backpressure on the server. The decoder is exchangeable
+(`etcd_events` has one for another protocol). A reporter converts an error of the decoder to the
+Status of a final ERROR event.
 """
 
 import logging
@@ -32,47 +32,50 @@ CLIENT_WATCH_DECODING: Final = "ClientWatchDecoding"
 
 
 class EndOfStream(Exception):
-    """A stream came to its end between two events."""
+    """The stream ended between two events."""
 
 
 class UnexpectedEndOfStream(EndOfStream):
-    """A stream broke off in the middle of an event."""
+    """The stream ended in the middle of an event."""
 
 
 class Decoder(Protocol[T_co]):
-    """Makes events of some stream."""
+    """Decodes events from a stream."""
 
     async def decode(self) -> ObjectEvent[T_co]:
-        """The next event; EndOfStream when there are no more, DecodeError for what is none."""
+        """Return the next event.
+
+        Raises EndOfStream at the end of the stream, and DecodeError if an event is malformed.
+        """
 
     def close(self) -> None:
-        """Let go of the stream; a waiting `decode` ends. Called once."""
+        """Close the stream and end a pending `decode`; called once."""
 
 
 class Reporter(Protocol):
-    """Makes the object of an ERROR event of an exception."""
+    """Converts an exception to the object of an ERROR event."""
 
     def as_object(self, error: Exception) -> Status: ...
 
 
 @dataclass(frozen=True, slots=True)
 class StatusReporter:
-    """Reports errors as the Status of a request that failed on this side."""
+    """Reports errors as the Status of a request that failed in the client."""
 
     code: int = 500
     verb: str = "GET"
     reason: str = CLIENT_WATCH_DECODING
 
     def as_object(self, error: Exception) -> Status:
-        made = generic_status(self.code, verb=self.verb, text=str(error))
-        details = made.details or StatusDetails()
+        status = generic_status(self.code, verb=self.verb, text=str(error))
+        details = status.details or StatusDetails()
         details.causes.append(StatusCause(reason=self.reason, message=str(error)))
-        made.details = details
-        return made
+        status.details = details
+        return status
 
 
 class StreamWatcher(Generic[T]):
-    """The events of a decoder, until it ends or `stop` is called."""
+    """Iterates over the events of a decoder until it ends or `stop` is called."""
 
     def __init__(self, decoder: Decoder[T | Status], reporter: Reporter | None = None) -> None:
         self._decoder = decoder
@@ -80,11 +83,11 @@ class StreamWatcher(Generic[T]):
         self._stopped = False
 
     def result(self) -> AsyncIterator[ObjectEvent[T | Status]]:
-        """The events; every one is given to one reader only."""
+        """Return the iterator over the events; several readers would share them."""
         return self
 
     def stop(self) -> None:
-        """End the stream, also under somebody who waits for its next event; may be repeated."""
+        """End the stream, even while a caller waits for its next event; idempotent."""
         if not self._stopped:
             self._stopped = True
             self._decoder.close()
@@ -102,12 +105,12 @@ class StreamWatcher(Generic[T]):
         try:
             event = await self._decoder.decode()
         except BaseException as error:
-            report = self._ending(error)
+            error_event = self._handle_end(error)
             self.stop()
-            if report is None:
+            if error_event is None:
                 raise StopAsyncIteration from None
-            return report
-        if self._stopped:  # while the event was on its way; nobody waits for it any more
+            return error_event
+        if self._stopped:  # stopped while the event arrived: drop it
             raise StopAsyncIteration
         return event
 
@@ -120,17 +123,17 @@ class StreamWatcher(Generic[T]):
     async def aclose(self) -> None:
         self.stop()
 
-    def _ending(self, error: BaseException) -> ObjectEvent[T | Status] | None:
-        """What the end of the decoder means: most often nothing that needs saying."""
+    def _handle_end(self, error: BaseException) -> ObjectEvent[T | Status] | None:
+        """Return the ERROR event for an exception of the decoder; None if the stream just ended."""
         if not isinstance(error, Exception):
             self.stop()
             raise error
         if self._stopped or type(error) is EndOfStream:
             return None
         if isinstance(error, UnexpectedEndOfStream):
-            log.info("unexpected end of a watch: %s", error)
+            log.info("unexpected end of watch stream: %s", error)
             return None
-        if isinstance(error, _PROBABLE_END):
+        if isinstance(error, _CONNECTION_ENDED):
             log.debug("watch ended: %s", error)
             return None
         return ObjectEvent(EventType.ERROR, self._reporter.as_object(error))
@@ -138,14 +141,14 @@ class StreamWatcher(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ListWatch(Generic[T]):
-    """How to list a collection and how to watch it: all that a cache must know of a server."""
+    """The functions that list and watch a collection, on which reflectors and informers build."""
 
     list: Callable[[ListOptions], Awaitable[Page[T]]]
     watch: Callable[[ListOptions], Awaitable[StreamWatcher[T]]]
 
 
 class EmptyDecoder:
-    """A stream without events."""
+    """Decodes no events: the decoder of a watch that could not be opened."""
 
     async def decode(self) -> ObjectEvent[Any]:
         raise EndOfStream
@@ -155,7 +158,7 @@ class EmptyDecoder:
 
 
 class FrameDecoder(Generic[T]):
-    """Events in Kubernetes' own form: `{"type": ..., "object": ...}`, one to a line."""
+    """Decodes Kubernetes' watch events: `{"type": ..., "object": ...}`, one per line."""
 
     def __init__(
         self,
@@ -168,27 +171,29 @@ class FrameDecoder(Generic[T]):
     ) -> None:
         self._response = response
         self._decode_object = decode_object
-        # A bookmark has nothing but metadata, so it may lack what every object must have.
+        # A bookmark has only metadata, so it may lack required fields of the object.
         self._decode_bookmark = decode_bookmark or decode_object
-        self._read = read or _read
+        self._read = read or _read_chunk
         self._frames = frames or LineFrames()
-        self._ready: list[bytes] = []
-        self._many = False
+        # Reversed, so that the next frame is popped from the end.
+        self._pending: list[bytes] = []
+        self._in_burst = False
 
     async def decode(self) -> ObjectEvent[T | Status]:
-        while not self._ready:
+        while not self._pending:
             chunk = await self._read(self._response)
             if not chunk:
                 raise self._end()
-            self._ready = list(self._frames.feed(chunk))
-            self._ready.reverse()
-            self._many = GC_PAUSER.prepare(len(chunk))
-        frame = self._ready.pop()
-        bookmark = _BOOKMARK in frame[:_BEGINNING]
+            self._pending = list(self._frames.feed(chunk))
+            self._pending.reverse()
+            self._in_burst = GC_PAUSER.prepare(len(chunk))
+        frame = self._pending.pop()
+        bookmark = _BOOKMARK in frame[:_TYPE_BYTES]
         decode_object = self._decode_bookmark if bookmark else self._decode_object
-        if not self._many:
+        if not self._in_burst:
             return decode_event(frame, decode_object)
-        # One at a time all the same: who does not keep the object has its memory for the next.
+        # Even a burst is decoded one event at a time: a reader that does not keep an object frees
+        # its memory for the next one.
         with gc_paused():
             return decode_event(frame, decode_object)
 
@@ -202,18 +207,23 @@ class FrameDecoder(Generic[T]):
 
 
 def decode_event(frame: bytes, decode_object: Callable[[bytes], T]) -> ObjectEvent[T | Status]:
-    """The event of one frame; its object is decoded by *decode_object*, an error's as a Status."""
-    for start, kind in _STARTS:
-        # As servers write it, the object can be cut out and is parsed only once.
-        if frame.startswith(start):
+    """Decode one frame; *decode_object* decodes its object, except the Status of an ERROR.
+
+    Raises DecodeError if the frame is malformed.
+    """
+    for prefix, event_type in _FRAME_PREFIXES:
+        # In the format that servers write, the object can be sliced out and is parsed only once.
+        if frame.startswith(prefix):
             try:
-                return ObjectEvent(kind, decode_object(frame.rstrip()[len(start) : -1]))
+                return ObjectEvent(event_type, decode_object(frame.rstrip()[len(prefix) : -1]))
             except DecodeError:
-                break  # written differently after all, or really wrong: say what
-    return _decode_event(frame, decode_object)
+                break  # more fields follow the object, or it is malformed: decode it completely
+    return _decode_event_slowly(frame, decode_object)
 
 
-def _decode_event(frame: bytes, decode_object: Callable[[bytes], T]) -> ObjectEvent[T | Status]:
+def _decode_event_slowly(
+    frame: bytes, decode_object: Callable[[bytes], T]
+) -> ObjectEvent[T | Status]:
     try:
         document = orjson.loads(frame)
     except ValueError as error:
@@ -221,29 +231,34 @@ def _decode_event(frame: bytes, decode_object: Callable[[bytes], T]) -> ObjectEv
     if not isinstance(document, dict):
         raise DecodeError("unable to decode watch event: not an object")
     try:
-        kind = EventType(document.get("type", ""))
+        event_type = EventType(document.get("type", ""))
     except ValueError:
         raise DecodeError(f"got invalid watch event type: {document.get('type')}") from None
     data = orjson.dumps(document.get("object"))
     try:
-        if kind is EventType.ERROR:
-            return ObjectEvent(kind, decode_json(Status, data, find_unknown=False).object)
-        return ObjectEvent(kind, decode_object(data))
+        if event_type is EventType.ERROR:
+            return ObjectEvent(event_type, decode_json(Status, data, find_unknown=False).object)
+        return ObjectEvent(event_type, decode_object(data))
     except DecodeError as error:
         raise DecodeError(f"unable to decode watch event: {error}") from None
 
 
-async def _read(response: Response) -> bytes:
+async def _read_chunk(response: Response) -> bytes:
     return await response.chunk()
 
 
-_PROBABLE_END: Final = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError, TimeoutError)
-"""How the end of a stream looks when the other side did not say goodbye."""
+_CONNECTION_ENDED: Final = (
+    ConnectionResetError,
+    ConnectionAbortedError,
+    BrokenPipeError,
+    TimeoutError,
+)
+"""Errors of a connection that ended without a proper close; they end a watch like EndOfStream."""
 _BOOKMARK: Final = b'"BOOKMARK"'
-_BEGINNING: Final = 40
-"""Bytes of a frame in which its type is, however it is spaced."""
-_STARTS: Final = tuple(
-    (f'{{"type":"{kind}","object":'.encode(), kind)
-    for kind in EventType
-    if kind is not EventType.ERROR
+_TYPE_BYTES: Final = 40
+"""Bytes of a frame in which its type must appear, whatever its whitespace."""
+_FRAME_PREFIXES: Final = tuple(
+    (f'{{"type":"{event_type}","object":'.encode(), event_type)
+    for event_type in EventType
+    if event_type is not EventType.ERROR
 )

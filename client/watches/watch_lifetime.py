@@ -1,11 +1,11 @@
-"""A watch that ends when nobody holds it any more.
+"""AutoStoppingWatch: stops a watch as soon as the program drops its last reference to it.
 
     async for event in gadgets.watch():
         break
 
-leaves a watch behind that nobody can stop. What fetches its events holds itself, so that it would
-stay open until the garbage collector comes by; this stands in front of it, is held by the loop
-alone, and stops it as soon as the loop is left.
+leaves a watch that the program can no longer stop. The generator in a `ResumingWatch` references
+the watch itself, so the connection would stay open until the next garbage collection. The wrapper
+in this module is referenced by the loop only, and stops the watch when the loop is left.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 class AutoStoppingWatch(Watch[ObjectT]):
-    """Another watch, for as long as this is held."""
+    """Wraps a watch and stops it when the wrapper is deleted."""
 
     def __init__(self, inner: Watch[ObjectT]) -> None:
         self._inner = inner
@@ -41,6 +41,6 @@ class AutoStoppingWatch(Watch[ObjectT]):
 
     def __del__(self) -> None:
         if self._loop is not None:
-            # The last to hold it may be another thread, as with the synchronous client.
-            with suppress(RuntimeError):  # the loop is closed, and everything in it
+            # The last reference may be dropped in another thread, as with the synchronous client.
+            with suppress(RuntimeError):  # the loop is closed, and with it every connection
                 self._loop.call_soon_threadsafe(self._inner.stop)

@@ -10,12 +10,11 @@ from apimachinery.schema import GroupResource
 from apis.apiextensions.install import APIEXTENSIONS
 from apis.coordination.install import COORDINATION
 from apis.core.install import CORE
-from apis.rbac.install import rbac_group
 from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
-from apiserver.controlplane.role_access import Access
+from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.served_resources import ServedResources
 from apiserver.controlplane.standard_server import namespace_admission
 from apiserver.group import Group
@@ -45,7 +44,7 @@ def client_of(app: App, token: str = TOKEN) -> AsyncClient:
 def bare_app(*groups: Group) -> App:
     """An application with these groups, and neither controllers nor bootstrap objects."""
     return App(
-        groups or (CORE, COORDINATION, APIEXTENSIONS, rbac_group(Access())),
+        groups or (CORE, COORDINATION, APIEXTENSIONS, RoleAccess().group),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication(
             [TokenAuthenticator({TOKEN: User("root", groups=(MASTERS,))})]

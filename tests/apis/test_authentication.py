@@ -8,9 +8,8 @@ from apimachinery.errors import BadRequest
 from apimachinery.schema import GroupVersionResource
 from apis.authentication import v1
 from apis.authentication.install import authentication_group
-from apiserver.auth.token_review import ReviewedToken
-from apiserver.auth.user import User
-from apiserver.context import RequestContext
+from apiserver import RequestContext, User
+from apiserver.auth.token_review import ReviewedToken, TokenReviewer
 
 ALICE = User("alice", "7", ("admins",), {"scopes": ("a", "b")})
 CONTEXT = RequestContext(
@@ -19,7 +18,7 @@ CONTEXT = RequestContext(
 INFO = v1.UserInfo(username="alice", uid="7", groups=["admins"], extra={"scopes": ["a", "b"]})
 
 
-class OneToken:
+class OneToken(TokenReviewer):
     async def review(self, token: str, audiences: Sequence[str]) -> ReviewedToken:
         if token == "secret" and not audiences:
             return ReviewedToken(ALICE, ("api",))
@@ -27,7 +26,9 @@ class OneToken:
 
 
 async def review_token(token: str, *audiences: str) -> v1.TokenReview:
-    (reviews,) = (r for r in authentication_group(OneToken()).resources if r.name == "tokenreviews")
+    (reviews,) = (
+        r for r in authentication_group(OneToken([])).resources if r.name == "tokenreviews"
+    )
     asked = v1.TokenReview(spec=v1.TokenReviewSpec(token=token, audiences=list(audiences)))
     assert reviews.answer is not None
     answer = await reviews.answer(CONTEXT, asked)

@@ -9,12 +9,10 @@ from apimachinery.errors import BadRequest, Invalid
 from apimachinery.meta.types import ObjectMeta
 from apimachinery.schema import GroupVersionResource
 from apis.authorization import v1
-from apis.authorization.authorizer import Attributes, Decision, NamedSubject, Rules, Subject
 from apis.authorization.install import authorization_group
-from apis.authorization.reviews import subject_of
-from apiserver.auth import authorization as server
-from apiserver.auth.user import User
-from apiserver.context import RequestContext
+from apis.authorization.reviews import reviewed_user
+from apiserver import Decision, RequestContext, RequestInfo, User
+from apiserver.auth.authorization import Rule, Rules
 from tests.apis.validating import decoded
 
 ALICE = User("alice", groups=("admins",))
@@ -28,17 +26,18 @@ RESOURCE = {"verb": "get", "resource": "pods", "namespace": "shop"}
 class Admins:
     """Lets administrators do everything, and remembers what was asked."""
 
-    asked: list[tuple[str, Attributes]] = field(default_factory=list)
+    asked: list[tuple[str, RequestInfo]] = field(default_factory=list)
 
-    async def authorize(self, subject: Subject, attributes: Attributes) -> Decision:
-        self.asked.append((subject.name, attributes))
-        if "admins" in subject.groups:
-            return server.Decision(True, "is an administrator")
-        return server.Decision(False, "is none", denied="banned" in subject.groups)
+    async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
+        self.asked.append((user.name, attributes))
+        if "admins" in user.groups:
+            return Decision(True, "is an administrator")
+        return Decision(False, "is none", denied="banned" in user.groups)
 
-    async def rules(self, subject: Subject, namespace: str) -> Rules:
-        everything = v1.ResourceRule(verbs=["*"], api_groups=["*"], resources=["*"])
-        return Rules(resources=[everything], incomplete=True, error=f"only guessed for {namespace}")
+    async def rules(self, user: User, namespace: str) -> Rules:
+        everything = Rule(("*",), groups=("*",), resources=("*",), names=("a",))
+        path = Rule(("get",), paths=("/x",))
+        return Rules((everything, path), error=f"only guessed for {namespace}")
 
 
 async def ask(resource: str, review: Any, authorizer: Admins | None = None) -> Any:
@@ -64,7 +63,12 @@ async def test_what_may_i() -> None:
 
     assert answer.status == v1.SubjectAccessReviewStatus(allowed=True, reason="is an administrator")
     assert admins.asked == [
-        ("alice", Attributes(verb="get", resource="pods", namespace="shop", version="*"))
+        (
+            "alice",
+            RequestInfo(
+                "", "get", is_resource=True, resource="pods", namespace="shop", version="*"
+            ),
+        )
     ]
 
 
@@ -77,7 +81,7 @@ async def test_may_somebody_else() -> None:
     answer = await ask("subjectaccessreviews", asked, admins)
 
     assert (answer.status.allowed, answer.status.denied) == (False, True)
-    assert admins.asked == [("bob", Attributes(verb="get", path="/x"))]
+    assert admins.asked == [("bob", RequestInfo("/x", "get"))]
 
 
 async def test_no_opinion_is_neither_allowed_nor_denied() -> None:
@@ -89,7 +93,7 @@ async def test_no_opinion_is_neither_allowed_nor_denied() -> None:
 async def test_keys_of_extra_are_lower_case() -> None:
     asked = review(user="bob", uid="7", groups=["a"], extra={"Scopes": ["x"]})
 
-    assert subject_of(asked.spec) == NamedSubject("bob", "7", ("a",), {"scopes": ("x",)})
+    assert reviewed_user(asked.spec) == User("bob", "7", ("a",), {"scopes": ("x",)})
 
 
 async def test_rules_in_a_namespace() -> None:
@@ -97,11 +101,12 @@ async def test_rules_in_a_namespace() -> None:
 
     answer = await ask("selfsubjectrulesreviews", asked)
 
-    assert answer.status.resource_rules[0].verbs == ["*"]
-    assert answer.status.non_resource_rules == []
-    assert (answer.status.incomplete, answer.status.evaluation_error) == (
-        True,
-        "only guessed for shop",
+    assert answer.status == v1.SubjectRulesReviewStatus(
+        resource_rules=[
+            v1.ResourceRule(verbs=["*"], api_groups=["*"], resources=["*"], resource_names=["a"])
+        ],
+        non_resource_rules=[v1.NonResourceRule(verbs=["get"], non_resource_urls=["/x"])],
+        evaluation_error="only guessed for shop",
     )
 
 

@@ -11,7 +11,7 @@ from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
 from apiserver.auth.user import AUTHENTICATED, MASTERS, User
 from apiserver.controlplane.local_client import local_client
-from apiserver.controlplane.role_access import Access
+from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.standard_server import standard_groups
 from apiserver.http.request_info import RequestInfo, request_info
 from apiserver.storage.sqlite.backend import open_sqlite
@@ -27,7 +27,7 @@ def run() -> None:
 
 
 async def measure() -> None:
-    access = Access()
+    access = RoleAccess()
     app = App(
         (GADGETS, *standard_groups(access)),
         lambda: open_sqlite("sqlite://:memory:"),

@@ -10,9 +10,9 @@ from tests.client.fakes import FakeClock, FakeServer, serve_discovery, serving
 
 @pytest.fixture
 async def server() -> AsyncIterator[FakeServer]:
-    async with serving() as made:
-        serve_discovery(made)
-        yield made
+    async with serving() as server:
+        serve_discovery(server)
+        yield server
 
 
 @pytest.fixture
@@ -22,9 +22,9 @@ def clock() -> FakeClock:
 
 @pytest.fixture(scope="session")
 def scheme() -> Scheme:
-    made = Scheme()
-    add_to_scheme(made)
-    return made
+    scheme = Scheme()
+    add_to_scheme(scheme)
+    return scheme
 
 
 @pytest.fixture
@@ -32,5 +32,5 @@ async def client(
     server: FakeServer, scheme: Scheme, clock: FakeClock
 ) -> AsyncIterator[AsyncClient]:
     config = Config(server.url, user_agent="test/1", trust_env=False)
-    async with AsyncClient(config, scheme=scheme, clock=clock) as made:
-        yield made
+    async with AsyncClient(config, scheme=scheme, clock=clock) as client:
+        yield client

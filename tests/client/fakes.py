@@ -1,7 +1,7 @@
-"""A server that answers as a kube-apiserver does, by exchanges written down here, and a clock.
+"""FakeServer responds like a kube-apiserver with prepared responses; FakeClock advances on sleep.
 
-The exchanges are copied by hand from what a real server sends, so that the client depends on
-nothing that only our own server does.
+The responses are copied by hand from a real server, so that the client does not come to depend on
+a peculiarity of our own server.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ ALL_GADGETS = "/apis/gadgets.example.io/v1/gadgets"
 
 
 class FakeClock:
-    """Time that passes when somebody sleeps."""
+    """A clock that advances whenever a caller sleeps."""
 
     def __init__(self) -> None:
         self.time = 1000.0
@@ -41,7 +41,7 @@ class FakeClock:
 
 @dataclass
 class Answer:
-    """One answer of the server: a body at once, or chunks one by one."""
+    """One response of the server: a complete body, or a stream of chunks."""
 
     status: int = 200
     body: bytes = b""
@@ -51,7 +51,7 @@ class Answer:
     hold: asyncio.Event | None = None
     """Wait for this after the last chunk, before the stream ends."""
     cut: bool = False
-    """Cut the connection instead of ending the answer."""
+    """Abort the connection instead of ending the response."""
     content_type: str = "application/json"
 
 
@@ -106,8 +106,8 @@ def stream(*frames: bytes, **kwargs: Any) -> Answer:
 
 
 @dataclass
-class Seen:
-    """One request as the server got it."""
+class RecordedRequest:
+    """One request as the server received it."""
 
     method: str
     path: str
@@ -116,7 +116,7 @@ class Seen:
     body: bytes
     peer: str = ""
     port: int = 0
-    """Where the request came from."""
+    """The port of the client's connection."""
 
     def header(self, name: str) -> str:
         return next((v for n, v in self.headers if n.lower() == name.lower()), "")
@@ -130,30 +130,29 @@ class Seen:
 
 
 class FakeServer:
-    """Answers each method and path with what it was told, one answer after the other.
+    """Sends the prepared responses of each method and path in order, and repeats the last one.
 
-    The last answer of a path stays. What it was told nothing about it does not know, in the words
-    of a real server.
+    Any other request gets the 404 of a real server.
     """
 
     def __init__(self) -> None:
-        self.seen: list[Seen] = []
+        self.requests: list[RecordedRequest] = []
         self.url = ""
         self.left = asyncio.Event()
-        """Set when a client went away before the end of an answer."""
+        """Set when a client disconnects before the end of a response."""
         self._answers: dict[tuple[str, str], deque[Answer]] = {}
 
     def on(self, method: str, path: str, *answers: Answer) -> None:
         self._answers[method, path] = deque(answers)
 
     def paths(self) -> list[str]:
-        return [f"{one.method} {one.path}" for one in self.seen]
+        return [f"{request.method} {request.path}" for request in self.requests]
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         transport = request.transport
         peer = transport.get_extra_info("peercert") if transport else None
-        self.seen.append(
-            Seen(
+        self.requests.append(
+            RecordedRequest(
                 request.method,
                 request.raw_path.partition("?")[0],
                 dict(request.query),
@@ -270,7 +269,7 @@ GROUPS = {
 
 
 def serve_discovery(server: FakeServer) -> None:
-    """What a server without aggregated discovery says of itself."""
+    """Serve discovery as a server without aggregated discovery does."""
     server.on("GET", "/api", answer({"kind": "APIVersions", "versions": ["v1"]}))
     server.on("GET", "/api/v1", answer(NAMESPACES))
     server.on("GET", "/apis", answer(GROUPS))

@@ -1,4 +1,4 @@
-"""Lists in pages: how a page is asked for, and what happens when the rest is forgotten."""
+"""Pagination: the options of each page, and what happens when the snapshot expires."""
 
 import pytest
 
@@ -8,14 +8,14 @@ from client.paging import Listing, Page
 
 
 class Pages:
-    """Answers page by page, as it was told."""
+    """Returns prepared pages or raises prepared errors."""
 
     def __init__(self, *pages: Page[str] | Exception) -> None:
         self.pages = list(pages)
-        self.asked: list[ListOptions] = []
+        self.requested: list[ListOptions] = []
 
     async def fetch(self, options: ListOptions) -> Page[str]:
-        self.asked.append(options)
+        self.requested.append(options)
         page = self.pages.pop(0)
         if isinstance(page, Exception):
             raise page
@@ -28,13 +28,13 @@ OPTIONS = ListOptions(
 
 
 async def test_a_page_after_the_first_is_asked_for_by_its_token() -> None:
-    """Which says the state; the selection is repeated."""
+    """The token includes the resourceVersion; the selectors are repeated."""
     source = Pages(Page(["a", "b"], "7", "next"), Page(["c"], "7"))
 
     whole = await Listing(source.fetch, OPTIONS).all()
 
     assert (whole.items, whole.resource_version) == (["a", "b", "c"], "7")
-    _, second = source.asked
+    _, second = source.requested
     assert (second.continue_, second.limit, second.label_selector) == ("next", 2, "a=b")
     assert (second.resource_version, second.resource_version_match) == ("", "")
 
@@ -46,7 +46,7 @@ async def test_a_state_forgotten_between_pages_is_asked_for_in_one_piece(first: 
     whole = await Listing(source.fetch, OPTIONS).all()
 
     assert (whole.items, whole.resource_version) == (["a", "b", "c"], "9")
-    again = source.asked[-1]
+    again = source.requested[-1]
     assert (again.limit, again.continue_, again.resource_version) == (0, "", "5")
     assert again.resource_version_match == "NotOlderThan"
 
@@ -57,7 +57,7 @@ async def test_a_first_page_that_is_forgotten_is_an_error() -> None:
     with pytest.raises(Expired):
         await Listing(source.fetch, OPTIONS).all()
 
-    assert len(source.asked) == 1
+    assert len(source.requested) == 1
 
 
 @pytest.mark.parametrize("error", [Gone("gone"), InternalError.of("broken")])
@@ -67,4 +67,4 @@ async def test_another_error_of_a_later_page_is_that_error(error: APIError) -> N
     with pytest.raises(type(error)):
         await Listing(source.fetch, OPTIONS).all()
 
-    assert len(source.asked) == 2
+    assert len(source.requested) == 2

@@ -1,4 +1,4 @@
-"""Everything in a collection: the next page is under way while the last one is decoded."""
+"""Prefetching: `all` requests the next page while it decodes the last one."""
 
 import asyncio
 from typing import Any
@@ -20,12 +20,12 @@ PAGES = {
 
 
 class Collection:
-    """Three pages; *told* says which of their tokens can be seen before decoding."""
+    """Three pages; *early_tokens* are the continue tokens available before decoding."""
 
-    def __init__(self, *, told: tuple[str, ...] = ("second", "third")) -> None:
+    def __init__(self, *, early_tokens: tuple[str, ...] = ("second", "third")) -> None:
         self.done: list[str] = []
         self.failing: dict[str, Exception] = {}
-        self._told = told
+        self._early_tokens = early_tokens
 
     async def fetch(self, options: ListOptions) -> Page[str]:
         self.done.append(f"fetch {options.limit}")
@@ -37,11 +37,11 @@ class Collection:
         if failure := self.failing.get(f"ask {options.continue_}"):
             raise failure
         page = PAGES[options.continue_]
-        token = page.continue_ if page.continue_ in self._told else ""
+        token = page.continue_ if page.continue_ in self._early_tokens else ""
         return UndecodedPage(lambda: self._decode(options.continue_), token)
 
     def listing(self) -> Listing[str]:
-        return Listing(self.fetch, ListOptions(limit=2), receive=self.receive)
+        return Listing(self.fetch, ListOptions(limit=2), fetch_undecoded=self.receive)
 
     def _decode(self, token: str) -> Page[str]:
         self.done.append(f"decode {token or 'first'}")
@@ -63,7 +63,7 @@ async def test_the_next_page_is_asked_for_before_the_last_is_decoded() -> None:
 
 
 async def test_a_token_that_is_seen_only_after_decoding_will_do() -> None:
-    pods = Collection(told=("third",))
+    pods = Collection(early_tokens=("third",))
 
     page = await pods.listing().all()
 
@@ -91,8 +91,8 @@ async def test_nothing_is_left_under_way_when_a_page_cannot_be_decoded() -> None
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_of_two_failures_the_first_is_told() -> None:
-    """And asyncio does not complain of the other, which nobody waits for."""
+async def test_of_two_failures_the_first_is_early_tokens() -> None:
+    """And asyncio does not log the error of the prefetched page, which is never awaited."""
     pods = Collection()
     pods.failing["decode "] = DecodeError("odd")
     pods.failing["ask second"] = NotFound("gone")

@@ -1,4 +1,4 @@
-"""The verbs of a resource, against recorded exchanges of a real server."""
+"""The verbs of a resource client, against recorded responses of a real server."""
 
 import pytest
 
@@ -22,25 +22,25 @@ from tests.client.fakes import (
 )
 
 
-def made(name: str = "a") -> v1.Gadget:
+def new_gadget(name: str = "a") -> v1.Gadget:
     return v1.Gadget(metadata={"name": name}, spec=v1.GadgetSpec(model="a1"))  # type: ignore[arg-type]
 
 
 async def test_get_gives_an_object_of_the_class(server: FakeServer, client: AsyncClient) -> None:
     server.on("GET", f"{GADGETS}/a", answer(gadget("a", replicas=3)))
 
-    found = await client.of(v1.Gadget).get("a")
+    fetched = await client.of(v1.Gadget).get("a")
 
-    assert type(found) is v1.Gadget
-    assert found.spec.replicas == 3
+    assert type(fetched) is v1.Gadget
+    assert fetched.spec.replicas == 3
 
 
 async def test_a_model_is_created_with_its_kind(server: FakeServer, client: AsyncClient) -> None:
     server.on("POST", GADGETS, answer(gadget("a"), 201))
 
-    await client.of(v1.Gadget).create(made(), field_manager="me", dry_run=True)
+    await client.of(v1.Gadget).create(new_gadget(), field_manager="me", dry_run=True)
 
-    sent = server.seen[-1]
+    sent = server.requests[-1]
     assert sent.json["kind"] == "Gadget"
     assert sent.json["apiVersion"] == "gadgets.example.io/v1"
     assert sent.query == {"fieldManager": "me", "dryRun": "All"}
@@ -56,8 +56,8 @@ async def test_a_dict_may_leave_out_its_kind_and_hold_models(
         {"metadata": {"name": "a"}, "spec": v1.GadgetSpec(model="b2", timeout_seconds=5)}
     )
 
-    assert server.seen[-1].json["kind"] == "Gadget"
-    assert server.seen[-1].json["spec"]["timeoutSeconds"] == 5
+    assert server.requests[-1].json["kind"] == "Gadget"
+    assert server.requests[-1].json["spec"]["timeoutSeconds"] == 5
 
 
 async def test_an_objects_own_namespace_counts_unless_one_was_asked_for(
@@ -72,7 +72,7 @@ async def test_an_objects_own_namespace_counts_unless_one_was_asked_for(
     with pytest.raises(NotFound):
         await client.of(v1.Gadget, namespace="here").create(body)
 
-    posts = [one for one in server.paths() if one.startswith("POST")]
+    posts = [path for path in server.paths() if path.startswith("POST")]
     assert posts == [f"POST {there}"] * 2 + [f"POST {there.replace('there', 'here')}"]
 
 
@@ -92,7 +92,7 @@ async def test_a_name_that_fits_no_url_is_not_sent(
     with pytest.raises(InvalidRequest, match="resource name"):
         await client.of(v1.Gadget).get(name)
 
-    assert not any(one.path.startswith(GADGETS) for one in server.seen)
+    assert not any(request.path.startswith(GADGETS) for request in server.requests)
 
 
 async def test_list_asks_for_every_page(server: FakeServer, client: AsyncClient) -> None:
@@ -110,7 +110,7 @@ async def test_list_asks_for_every_page(server: FakeServer, client: AsyncClient)
     ]
 
     assert names == ["a", "b", "c"]
-    first, second = [one.query for one in server.seen if one.path == GADGETS]
+    first, second = [request.query for request in server.requests if request.path == GADGETS]
     assert first == {"labelSelector": "app=x", "limit": "2", "resourceVersion": "5"}
     assert second == {"labelSelector": "app=x", "limit": "2", "continue": "next"}
 
@@ -148,7 +148,7 @@ async def test_a_list_goes_on_inconsistently_when_that_is_wanted(
     ]
 
     assert names == ["a", "b"]
-    assert server.seen[-1].query["continue"] == "fresh"
+    assert server.requests[-1].query["continue"] == "fresh"
 
 
 async def test_a_whole_list_that_expires_is_asked_for_in_one_page(
@@ -166,13 +166,13 @@ async def test_a_whole_list_that_expires_is_asked_for_in_one_page(
 
     assert [g.metadata.name for g in page] == ["a", "b"]
     assert page.resource_version == "20"
-    assert "limit" not in server.seen[-1].query
+    assert "limit" not in server.requests[-1].query
 
 
 async def test_items_without_a_kind_are_given_theirs(
     server: FakeServer, client: AsyncClient
 ) -> None:
-    """A server leaves kind and apiVersion out of the items of its own types."""
+    """Servers omit kind and apiVersion in the items of built-in types."""
     bare = {key: value for key, value in gadget("a").items() if key not in ("kind", "apiVersion")}
     server.on("GET", GADGETS, answer(gadget_list(bare)))
 
@@ -208,8 +208,8 @@ async def test_labels_are_text_a_dict_or_a_selector(
 
     await client.of(v1.Gadget, namespace=ALL_NAMESPACES).page(labels=labels, fields={"a": "b"})  # type: ignore[arg-type]
 
-    assert server.seen[-1].query["labelSelector"] == text
-    assert server.seen[-1].query["fieldSelector"] == "a=b"
+    assert server.requests[-1].query["labelSelector"] == text
+    assert server.requests[-1].query["fieldSelector"] == "a=b"
 
 
 async def test_options_of_a_list_are_passed_on_unchanged(
@@ -228,7 +228,7 @@ async def test_options_of_a_list_are_passed_on_unchanged(
         timeout_seconds=30,
     )
 
-    assert server.seen[-1].query == {
+    assert server.requests[-1].query == {
         "limit": "7",
         "continue": "token",
         "labelSelector": "a=b",
@@ -271,7 +271,7 @@ async def test_options_of_a_write_are_passed_on_unchanged(
 
     forced = {"force": "true"} if verb == "apply" else {}
     sent = {"dryRun": "All", "fieldManager": "me", "fieldValidation": "Strict"}
-    assert server.seen[-1].query == sent | forced
+    assert server.requests[-1].query == sent | forced
 
 
 async def test_update_puts_the_object_where_its_name_is(
@@ -279,7 +279,7 @@ async def test_update_puts_the_object_where_its_name_is(
 ) -> None:
     server.on("PUT", f"{GADGETS}/a", answer(gadget("a", "2")))
 
-    stored = await client.of(v1.Gadget).update(made())
+    stored = await client.of(v1.Gadget).update(new_gadget())
 
     assert stored.metadata.resource_version == "2"
 
@@ -308,7 +308,7 @@ async def test_the_kind_of_a_patch_is_its_media_type(
 
     await client.of(v1.Gadget).patch("a", patch, kind)  # type: ignore[arg-type]
 
-    assert server.seen[-1].header("content-type") == media_type
+    assert server.requests[-1].header("content-type") == media_type
 
 
 async def test_apply_sends_what_is_wanted_and_by_whom(
@@ -319,7 +319,7 @@ async def test_apply_sends_what_is_wanted_and_by_whom(
 
     await client.of(v1.Gadget).apply(wanted, field_manager="me", force=True)
 
-    sent = server.seen[-1]
+    sent = server.requests[-1]
     assert sent.header("content-type") == "application/apply-patch+yaml"
     assert sent.query == {"fieldManager": "me", "force": "true"}
     assert sent.json == {
@@ -342,16 +342,16 @@ async def test_wrappers_set_the_options_of_every_write(
     server.on("DELETE", f"{GADGETS}/a", answer(gadget("a")))
     gadgets = client.of(v1.Gadget).as_manager("me").dry_run()
 
-    await gadgets.create(made())
-    await gadgets.create(made(), field_manager="you")
+    await gadgets.create(new_gadget())
+    await gadgets.create(new_gadget(), field_manager="you")
     await gadgets.delete("a")
 
-    posts = [one.query for one in server.seen if one.method == "POST"]
+    posts = [request.query for request in server.requests if request.method == "POST"]
     assert posts == [
         {"dryRun": "All", "fieldManager": "me"},
         {"dryRun": "All", "fieldManager": "you"},
     ]
-    assert server.seen[-1].json == {"dryRun": ["All"]}
+    assert server.requests[-1].json == {"dryRun": ["All"]}
 
 
 async def test_delete_gives_the_status_or_the_object_that_lives_on(
@@ -372,8 +372,8 @@ async def test_delete_gives_the_status_or_the_object_that_lives_on(
 
     assert isinstance(first, Status)
     assert isinstance(second, v1.Gadget)
-    assert [one.body for one in server.seen[-1:]] == [b""]
-    assert server.seen[-2].json == {
+    assert [request.body for request in server.requests[-1:]] == [b""]
+    assert server.requests[-2].json == {
         "propagationPolicy": "Foreground",
         "gracePeriodSeconds": 0,
         "preconditions": {"uid": "u"},
@@ -390,8 +390,8 @@ async def test_delete_collection_selects_and_gives_what_was_deleted(
     )
 
     assert [g.metadata.name for g in page] == ["a"]
-    assert server.seen[-1].query == {"labelSelector": "app=x"}
-    assert server.seen[-1].json == {"propagationPolicy": "Background"}
+    assert server.requests[-1].query == {"labelSelector": "app=x"}
+    assert server.requests[-1].json == {"propagationPolicy": "Background"}
 
 
 async def test_subresources_have_their_own_path(server: FakeServer, client: AsyncClient) -> None:
@@ -409,13 +409,13 @@ async def test_subresources_have_their_own_path(server: FakeServer, client: Asyn
     gadgets = client.of(v1.Gadget)
 
     await gadgets.status.patch("a", {"status": {"readyReplicas": 3}})
-    found = await gadgets.scale.get("a")
-    found.spec.replicas = 5
-    await gadgets.scale.update(found)
+    fetched = await gadgets.scale.get("a")
+    fetched.spec.replicas = 5
+    await gadgets.scale.update(fetched)
     token = await gadgets.subresource("token").create("a", {"kind": "Token"})
 
-    assert server.seen[-2].json["kind"] == "Scale"
-    assert server.seen[-2].json["spec"] == {"replicas": 5}
+    assert server.requests[-2].json["kind"] == "Scale"
+    assert server.requests[-2].json["spec"] == {"replicas": 5}
     assert isinstance(token, Unstructured)
     assert token["status"] == {"token": "t"}
 
@@ -430,11 +430,11 @@ async def test_metadata_is_read_alone(server: FakeServer, client: AsyncClient) -
     server.on("GET", GADGETS, answer({"kind": "PartialObjectMetadataList", "items": [partial]}))
     metadata = client.of(v1.Gadget).metadata
 
-    one = await metadata.get("a")
+    fetched = await metadata.get("a")
     page = await metadata.page()
 
-    assert one.metadata.name == page.items[0].metadata.name == "a"
-    accepted = [one.header("accept").partition(",")[0] for one in server.seen[-2:]]
+    assert fetched.metadata.name == page.items[0].metadata.name == "a"
+    accepted = [request.header("accept").partition(",")[0] for request in server.requests[-2:]]
     assert accepted == [
         "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
         "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
@@ -452,11 +452,11 @@ async def test_a_table_is_made_by_the_server(server: FakeServer, client: AsyncCl
     }
     server.on("GET", GADGETS, answer(table))
 
-    found = await client.of(v1.Gadget).table(include_object="None")
+    fetched = await client.of(v1.Gadget).table(include_object="None")
 
-    assert [row.cells for row in found.rows] == [["a"]]
-    assert "as=Table;g=meta.k8s.io;v=v1" in server.seen[-1].header("accept")
-    assert server.seen[-1].query == {"includeObject": "None"}
+    assert [row.cells for row in fetched.rows] == [["a"]]
+    assert "as=Table;g=meta.k8s.io;v=v1" in server.requests[-1].header("accept")
+    assert server.requests[-1].query == {"includeObject": "None"}
 
 
 @pytest.mark.parametrize(
@@ -496,8 +496,8 @@ async def test_edit_writes_what_the_block_changed(server: FakeServer, client: As
     async with client.of(v1.Gadget).edit("a") as g:
         g.spec.replicas += 1
 
-    assert server.seen[-1].json["spec"]["replicas"] == 2
-    assert server.seen[-1].json["metadata"]["resourceVersion"] == "1"
+    assert server.requests[-1].json["spec"]["replicas"] == 2
+    assert server.requests[-1].json["metadata"]["resourceVersion"] == "1"
     assert g.metadata.resource_version == "2"
 
 
@@ -509,7 +509,7 @@ async def test_edit_without_a_change_writes_nothing(
     async with client.of(v1.Gadget).edit("a"):
         pass
 
-    assert server.seen[-1].method == "GET"
+    assert server.requests[-1].method == "GET"
 
 
 async def test_edit_writes_nothing_when_the_block_fails(
@@ -522,7 +522,7 @@ async def test_edit_writes_nothing_when_the_block_fails(
             g.spec.replicas = 9
             raise RuntimeError("changed my mind")
 
-    assert server.seen[-1].method == "GET"
+    assert server.requests[-1].method == "GET"
 
 
 async def test_edit_is_repeated_on_the_newest_state_after_a_conflict(
@@ -535,7 +535,7 @@ async def test_edit_is_repeated_on_the_newest_state_after_a_conflict(
     async with client.of(v1.Gadget).edit("a") as g:
         g.spec.replicas = 7
 
-    sent = server.seen[-1].json
+    sent = server.requests[-1].json
     assert sent["metadata"]["resourceVersion"] == "5"
     assert sent["metadata"]["labels"] == {"by": "somebody"}
     assert sent["spec"]["replicas"] == 7
@@ -544,7 +544,7 @@ async def test_edit_is_repeated_on_the_newest_state_after_a_conflict(
 async def test_edit_of_a_field_that_somebody_else_changed_is_a_conflict(
     server: FakeServer, client: AsyncClient
 ) -> None:
-    """Both counted up by one: writing either number would lose the other."""
+    """Both clients incremented the same counter: writing either value would lose an increment."""
     server.on("GET", f"{GADGETS}/a", answer(gadget("a", "1")), answer(gadget("a", "5", replicas=2)))
     server.on("PUT", f"{GADGETS}/a", answer(status(409, "Conflict"), 409))
 
@@ -552,7 +552,7 @@ async def test_edit_of_a_field_that_somebody_else_changed_is_a_conflict(
         async with client.of(v1.Gadget).edit("a") as g:
             g.spec.replicas += 1
 
-    assert [one.method for one in server.seen].count("PUT") == 1
+    assert [request.method for request in server.requests].count("PUT") == 1
 
 
 async def test_modify_runs_the_change_again_after_a_conflict(
@@ -566,7 +566,7 @@ async def test_modify_runs_the_change_again_after_a_conflict(
 
     await client.of(v1.Gadget).modify("a", count_up)
 
-    assert server.seen[-1].json["spec"]["replicas"] == 3
+    assert server.requests[-1].json["spec"]["replicas"] == 3
     assert 0.01 <= clock.slept[-1] <= 0.011
 
 
@@ -579,7 +579,7 @@ async def test_modify_gives_up_after_five_conflicts(
     with pytest.raises(Conflict):
         await client.of(v1.Gadget).modify("a", lambda g: setattr(g.spec, "replicas", 5))
 
-    assert [one.method for one in server.seen].count("PUT") == 5
+    assert [request.method for request in server.requests].count("PUT") == 5
 
 
 async def test_an_unknown_answer_of_success_is_a_decode_error(

@@ -1,4 +1,4 @@
-"""Finding where objects are: discovery in both forms, names as people type them, classes."""
+"""Resource lookup: both forms of discovery, names as for kubectl, classes."""
 
 from pathlib import Path
 from typing import Any
@@ -72,10 +72,10 @@ async def test_a_resource_is_found_by_any_name_one_would_type(
 ) -> None:
     server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
 
-    found = await client.resource(name).get("a")
+    fetched = await client.resource(name).get("a")
 
-    assert isinstance(found, Unstructured)
-    assert found["spec"] == {"model": "a1", "replicas": 1}
+    assert isinstance(fetched, Unstructured)
+    assert fetched["spec"] == {"model": "a1", "replicas": 1}
 
 
 async def test_one_document_is_enough_where_the_server_has_it(
@@ -88,7 +88,7 @@ async def test_one_document_is_enough_where_the_server_has_it(
     await client.of(v1.Gadget).get("a")
 
     assert sorted(server.paths()) == ["GET /api", "GET /apis", f"GET {GADGETS}/a"]
-    assert server.seen[0].header("accept").startswith(AGGREGATED)
+    assert server.requests[0].header("accept").startswith(AGGREGATED)
 
 
 async def test_what_was_found_is_remembered(server: FakeServer, client: AsyncClient) -> None:
@@ -104,14 +104,14 @@ async def test_what_was_found_is_remembered(server: FakeServer, client: AsyncCli
 async def test_what_is_not_known_is_asked_for_again(
     server: FakeServer, client: AsyncClient
 ) -> None:
-    """A resource may have been added since."""
+    """A resource may have been added since the last discovery."""
     server.on("GET", "/apis", answer({**GROUPS, "groups": []}), answer(GROUPS))
     server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
     await client.discovery.resources()
 
-    found = await client.of(v1.Gadget).get("a")
+    fetched = await client.of(v1.Gadget).get("a")
 
-    assert found.metadata.name == "a"
+    assert fetched.metadata.name == "a"
 
 
 async def test_what_is_not_served_is_no_match(client: AsyncClient) -> None:
@@ -132,9 +132,9 @@ async def test_a_group_whose_server_is_down_hides_no_other(
     unavailable = Answer(503, b"service unavailable", content_type="text/plain")
     server.on("GET", "/apis/metrics.k8s.io/v1", unavailable)
 
-    found = await client.discovery.resources()
+    fetched = await client.discovery.resources()
 
-    assert [one.plural for one in found] == ["namespaces", "gadgets"]
+    assert [resource.plural for resource in fetched] == ["namespaces", "gadgets"]
 
 
 async def test_a_server_that_is_down_is_its_own_error_and_not_a_group_of_them(
@@ -163,9 +163,9 @@ async def test_cluster_scoped_objects_have_no_namespace_in_their_path(
     namespace = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "a"}}
     server.on("GET", "/api/v1/namespaces/a", answer(namespace))
 
-    found = await client.resource("ns", namespace="ignored").get("a")
+    fetched = await client.resource("ns", namespace="ignored").get("a")
 
-    assert found.metadata.name == "a"
+    assert fetched.metadata.name == "a"
 
 
 async def test_a_documents_own_kind_leads_to_its_resource(
@@ -176,8 +176,8 @@ async def test_a_documents_own_kind_leads_to_its_resource(
 
     await client.of_document(document).apply(document, field_manager="me")
 
-    assert server.seen[-1].json["kind"] == "Gadget"
-    with pytest.raises(InvalidRequest, match="must say its kind and apiVersion"):
+    assert server.requests[-1].json["kind"] == "Gadget"
+    with pytest.raises(InvalidRequest, match="must have a kind and an apiVersion"):
         client.of_document({"kind": "Gadget"})
 
 
@@ -189,12 +189,12 @@ async def test_the_objects_of_a_manifest_can_be_applied(
 
     (typed,) = load_all(text, client.scheme)
     (untyped,) = load_all(text)
-    one = await client.of_document(typed).apply(typed, field_manager="me")
+    applied = await client.of_document(typed).apply(typed, field_manager="me")
     other = await client.of_document(untyped).apply(untyped, field_manager="me")
 
-    assert (type(one), type(other)) == (v1.Gadget, Unstructured)
-    assert [seen.json["spec"]["model"] for seen in server.seen[-2:]] == ["a1", "a1"]
-    with pytest.raises(InvalidRequest, match="must say its kind and apiVersion"):
+    assert (type(applied), type(other)) == (v1.Gadget, Unstructured)
+    assert [request.json["spec"]["model"] for request in server.requests[-2:]] == ["a1", "a1"]
+    with pytest.raises(InvalidRequest, match="must have a kind and an apiVersion"):
         client.of_document(Object())
 
 
@@ -230,13 +230,13 @@ async def test_a_client_learns_its_kinds_from_the_groups(
     kubeconfig.write_bytes(orjson.dumps(document))
 
     async with AsyncClient.from_env(add_to_scheme, kubeconfig=kubeconfig) as client:
-        found = await client.of(v1.Gadget).get("a")
+        fetched = await client.of(v1.Gadget).get("a")
 
-    assert (type(found), found.spec.model) == (v1.Gadget, "a1")
+    assert (type(fetched), fetched.spec.model) == (v1.Gadget, "a1")
 
 
 def test_the_internal_form_of_a_kind_is_not_asked_for(client: AsyncClient) -> None:
-    with pytest.raises(InvalidRequest, match=r"Gadget is the internal form of Gadget.gadgets\."):
+    with pytest.raises(InvalidRequest, match=r"Gadget is the internal version of Gadget.gadgets\."):
         client.of(types.Gadget)
 
 

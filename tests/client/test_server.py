@@ -1,4 +1,4 @@
-"""The client and our own server in one process, over the ASGI transport: no sockets."""
+"""The client against our own server in one process, over the ASGI transport."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,8 +36,8 @@ def app() -> App:
 
 @pytest.fixture
 async def transport() -> AsyncIterator[ASGITransport]:
-    async with ASGITransport(app()) as made:
-        yield made
+    async with ASGITransport(app()) as transport:
+        yield transport
 
 
 @pytest.fixture
@@ -93,30 +93,30 @@ async def test_a_list_pages_and_selects(gadgets: ResourceClient[v1.Gadget]) -> N
 
     everything = [g.metadata.name async for g in gadgets.list(page_size=3)]
     even = [g.metadata.name async for g in gadgets.list(labels={"app": "even"}, page_size=2)]
-    one = await gadgets.page(fields="metadata.name=g3")
+    named = await gadgets.page(fields="metadata.name=g3")
 
     assert everything == [f"g{number}" for number in range(7)]
     assert even == ["g0", "g2", "g4", "g6"]
-    assert [g.metadata.name for g in one] == ["g3"]
+    assert [g.metadata.name for g in named] == ["g3"]
 
 
 async def test_a_watch_shows_what_exists_and_what_happens(
     gadgets: ResourceClient[v1.Gadget],
 ) -> None:
     await gadgets.create(body("a"))
-    seen = []
+    events = []
 
     async with asyncio.timeout(10), gadgets.watch() as watch:
         async for event in watch:
-            seen.append((str(event.type), event.object.spec.replicas))
-            if len(seen) == 1:
+            events.append((str(event.type), event.object.spec.replicas))
+            if len(events) == 1:
                 await gadgets.patch("a", {"spec": {"replicas": 2}})
-            if len(seen) == 2:
+            if len(events) == 2:
                 await gadgets.delete("a")
-            if len(seen) == 3:
+            if len(events) == 3:
                 break
 
-    assert seen == [("ADDED", 1), ("MODIFIED", 2), ("DELETED", 2)]
+    assert events == [("ADDED", 1), ("MODIFIED", 2), ("DELETED", 2)]
 
 
 async def test_waiting_sees_the_status_come(gadgets: ResourceClient[v1.Gadget]) -> None:
@@ -142,9 +142,9 @@ async def test_edits_at_once_lose_nothing(gadgets: ResourceClient[v1.Gadget]) ->
 
     await asyncio.gather(*(gadgets.modify("a", count_up) for _ in range(4)), label("b"), label("c"))
 
-    found = await gadgets.get("a")
-    assert found.spec.replicas == 4
-    assert found.metadata.labels == {"b": "x", "c": "x"}
+    fetched = await gadgets.get("a")
+    assert fetched.spec.replicas == 4
+    assert fetched.metadata.labels == {"b": "x", "c": "x"}
 
 
 async def test_apply_owns_what_it_wants(gadgets: ResourceClient[v1.Gadget]) -> None:
@@ -192,20 +192,22 @@ async def test_a_collection_is_deleted_by_selection(gadgets: ResourceClient[v1.G
 async def test_untyped_access_finds_the_resource_by_its_short_name(client: AsyncClient) -> None:
     await client.of(v1.Gadget).create(body("a"))
 
-    found = await client.resource("gd").get("a")
+    fetched = await client.resource("gd").get("a")
 
-    assert found["spec"]["model"] == "a1"
-    assert found.kind == "Gadget"
+    assert fetched["spec"]["model"] == "a1"
+    assert fetched.kind == "Gadget"
 
 
 async def test_a_deprecated_version_is_warned_of(transport: ASGITransport, scheme: Scheme) -> None:
-    told: list[ServerWarning] = []
-    client = AsyncClient(ADMIN, scheme=scheme, transport=transport, warn=told.append)
+    warnings: list[ServerWarning] = []
+    client = AsyncClient(ADMIN, scheme=scheme, transport=transport, warn=warnings.append)
     await client.of(v1.Gadget).create(body("a"))
 
     await client.of(v1beta1.Gadget).get("a")
 
-    assert any("is deprecated; use gadgets.example.io/v1 Gadget" in one.text for one in told)
+    assert any(
+        "is deprecated; use gadgets.example.io/v1 Gadget" in warning.text for warning in warnings
+    )
 
 
 async def test_somebody_else_is_refused(transport: ASGITransport, scheme: Scheme) -> None:
@@ -224,7 +226,7 @@ def test_the_synchronous_client_needs_no_socket_either(scheme: Scheme) -> None:
 
 
 async def test_versions_of_our_server_can_be_compared(gadgets: ResourceClient[v1.Gadget]) -> None:
-    """Decimal numbers, each newer than the one before, of objects and of lists alike."""
+    """The resourceVersions of objects and lists are increasing decimal numbers."""
     created = await gadgets.create(body("a"))
     listed = await gadgets.page()
     patched = await gadgets.patch("a", {"spec": {"replicas": 4}})

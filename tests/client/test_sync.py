@@ -1,4 +1,4 @@
-"""The synchronous client: the same names, also where a loop is running already."""
+"""The synchronous client: the same methods, also while an event loop is running."""
 
 import asyncio
 import gc
@@ -38,20 +38,20 @@ def v1_kind(kind: str) -> GroupVersionKind:
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    """The fake server in a thread of its own, as a real one is elsewhere."""
+    """Run the fake server in a thread of its own, as a real one runs in another process."""
     portal = Portal()
     context = serving()
-    made = portal.call(context.__aenter__())
-    serve_discovery(made)
-    yield made
+    fake = portal.call(context.__aenter__())
+    serve_discovery(fake)
+    yield fake
     portal.call(context.__aexit__(None, None, None))
     portal.close()
 
 
 @pytest.fixture
 def client(server: FakeServer, scheme: Scheme) -> Iterator[Client]:
-    with Client(Config(server.url, trust_env=False), scheme=scheme) as made:
-        yield made
+    with Client(Config(server.url, trust_env=False), scheme=scheme) as client:
+        yield client
 
 
 @pytest.fixture
@@ -103,8 +103,8 @@ def test_an_edit_is_a_block(server: FakeServer, gadgets: SyncResourceClient[v1.G
         g.spec.replicas += 1
         raise RuntimeError("no")
 
-    assert [one.method for one in server.seen].count("PUT") == 1
-    assert server.seen[-2].json["spec"]["replicas"] == 2
+    assert [request.method for request in server.requests].count("PUT") == 1
+    assert server.requests[-2].json["spec"]["replicas"] == 2
 
 
 def test_a_watch_is_iterated(server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]) -> None:
@@ -114,15 +114,15 @@ def test_a_watch_is_iterated(server: FakeServer, gadgets: SyncResourceClient[v1.
         GADGETS,
         stream(frame("ADDED", gadget("a", "8")), frame("DELETED", gadget("a", "9")), hold=release),
     )
-    seen = []
+    event_types = []
 
     with gadgets.watch(since="7") as watch:
         for event in watch:
-            seen.append(event.type)
-            if len(seen) == 2:
+            event_types.append(event.type)
+            if len(event_types) == 2:
                 break
 
-    assert seen == ["ADDED", "DELETED"]
+    assert event_types == ["ADDED", "DELETED"]
     assert watch.resource_version == "9"
     assert list(watch) == []
 
@@ -154,7 +154,7 @@ def test_waiting_blocks_until_it_is_true(
 async def test_it_works_inside_a_running_loop(
     server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]
 ) -> None:
-    """As in a notebook, whose cells run in a loop."""
+    """As in a notebook, whose cells run in an event loop."""
     server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
 
     assert gadgets.get("a").metadata.name == "a"
@@ -190,9 +190,9 @@ def test_many_threads_share_one_client(
     server: FakeServer, gadgets: SyncResourceClient[v1.Gadget]
 ) -> None:
     server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
-    found: list[str] = []
+    names: list[str] = []
     threads = [
-        threading.Thread(target=lambda: found.append(gadgets.get("a").metadata.name))
+        threading.Thread(target=lambda: names.append(gadgets.get("a").metadata.name))
         for _ in range(8)
     ]
 
@@ -201,7 +201,7 @@ def test_many_threads_share_one_client(
     for thread in threads:
         thread.join()
 
-    assert found == ["a"] * 8
+    assert names == ["a"] * 8
 
 
 def test_a_loop_that_is_left_lets_go_of_its_watch(
@@ -227,11 +227,14 @@ def test_discovery_is_asked_without_await(server: FakeServer, client: Client) ->
     kind = v1_kind("Gadget")
 
     assert client.discovery.version()["gitVersion"] == "v1.33.0"
-    assert [one.plural for one in client.discovery.resources()] == ["namespaces", "gadgets"]
+    assert [resource.plural for resource in client.discovery.resources()] == [
+        "namespaces",
+        "gadgets",
+    ]
     assert client.discovery.mapping(kind).resource.resource == "gadgets"
-    found = client.discovery.resource(GroupVersionResource("", "", "gd"))
-    assert client.discovery.mapper().mapping(found.kind.group_kind).kind == kind
-    assert client.discovery.find(lambda mapper: mapper.kind_for(found.resource)) == kind
+    mapping = client.discovery.resource(GroupVersionResource("", "", "gd"))
+    assert client.discovery.mapper().mapping(mapping.kind.group_kind).kind == kind
+    assert client.discovery.find(lambda mapper: mapper.kind_for(mapping.resource)) == kind
     client.discovery.invalidate()
     client.discovery.resources()
     assert server.paths().count("GET /apis") == 2
@@ -239,13 +242,13 @@ def test_discovery_is_asked_without_await(server: FakeServer, client: Client) ->
 
 def test_requests_can_be_observed(server: FakeServer, scheme: Scheme) -> None:
     server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
-    seen: list[tuple[str, int]] = []
+    observed: list[tuple[str, int]] = []
     config = Config(server.url, trust_env=False)
 
-    with Client(config, scheme=scheme, observe=lambda r, c: seen.append((r.verb, c))) as client:
+    with Client(config, scheme=scheme, observe=lambda r, c: observed.append((r.verb, c))) as client:
         client.of(v1.Gadget, resource="gadgets").get("a")
 
-    assert seen == [("get", 200)]
+    assert observed == [("get", 200)]
 
 
 @pytest.mark.parametrize(
@@ -266,8 +269,8 @@ def test_both_clients_have_the_same_names_and_arguments(
 
     assert names <= {name for name in dir(blocking) if not name.startswith("_")}
     for name in names:
-        one, other = getattr(awaited, name), getattr(blocking, name)
-        if inspect.isfunction(one):
-            assert [*inspect.signature(one).parameters] == [*inspect.signature(other).parameters]
-    made = [inspect.signature(cls.__init__).parameters for cls in (AsyncClient, Client)]
-    assert [*made[0]] == [*made[1]]
+        method, other = getattr(awaited, name), getattr(blocking, name)
+        if inspect.isfunction(method):
+            assert [*inspect.signature(method).parameters] == [*inspect.signature(other).parameters]
+    signatures = [inspect.signature(cls.__init__).parameters for cls in (AsyncClient, Client)]
+    assert [*signatures[0]] == [*signatures[1]]

@@ -1,4 +1,4 @@
-"""A user's file is typed from end to end: mypy says what it infers, and what it refuses."""
+"""Typing: the types that mypy infers in a user's program, and the errors it reports."""
 
 import re
 import subprocess
@@ -120,9 +120,9 @@ def test_mypy_infers_the_class_of_every_answer_and_finds_mistakes(tmp_path: Path
         check=False,
     )
 
-    found = re.findall(r'program\.py:(\d+): note: Revealed type is "([^"]+)"', run.stdout)
+    notes = re.findall(r'program\.py:(\d+): note: Revealed type is "([^"]+)"', run.stdout)
     errors = re.findall(r"program\.py:(\d+): error: .* \[([a-z-]+)\]", run.stdout)
     # Some versions of mypy write `int` and others `builtins.int`.
-    plain = {int(line): kind.replace("builtins.", "") for line, kind in found}
+    plain = {int(line): kind.replace("builtins.", "") for line, kind in notes}
     assert plain == revealed, run.stdout
     assert {int(line): code for line, code in errors} == wrong, run.stdout

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from apimachinery.extras import MissingExtra, name_missing_extra
 from apimachinery.fieldpath import (
     FieldErrors,
     Path,
@@ -68,9 +69,13 @@ def _validate_rule(
     if problems:
         return
     # Imported on first use: few schemas have rules, and the CEL library is large.
-    from apimachinery.cel.program import InvalidExpression
-    from apimachinery.cel.validation_rules import compile_rule
-
+    try:
+        with name_missing_extra():
+            from apimachinery.cel.program import InvalidExpression
+            from apimachinery.cel.validation_rules import compile_rule
+    except MissingExtra as error:
+        yield forbidden(path.child("rule"), f"this server cannot evaluate CEL: {error}")
+        return
     try:
         compiled = compile_rule({**rule, "messageExpression": ""})
     except InvalidExpression as error:

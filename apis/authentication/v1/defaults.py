@@ -1,4 +1,4 @@
-"""What a v1 document means by leaving something out."""
+"""Defaults of authentication.k8s.io/v1."""
 
 from typing import Final
 

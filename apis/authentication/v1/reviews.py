@@ -1,4 +1,4 @@
-"""Reviews: who am I, and whose token is this?"""
+"""SelfSubjectReview and TokenReview: who the caller is, and whose a token is."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field

@@ -1,4 +1,4 @@
-"""Access reviews: may this user do this one thing?"""
+"""Access reviews: whether a user may make one request."""
 
 from apimachinery.meta.types import LabelSelectorRequirement, Object
 from apimachinery.model.model import Model, field

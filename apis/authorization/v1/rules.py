@@ -1,4 +1,4 @@
-"""Rules reviews: what may this user do in a namespace?"""
+"""Rules reviews: everything that a user may do in a namespace."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field

@@ -1,14 +1,14 @@
-"""How Events are written."""
+"""Strategy of Events."""
 
 from apimachinery.fieldpath import FieldErrors
 from apimachinery.meta.metadata_validation import path_segment_name
 from apis.core.v1.event import Event
 from apis.core.validation.event import validate_event
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class EventStrategy(Strategy[Event]):
-    """An event may have any name a URL can hold, and owns nothing that would be collected."""
+    """An event may have any name that fits into a URL, and has no dependents to collect."""
 
     allow_create_on_update = True
     collects_garbage = False

@@ -1,4 +1,4 @@
-"""How Namespaces are written, and what their finalize subresource does."""
+"""Strategy of Namespaces, and the handler of their finalize subresource."""
 
 from apimachinery.errors import Invalid
 from apimachinery.fieldpath import FieldErrors
@@ -17,11 +17,11 @@ from apis.core.validation.namespace import (
     validate_namespace_finalize_update,
     validate_namespace_status_update,
 )
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class NamespaceStrategy(Strategy[Namespace]):
-    """Names are DNS labels; one is removed only after the controller has let go of it."""
+    """Names are DNS labels; a namespace is removed when its `spec.finalizers` are empty."""
 
     returns_deleted_object = True
 
@@ -32,11 +32,11 @@ class NamespaceStrategy(Strategy[Namespace]):
         obj.status.phase = ACTIVE
         if FINALIZER_KUBERNETES not in obj.spec.finalizers:
             obj.spec.finalizers = [*obj.spec.finalizers, FINALIZER_KUBERNETES]
-        self._label(obj)
+        self._set_name_label(obj)
 
     def prepare_for_update(self, new: Namespace, old: Namespace) -> None:
         new.spec.finalizers = list(old.spec.finalizers)
-        self._label(new)
+        self._set_name_label(new)
 
     def prepare_for_deletion(self, obj: Namespace) -> None:
         obj.status.phase = TERMINATING
@@ -53,7 +53,7 @@ class NamespaceStrategy(Strategy[Namespace]):
     def may_be_removed(self, obj: Namespace) -> bool:
         return not obj.spec.finalizers
 
-    def _label(self, obj: Namespace) -> None:
+    def _set_name_label(self, obj: Namespace) -> None:
         if obj.metadata.name:
             obj.metadata.labels[NAME_LABEL] = obj.metadata.name
 
@@ -61,18 +61,18 @@ class NamespaceStrategy(Strategy[Namespace]):
 class NamespaceFinalizeStrategy(NamespaceStrategy):
     """The finalize subresource: the only way to change `spec.finalizers`.
 
-    Removing the last one of a namespace that is being deleted removes the namespace.
+    Removing the last finalizer of a terminating namespace removes the namespace.
     """
 
     def prepare_for_update(self, new: Namespace, old: Namespace) -> None:
-        self._label(new)
+        self._set_name_label(new)
 
     def validate_update(self, new: Namespace, old: Namespace) -> FieldErrors:
         yield from validate_namespace_finalize_update(new)
 
 
 async def finalize(context: object, current: Namespace, body: Namespace) -> Namespace:
-    """Answer a PUT to finalize: *current* with what *body* may change, to be stored."""
+    """Handle a PUT to finalize: return *body* with the status of *current*. Raises Invalid."""
     changed = body.deep_copy()
     changed.status = current.status.deep_copy()
     errors = list(NamespaceFinalizeStrategy().validate_update(changed, current))

@@ -1,16 +1,16 @@
-"""How Secrets are written."""
+"""Strategy of Secrets."""
 
 from apimachinery.fieldpath import FieldErrors
 from apis.core.v1.secret import Secret, merge_string_data
 from apis.core.validation.secret import validate_secret, validate_secret_update
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class SecretStrategy(Strategy[Secret]):
-    """Names are DNS subdomains; the type, and an immutable secret, stay as they are."""
+    """Names are DNS subdomains; the type, and the data of an immutable Secret, cannot change."""
 
     def prepare_for_create(self, obj: Secret) -> None:
-        # Documents have lost theirs when they were decoded; other callers are served here.
+        # Decoding has merged the stringData of documents; other callers may still have some.
         merge_string_data(obj)
 
     def prepare_for_update(self, new: Secret, old: Secret) -> None:

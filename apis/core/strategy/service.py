@@ -1,10 +1,10 @@
-"""How Services are written.
+"""Strategy of Services.
 
-The type of a service decides which of its fields mean anything, and many clients send back only
-those they know. So an update keeps what a client left out, and drops what has lost its meaning
-with the old type, unless the client changed it too: then validation says what is wrong with it.
+The type of a service decides which of its fields apply, and many clients send only the fields they
+support. So an update keeps fields that a client omitted, and clears those that do not apply to the
+new type, unless the client changed them together with the type: then validation refuses them.
 
-Kubernetes sets aside addresses and ports; nothing does so here, and the user's stay as they are.
+Kubernetes allocates cluster IPs and node ports; this server does not, and keeps those of the user.
 """
 
 from collections.abc import Iterable, Iterator
@@ -39,7 +39,7 @@ from apis.core.validation.service import (
     validate_service_update,
 )
 from apis.core.validation.service_addresses import family_of
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ _NODE_PORTS: Final = (NODE_PORT, LOAD_BALANCER)
 
 
 class ServiceStrategy(Strategy[Service]):
-    """Names are DNS labels that start with a letter: they become host names."""
+    """Names are DNS labels that start with a letter, because they become host names."""
 
     allow_create_on_update = True
     returns_deleted_object = True
@@ -62,9 +62,9 @@ class ServiceStrategy(Strategy[Service]):
         _set_families(obj)
 
     def prepare_for_update(self, new: Service, old: Service) -> None:
-        _keep_what_was_left_out(new, old)
-        _follow_first_address(new.spec, old.spec)
-        _drop_meaningless(new, old)
+        _keep_omitted_fields(new, old)
+        _sync_cluster_ips(new.spec, old.spec)
+        _clear_inapplicable_fields(new, old)
         _set_families(new)
 
     def validate(self, obj: Service) -> FieldErrors:
@@ -84,23 +84,23 @@ class ServiceStrategy(Strategy[Service]):
 
 
 def _set_families(service: Service) -> None:
-    """Say which families the addresses have, or would have, where the user did not."""
+    """Default the IP families and their policy from the cluster IPs."""
     spec = service.spec
     if spec.type == EXTERNAL_NAME:
         return
-    given = [family_of(ip) for ip in spec.cluster_ips if ip != HEADLESS and not is_ip(ip)]
-    families = spec.ip_families or given or [IPV4]
-    # Nobody says where the programs behind it are, so they may have either family.
+    assigned = [family_of(ip) for ip in spec.cluster_ips if ip != HEADLESS and not is_ip(ip)]
+    families = spec.ip_families or assigned or [IPV4]
+    # Without a selector the endpoints are unknown, and may have either family.
     open_ended = is_headless(service) and not spec.selector
     if spec.ip_family_policy is None:
-        dual = len(families) > 1 or len(given) > 1 or (open_ended and not spec.ip_families)
+        dual = len(families) > 1 or len(assigned) > 1 or (open_ended and not spec.ip_families)
         spec.ip_family_policy = REQUIRE_DUAL_STACK if dual else SINGLE_STACK
     if spec.ip_family_policy == REQUIRE_DUAL_STACK and len(families) == 1:
         families = [families[0], IPV6 if families[0] == IPV4 else IPV4]
     spec.ip_families = list(families)
 
 
-def _keep_what_was_left_out(new: Service, old: Service) -> None:
+def _keep_omitted_fields(new: Service, old: Service) -> None:
     if EXTERNAL_NAME not in (new.spec.type, old.spec.type):
         new.spec.cluster_ip = new.spec.cluster_ip or old.spec.cluster_ip
         new.spec.cluster_ips = new.spec.cluster_ips or list(old.spec.cluster_ips)
@@ -110,8 +110,8 @@ def _keep_what_was_left_out(new: Service, old: Service) -> None:
     if new.spec.type in _NODE_PORTS and old.spec.type in _NODE_PORTS:
         _keep_node_ports(new.spec, old.spec)
     if needs_health_check(old) and needs_health_check(new):
-        kept = new.spec.health_check_node_port or old.spec.health_check_node_port
-        new.spec.health_check_node_port = kept
+        port = new.spec.health_check_node_port or old.spec.health_check_node_port
+        new.spec.health_check_node_port = port
 
 
 def _keep_node_ports(new: ServiceSpec, old: ServiceSpec) -> None:
@@ -123,53 +123,55 @@ def _keep_node_ports(new: ServiceSpec, old: ServiceSpec) -> None:
             port.node_port = before
 
 
-def _follow_first_address(new: ServiceSpec, old: ServiceSpec) -> None:
-    """Let `clusterIPs` follow `clusterIP` when a client changed only the one it knows."""
+def _sync_cluster_ips(new: ServiceSpec, old: ServiceSpec) -> None:
+    """Copy `clusterIP` to `clusterIPs` if an old client changed only the former."""
     if new.cluster_ip != old.cluster_ip and new.cluster_ips == old.cluster_ips:
         new.cluster_ips = [new.cluster_ip] if new.cluster_ip else []
 
 
-def _drop_meaningless(new: Service, old: Service) -> None:
+def _clear_inapplicable_fields(new: Service, old: Service) -> None:
     spec, before = new.spec, old.spec
     if spec.type == EXTERNAL_NAME != before.type:
-        _drop_addresses(spec, before)
-    node_ports_go = before.type in _NODE_PORTS and spec.type not in _NODE_PORTS
-    if node_ports_go and _node_ports(spec) <= _node_ports(before):
+        _clear_addresses(spec, before)
+    loses_node_ports = before.type in _NODE_PORTS and spec.type not in _NODE_PORTS
+    if loses_node_ports and _node_ports(spec) <= _node_ports(before):
         for port in spec.ports:
             port.node_port = 0
     if needs_health_check(old) and not needs_health_check(new):
-        spec.health_check_node_port = _unless_same(
+        spec.health_check_node_port = _clear_unless_changed(
             spec.health_check_node_port, before.health_check_node_port, 0
         )
     if is_externally_accessible(old) and not is_externally_accessible(new):
-        spec.external_traffic_policy = _unless_same(
+        spec.external_traffic_policy = _clear_unless_changed(
             spec.external_traffic_policy, before.external_traffic_policy, ""
         )
     if spec.type != LOAD_BALANCER:
-        _drop_balancer(new, old)
+        _clear_load_balancer(new, old)
 
 
-def _drop_addresses(spec: ServiceSpec, before: ServiceSpec) -> None:
+def _clear_addresses(spec: ServiceSpec, before: ServiceSpec) -> None:
     if (spec.cluster_ip, spec.cluster_ips) == (before.cluster_ip, before.cluster_ips):
         spec.cluster_ip, spec.cluster_ips = "", []
-    spec.ip_families = _unless_same(spec.ip_families, before.ip_families, [])
-    spec.ip_family_policy = _unless_same(spec.ip_family_policy, before.ip_family_policy, None)
+    spec.ip_families = _clear_unless_changed(spec.ip_families, before.ip_families, [])
+    spec.ip_family_policy = _clear_unless_changed(
+        spec.ip_family_policy, before.ip_family_policy, None
+    )
 
 
-def _drop_balancer(new: Service, old: Service) -> None:
+def _clear_load_balancer(new: Service, old: Service) -> None:
     spec, before = new.spec, old.spec
     if before.type == LOAD_BALANCER:
-        spec.allocate_load_balancer_node_ports = _unless_same(
+        spec.allocate_load_balancer_node_ports = _clear_unless_changed(
             spec.allocate_load_balancer_node_ports, before.allocate_load_balancer_node_ports, None
         )
-        spec.load_balancer_class = _unless_same(
+        spec.load_balancer_class = _clear_unless_changed(
             spec.load_balancer_class, before.load_balancer_class, None
         )
     new.status.load_balancer = LoadBalancerStatus()
 
 
-def _unless_same(value: T, before: T, empty: T) -> T:
-    """*empty*, unless the client changed the value together with the type."""
+def _clear_unless_changed(value: T, before: T, empty: T) -> T:
+    """Return *empty*, unless the client changed the value together with the type."""
     return empty if value == before else value
 
 

@@ -1,13 +1,13 @@
-"""How ServiceAccounts are written."""
+"""Strategy of ServiceAccounts."""
 
 from apimachinery.fieldpath import FieldErrors
 from apis.core.v1.service_account import ServiceAccount
 from apis.core.validation.finalizers import validate_finalizers
-from apiserver.registry.strategy import Strategy
+from apiserver import Strategy
 
 
 class ServiceAccountStrategy(Strategy[ServiceAccount]):
-    """Names are DNS subdomains; only finalizers can be wrong with one."""
+    """Names are DNS subdomains; only the finalizers need validation."""
 
     returns_deleted_object = True
 

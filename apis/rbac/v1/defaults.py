@@ -1,4 +1,4 @@
-"""What a v1 document means by leaving something out."""
+"""Defaults of rbac.authorization.k8s.io/v1."""
 
 from apis.rbac import GROUP
 from apis.rbac.v1.types import GROUP_KIND, USER, RoleRef, Subject

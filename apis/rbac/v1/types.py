@@ -1,4 +1,4 @@
-"""The wire contract of rbac.authorization.k8s.io/v1, which is also what the server thinks with."""
+"""The types of rbac.authorization.k8s.io/v1, which are also the internal ones."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from apimachinery.meta.types import LabelSelector, Object
 from apimachinery.model.model import Model, field
 
 ALL: Final = "*"
-"""Every verb, every group, every resource, or every path."""
+"""The wildcard for verbs, groups, resources and paths."""
 USER: Final = "User"
 GROUP_KIND: Final = "Group"
 SERVICE_ACCOUNT: Final = "ServiceAccount"

@@ -8,35 +8,42 @@ import pytest
 
 from apimachinery.errors import APIError
 from apimachinery.meta.types import ObjectMeta
+from apimachinery.schema import GroupVersionResource
 from apimachinery.scheme import Scheme
 from apis.authentication.register import add_to_scheme
 from apis.authentication.v1 import BoundObjectReference, TokenRequest, TokenRequestSpec
 from apis.core.tokens import TokenRequests
 from apis.core.v1 import ServiceAccount
+from apiserver.auth.service_account_tokens import Reference, ServiceAccountTokens
+from apiserver.context import context_for
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
+CONTEXT = context_for("create", GroupVersionResource("", "v1", "serviceaccounts"))
 ACCOUNT = ServiceAccount(metadata=ObjectMeta(name="builder", namespace="ci", uid="u1"))
 OF_SECRET = {"kind": "Secret", "api_version": "v1", "name": "vault"}
 
 
-class Tokens:
+class Tokens(ServiceAccountTokens):
     """Makes tokens in which everything can be read."""
 
-    audiences = ("api",)
+    def __init__(self) -> None:
+        self.audiences = ("api",)
 
     async def secret_uid(self, namespace: str, name: str) -> str | None:
         return "u2" if (namespace, name) == ("ci", "vault") else None
 
     def issue(
         self,
-        account: Any,
+        account: Reference,
         *,
         namespace: str,
         audiences: Sequence[str],
         seconds: int,
-        secret: Any = None,
+        secret: Reference | None = None,
     ) -> str:
-        return f"{namespace} {account} {list(audiences)} {seconds} {secret}"
+        return (
+            f"{namespace} {tuple(account)} {list(audiences)} {seconds} {secret and tuple(secret)}"
+        )
 
 
 def spec(seconds: int | None = 3600, **fields: Any) -> TokenRequestSpec:
@@ -44,8 +51,8 @@ def spec(seconds: int | None = 3600, **fields: Any) -> TokenRequestSpec:
 
 
 async def answered(request: TokenRequest) -> TokenRequest:
-    handle = TokenRequests(Tokens(), refer=lambda name, uid: (name, uid), now=lambda: NOW)
-    return await handle(None, ACCOUNT, request)
+    handle = TokenRequests(Tokens(), now=lambda: NOW)
+    return await handle(CONTEXT, ACCOUNT, request)
 
 
 async def refused(request: TokenRequest) -> str:

@@ -1,6 +1,5 @@
 """Short ways to say who may do what."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from apimachinery.meta.types import ObjectMeta
@@ -8,12 +7,6 @@ from apis.rbac import GROUP
 from apis.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef
 from apis.rbac.v1 import Subject as SubjectModel
 from apiserver.http.request_info import RequestInfo
-
-
-@dataclass(frozen=True)
-class Person:
-    name: str
-    groups: tuple[str, ...] = ()
 
 
 def rule(verbs: str, resources: str = "", *, groups: str = "", names: str = "") -> PolicyRule:

@@ -21,11 +21,11 @@ from apis.rbac.policy import Policy
 from apis.rbac.reconciliation import reconcile, reconciled_binding, reconciled_role
 from apis.rbac.strategy import ClusterRoleBindingStrategy, ClusterRoleStrategy
 from apis.rbac.v1 import AggregationRule, ClusterRole, ClusterRoleBinding
+from apiserver import User
 from apiserver.controlplane.role_access import offers
 from client.interface import ResourceClient
 from tests.apis.controlled import ControlledServer, controlled_server
 from tests.apis.rbac.making import (
-    Person,
     asks,
     asks_path,
     binding,
@@ -100,11 +100,11 @@ def test_what_the_roles_for_people_allow(
 ) -> None:
     made = standard(binding("b", f"ClusterRole {role}", "User ann"))
 
-    assert bool(made.allowed_by(Person("ann"), asks(verb, resource, group=group))) is allowed
+    assert bool(made.allowed_by(User("ann"), asks(verb, resource, group=group))) is allowed
 
 
 def test_monitoring_may_see_health_and_metrics() -> None:
-    scraper = Person("scraper", ("system:monitoring",))
+    scraper = User("scraper", groups=("system:monitoring",))
 
     assert standard().allowed_by(scraper, asks_path("get", "/metrics"))
     assert standard().allowed_by(scraper, asks_path("get", "/readyz/ping"))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from apis.rbac.policy import Policy, RoleKey
 from apis.rbac.v1 import ClusterRole, ClusterRoleBinding, Role, RoleBinding
+from apiserver import User
 from tests.apis.rbac.making import (
-    Person,
     asks,
     asks_path,
     binding,
@@ -20,7 +20,7 @@ from tests.apis.rbac.making import (
     rule,
 )
 
-ANN = Person("ann", ("devs", "system:authenticated"))
+ANN = User("ann", groups=("devs", "system:authenticated"))
 
 
 def policy(*objects: Role | ClusterRole | RoleBinding | ClusterRoleBinding) -> Policy:
@@ -44,7 +44,7 @@ def test_a_role_counts_in_its_namespace() -> None:
     assert not made.allowed_by(ANN, asks("list", "configmaps", namespace=""))
     assert not made.allowed_by(ANN, asks("get", "secrets"))
     assert not made.allowed_by(ANN, asks("get", "configmaps/status"))
-    assert not made.allowed_by(Person("bob"), asks("get", "configmaps"))
+    assert not made.allowed_by(User("bob"), asks("get", "configmaps"))
 
 
 def test_a_role_of_another_namespace_is_another_role() -> None:
@@ -86,17 +86,17 @@ def test_paths_count_only_everywhere() -> None:
         ("Group devs", ANN, 'RoleBinding "b/ns" of Role "reader" to Group "devs"'),
         (
             "ServiceAccount sa",
-            Person("system:serviceaccount:ns:sa"),
+            User("system:serviceaccount:ns:sa"),
             'RoleBinding "b/ns" of Role "reader" to ServiceAccount "sa/ns"',
         ),
         (
             "ServiceAccount sa other",
-            Person("system:serviceaccount:other:sa"),
+            User("system:serviceaccount:other:sa"),
             'RoleBinding "b/ns" of Role "reader" to ServiceAccount "sa/other"',
         ),
     ],
 )
-def test_it_is_said_what_allowed_it(subject: str, who: Person, reason: str) -> None:
+def test_it_is_said_what_allowed_it(subject: str, who: User, reason: str) -> None:
     made = policy(READER, binding("b", "Role reader", subject))
 
     assert made.allowed_by(who, asks("get", "configmaps")) == reason
@@ -127,7 +127,7 @@ def test_a_changed_binding_gives_to_whom_it_names_now() -> None:
     made.put_binding(binding("b", "Role reader", "User bob"))
 
     assert not made.allowed_by(ANN, asks("get", "configmaps"))
-    assert made.allowed_by(Person("bob"), asks("get", "configmaps"))
+    assert made.allowed_by(User("bob"), asks("get", "configmaps"))
 
 
 def test_a_binding_may_come_before_its_role_and_is_a_problem_until_then() -> None:
@@ -202,7 +202,7 @@ def test_the_order_of_what_happened_does_not_matter(steps: list[tuple[str, str, 
                 lived.forget_binding("ns", name)
     fresh = policy(*roles.values(), *bindings.values())
 
-    for who in (ANN, Person("bob"), Person("eve", ("devs",))):
+    for who in (ANN, User("bob"), User("eve", groups=("devs",))):
         for verb in ("get", "list"):
             asked = asks(verb, "pods")
             assert (lived.allowed_by(who, asked) is None) == (fresh.allowed_by(who, asked) is None)

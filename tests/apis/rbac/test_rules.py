@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apis.rbac.rules import ATOMS_MAX, CompiledRules, TooManyRules, described, resource_keys
+from apis.rbac.rules import ATOMS_MAX, CompiledRules, TooManyRules, describe, resource_keys
 from apis.rbac.v1 import PolicyRule
 from tests.apis.rbac.making import paths, rule
 
@@ -129,7 +129,7 @@ def test_what_is_missing_is_told_by_resource_as_kubernetes_does() -> None:
 
     missing = CompiledRules([rule("get", "pods")]).missing(wanted)
 
-    assert described(missing) == [
+    assert describe(missing) == [
         '{APIGroups:[""], Resources:["pods"], Verbs:["list"]}',
         '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}',
         '{APIGroups:["apps"], Resources:["pods"], ResourceNames:["a"], Verbs:["get"]}',

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
+from apis.rbac.policy import Policy
 from apiserver import create_app
 from apiserver.auth.authorization import ALLOWED, NO_OPINION, Decision
-from apiserver.auth.role_authorizer import RoleAuthorizer
 from apiserver.auth.user import MASTERS, User
 from apiserver.config import ServerConfig
+from apiserver.controlplane.role_authorizer import RoleAuthorizer
 from apiserver.http.request_info import RequestInfo
 from apiserver.process.data_folder import prepare, read_admin_token
+from apiserver.registry.following import Following
 from tests.apiserver.http.driver import Driver
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -340,12 +342,10 @@ def review(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
 # The authorizer by itself
 
 
-class Roles:
-    """A policy and its source: one permission that may come late."""
+class OnePermission(Policy):
+    """Allows GET, and has a problem with one user."""
 
-    def __init__(self, *, late: bool = False) -> None:
-        self.known = not late
-        self.refreshed = 0
+    known = True
 
     def allowed_by(self, user: User, request: RequestInfo) -> str | None:
         return "a binding" if self.known and request.verb == "get" else None
@@ -356,34 +356,43 @@ class Roles:
     def problems(self, user: User, namespace: str) -> str:
         return "something" if user.name == "unlucky" else ""
 
+
+class Source(Following):
+    """Puts the permission into the policy when it is refreshed, if it is *late*."""
+
+    def __init__(self, policy: OnePermission, *, late: bool = False) -> None:
+        self.policy = policy
+        self.policy.known = not late
+        self.refreshed = 0
+
     def catch_up(self) -> bool:
         return False
 
     async def refresh(self) -> bool:
         self.refreshed += 1
-        news, self.known = not self.known, True
-        return news
+        changed, self.policy.known = not self.policy.known, True
+        return changed
 
 
 GET, PUT = RequestInfo("/x", "get"), RequestInfo("/x", "put")
 
 
 async def test_what_is_allowed_asks_nobody() -> None:
-    roles = Roles()
-    authorizer = RoleAuthorizer(roles)
-    authorizer.follow([roles])
+    source = Source(OnePermission())
+    authorizer = RoleAuthorizer(source.policy)
+    authorizer.follow([source])
 
     assert await authorizer.authorize(User("ann"), GET) == Decision(
         True, "RBAC: allowed by a binding"
     )
     assert await authorizer.authorize(User("root", groups=(MASTERS,)), PUT) == ALLOWED
-    assert roles.refreshed == 0
+    assert source.refreshed == 0
 
 
 async def test_nobody_is_refused_before_everything_is_known() -> None:
-    roles = Roles(late=True)
-    authorizer = RoleAuthorizer(roles)
-    authorizer.follow([roles])
+    source = Source(OnePermission(), late=True)
+    authorizer = RoleAuthorizer(source.policy)
+    authorizer.follow([source])
 
     assert (await authorizer.authorize(User("ann"), GET)).allowed
     assert await authorizer.authorize(User("ann"), PUT) == NO_OPINION
@@ -391,7 +400,7 @@ async def test_nobody_is_refused_before_everything_is_known() -> None:
 
 
 async def test_who_follows_nothing_yet_allows_nobody_but_masters() -> None:
-    authorizer = RoleAuthorizer(Roles(late=True))
+    authorizer = RoleAuthorizer(Policy())
 
     assert await authorizer.authorize(User("ann"), GET) == NO_OPINION
     assert await authorizer.authorize(User("root", groups=(MASTERS,)), GET) == ALLOWED

@@ -365,7 +365,7 @@ async def test_a_status_needs_somewhere_to_start_from() -> None:
     class Bare(Object):
         pass
 
-    with pytest.raises(TypeError, match="Bare has a status subresource: status needs a default"):
+    with pytest.raises(TypeError, match="Bare has a status subresource: give its status a default"):
         async with world(note_resource=replace(NOTE_RESOURCE, cls=Bare)):
             pass
 

@@ -183,4 +183,4 @@ async def test_what_cannot_be_read_is_as_good_as_gone(
         assert await told.following.refresh()
 
         assert sorted(told.take_calls()) == ["gone a", "put b 1"]
-        assert "cannot be used" in caplog.text
+        assert "cannot be decoded" in caplog.text

@@ -1,4 +1,4 @@
-"""Token files, credential plugins (real scripts), certificates and TLS, proxies."""
+"""Token files, exec plugins (real scripts), certificates and TLS, proxies."""
 
 import asyncio
 import datetime
@@ -92,7 +92,7 @@ async def test_a_token_file_that_never_worked_is_an_error(
 
 @dataclass
 class Script:
-    """A credential plugin: a real program, whose output and calls are files."""
+    """An exec plugin: a real program that prints a file and records its calls in another."""
 
     folder: Path
 
@@ -133,9 +133,9 @@ async def test_a_plugin_is_run_once_and_told_what_it_is_for(script: Script) -> N
     cluster = {"server": "https://h", "config": None}
     plugin = ExecPlugin(replace(script.config, cluster=cluster))
 
-    found = await asyncio.gather(*(plugin.identity() for _ in range(5)))
+    identities = await asyncio.gather(*(plugin.identity() for _ in range(5)))
 
-    assert found == [ClientIdentity(bearer_header("t"))] * 5
+    assert identities == [ClientIdentity(bearer_header("t"))] * 5
     assert script.calls == [
         {
             "kind": "ExecCredential",
@@ -162,33 +162,33 @@ async def test_a_plugin_is_run_again_when_its_credentials_run_out(
 
 
 async def test_refused_credentials_make_a_plugin_run_again_once(script: Script) -> None:
-    """Requests that were refused together share one new run."""
+    """Concurrent requests that are rejected share one run of the plugin."""
     plugin = ExecPlugin(script.config)
     script.prints(token="one")
     first = await plugin.identity()
     script.prints(token="two")
 
-    found = await asyncio.gather(*(plugin.renew(first) for _ in range(3)))
+    identities = await asyncio.gather(*(plugin.renew(first) for _ in range(3)))
 
-    assert found == [ClientIdentity(bearer_header("two"))] * 3
+    assert identities == [ClientIdentity(bearer_header("two"))] * 3
     assert len(script.calls) == 2
 
 
 async def test_a_plugin_may_give_a_certificate(script: Script) -> None:
     script.prints(clientCertificateData="CERT", clientKeyData="KEY")
 
-    found = await ExecPlugin(script.config).identity()
+    identity = await ExecPlugin(script.config).identity()
 
-    assert found == ClientIdentity((), ClientCertificate(b"CERT", b"KEY"))
+    assert identity == ClientIdentity((), ClientCertificate(b"CERT", b"KEY"))
 
 
 async def test_a_plugin_speaks_the_version_it_is_configured_with(script: Script) -> None:
     beta = "client.authentication.k8s.io/v1beta1"
     script.prints_document({"apiVersion": beta, "status": {"token": "t"}})
 
-    found = await ExecPlugin(replace(script.config, api_version=beta)).identity()
+    identity = await ExecPlugin(replace(script.config, api_version=beta)).identity()
 
-    assert found == ClientIdentity(bearer_header("t"))
+    assert identity == ClientIdentity(bearer_header("t"))
     with pytest.raises(CredentialError, match=r"configured to use API version .*/v1, plugin"):
         await ExecPlugin(script.config).identity()
 
@@ -270,7 +270,7 @@ async def test_a_plugin_is_told_whether_it_may_ask(
 async def test_a_plugin_that_hangs_is_ended() -> None:
     config = ExecConfig("sleep", V1, args=("60",), interactive_mode="Never")
 
-    with pytest.raises(CredentialError, match=r"did not end within 0\.05s"):
+    with pytest.raises(CredentialError, match=r"did not finish within 0\.05s"):
         await ExecPlugin(config, timeout=0.05).identity()
 
 
@@ -282,13 +282,13 @@ async def test_a_plugin_is_not_run_when_there_is_a_token() -> None:
 
 @dataclass
 class Authority:
-    """A certificate authority and what it signs, in memory."""
+    """A certificate authority in memory, which signs certificates."""
 
     key: ec.EllipticCurvePrivateKey
     certificate: x509.Certificate
 
     @classmethod
-    def made(cls) -> "Authority":
+    def create(cls) -> "Authority":
         key = ec.generate_private_key(ec.SECP256R1())
         return cls(key, _certificate("ca", key, key, "ca", ca=True))
 
@@ -298,9 +298,9 @@ class Authority:
 
     def issue(self, name: str, *, dns: str = "") -> ClientCertificate:
         key = ec.generate_private_key(ec.SECP256R1())
-        made = _certificate(name, key, self.key, "ca", dns=dns)
+        certificate = _certificate(name, key, self.key, "ca", dns=dns)
         return ClientCertificate(
-            made.public_bytes(serialization.Encoding.PEM),
+            certificate.public_bytes(serialization.Encoding.PEM),
             key.private_bytes(
                 serialization.Encoding.PEM,
                 serialization.PrivateFormat.PKCS8,
@@ -338,14 +338,14 @@ def _certificate(
 
 @pytest.fixture(scope="module")
 def authority() -> Authority:
-    return Authority.made()
+    return Authority.create()
 
 
 @pytest.fixture
 async def secure(
     authority: Authority, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[FakeServer]:
-    """A server called gadgets.test that wants to know its clients."""
+    """A server named gadgets.test that requires client certificates."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_verify_locations(cadata=authority.pem.decode())
     context.verify_mode = ssl.CERT_OPTIONAL
@@ -377,7 +377,7 @@ async def test_a_client_certificate_from_memory_says_who_one_is(
 
     await fetch(config)
 
-    assert secure.seen[-1].peer == "alice"
+    assert secure.requests[-1].peer == "alice"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -395,7 +395,7 @@ async def test_a_plugins_certificate_is_used_for_the_connection(
 
     await fetch(config)
 
-    assert secure.seen[-1].peer == "bob"
+    assert secure.requests[-1].peer == "bob"
 
 
 @pytest.mark.parametrize("server_name", ["", "other.test"])
@@ -411,7 +411,7 @@ async def test_a_server_of_another_name_is_not_trusted(
 async def test_a_stream_that_is_let_go_of_leaves_no_connection_behind(
     secure: FakeServer, authority: Authority
 ) -> None:
-    """A polite end of TLS would outlast a program that ends right after it."""
+    """A graceful TLS shutdown would outlast a program that exits right after it."""
     secure.on("GET", "/a", Answer(chunks=[b"x"], hold=asyncio.Event()))
     tls = TLS(ca=authority.pem, server_name="gadgets.test")
     transport = NetworkTransport(Config(secure.url, tls=tls, trust_env=False))
@@ -426,7 +426,7 @@ async def test_a_stream_that_is_let_go_of_leaves_no_connection_behind(
 
 
 async def test_an_unknown_authority_is_not_trusted(secure: FakeServer) -> None:
-    tls = TLS(ca=Authority.made().pem, server_name="gadgets.test")
+    tls = TLS(ca=Authority.create().pem, server_name="gadgets.test")
 
     with pytest.raises(TransportError, match="certificate verify failed"):
         await fetch(Config(secure.url, tls=tls, trust_env=False))
@@ -439,9 +439,9 @@ async def test_authorities_of_the_system_may_be_named_by_the_environment(
     path.write_bytes(authority.pem)
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
 
-    found = await fetch(Config(secure.url, tls=TLS(server_name="gadgets.test")))
+    fetched = await fetch(Config(secure.url, tls=TLS(server_name="gadgets.test")))
 
-    assert found.metadata.name == "a"
+    assert fetched.metadata.name == "a"
 
 
 async def test_anybody_is_trusted_when_that_is_asked_for(secure: FakeServer) -> None:
@@ -476,13 +476,13 @@ def test_an_encrypted_key_is_refused_instead_of_asked_for(authority: Authority) 
 
 
 async def test_a_proxy_is_asked_for_the_server(server: FakeServer) -> None:
-    """A plain request through a proxy names the whole URL."""
+    """The request line of an HTTP request to a proxy has the absolute URL."""
     server.on("GET", f"{GADGETS}/a", answer(gadget("a")))
     config = Config("http://gadgets.invalid", proxy_url=server.url)
 
     await fetch(config)
 
-    assert server.seen[-1].header("host") == "gadgets.invalid"
+    assert server.requests[-1].header("host") == "gadgets.invalid"
 
 
 @pytest.mark.parametrize(
@@ -525,7 +525,7 @@ async def test_the_environment_names_the_proxy_unless_it_may_not(server: FakeSer
     with pytest.raises(TransportError, match=r"gadgets\.invalid"):
         await other.open(request)
 
-    assert [one.header("host") for one in server.seen] == ["gadgets.invalid"]
+    assert [request.header("host") for request in server.requests] == ["gadgets.invalid"]
     await trusting.aclose()
     await other.aclose()
 
@@ -538,7 +538,7 @@ async def test_every_request_says_who_and_what_is_asking(
 
     await fetch(config)
 
-    sent = server.seen[-1]
+    sent = server.requests[-1]
     assert sent.header("authorization") == "Basic dTpw"
     assert sent.header("accept-encoding") == "gzip"
     assert sent.header("user-agent") == default_user_agent()

@@ -1,4 +1,4 @@
-"""kubeconfig files: where they are looked for, how they merge, what they mean."""
+"""kubeconfig files: where they are loaded from, how they merge, how entries are interpreted."""
 
 import base64
 import contextlib
@@ -54,8 +54,8 @@ def write(tmp_path: Path) -> Write:
 
 
 def loaded(document: dict[str, Any], folder: Path = Path("/nowhere"), **choice: str) -> Config:
-    found = Kubeconfig.parse(dump_yaml(document), folder=folder)
-    return Config.from_kubeconfig(found, **choice)
+    parsed = Kubeconfig.parse(dump_yaml(document), folder=folder)
+    return Config.from_kubeconfig(parsed, **choice)
 
 
 def test_a_context_names_server_user_and_namespace() -> None:
@@ -93,7 +93,7 @@ def test_files_of_the_list_merge_and_the_first_value_wins(write: Write) -> None:
 
     assert current.server == "https://other"
     assert (chosen.server, chosen.auth.token, chosen.namespace) == ("https://first", "one", "n1")
-    assert chosen.tls.server_name == ""  # an entry counts whole; the second file adds nothing
+    assert chosen.tls.server_name == ""  # the first file's entry wins as a whole
 
 
 def test_a_file_that_is_asked_for_is_the_only_one(write: Write) -> None:
@@ -120,17 +120,17 @@ def test_the_environment_comes_before_the_pod_and_the_pod_before_the_home(
     pod = {**home, "KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
     both = {**pod, "KUBECONFIG": str(environment)}
 
-    found = [
+    configs = [
         Config.from_env(environ=variables, service_account=account)
         for variables in (home, pod, both)
     ]
 
-    assert [config.server for config in found] == [
+    assert [config.server for config in configs] == [
         "https://home",
         "https://10.0.0.1:443",
         "https://environment",
     ]
-    assert found[1].namespace == "pod-ns"
+    assert configs[1].namespace == "pod-ns"
 
 
 def test_without_a_variable_the_home_is_that_of_the_user(
@@ -408,7 +408,7 @@ def test_a_bare_host_gets_the_scheme_its_settings_call_for() -> None:
 
 
 async def test_a_token_and_a_file_of_it_may_both_be_given(tmp_path: Path) -> None:
-    """The file counts while it can be read, the token until then."""
+    """The token file takes precedence; the token is used until the file can be read."""
     config = loaded(kubeconfig(user={"token": "inline", "tokenFile": "token"}), folder=tmp_path)
     credentials = config.auth.credentials()
 

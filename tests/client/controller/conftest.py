@@ -2,9 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from apimachinery.testing.plugin import clock, env
 from apis.gadgets.install import GADGETS
 from apiserver.group import Group
-from client.testing.plugin import clock, env
 
 __all__ = ["api_groups", "clock", "env"]
 

@@ -443,7 +443,7 @@ def test_finalizers_have_names_of_their_own() -> None:
     finalizers.register("example.io/a")(nothing)
     with pytest.raises(InvalidFinalizer, match="already registered"):
         finalizers.register("example.io/a")
-    with pytest.raises(InvalidFinalizer, match=r"must be like example.io/name"):
+    with pytest.raises(InvalidFinalizer, match=r"must be qualified like example.io/name"):
         finalizers.register("plain")
 
 

@@ -223,10 +223,10 @@ async def test_anything_but_a_result_is_an_error(
 
     async with env.manager(with_controller(reconcile)) as mgr:
         await env.client.of(Gadget).create(gadget())
-        with pytest.raises(NotSettled, match="controller gadget: keeps failing for default/lamp"):
+        with pytest.raises(NotSettled, match="controller gadget: is failing for default/lamp"):
             await mgr.settled(timeout=0.3)
 
-    assert "a reconciler returns a Result or None, not True" in caplog.text
+    assert "a reconciler must return a Result or None, not True" in caplog.text
 
 
 async def test_a_reconcile_that_takes_too_long_is_cancelled_and_tried_again(
@@ -341,7 +341,9 @@ async def test_a_kind_that_the_server_does_not_have_is_looked_for_every_ten_seco
     with pytest.raises(CacheSyncTimeout):
         async with env.manager(setup):
             await clock.advance(25)
-            found = [r for r in caplog.records if "install that first" in r.getMessage()]
+            found = [
+                r for r in caplog.records if "CustomResourceDefinition first" in r.getMessage()
+            ]
             assert len(found) == 3
             assert 'no matches for kind "Missing"' in found[0].getMessage()
             await clock.advance(100)
@@ -435,7 +437,7 @@ async def test_a_source_that_is_cancelled_by_itself_ends_the_manager(env: Enviro
         yield NamespacedName("default", "x")
         raise asyncio.CancelledError
 
-    with pytest.raises(RuntimeError, match="gadget: stream was cancelled by itself"):
+    with pytest.raises(RuntimeError, match="gadget: stream cancelled itself"):
         async with env.manager(with_controller(Calls(), watches=[Stream(names)])) as mgr:
             while mgr.failure is None:
                 await asyncio.sleep(0.001)

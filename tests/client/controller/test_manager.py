@@ -210,7 +210,7 @@ async def test_what_does_not_stop_in_time_is_cancelled(
         await clock.advance(2)
 
     assert log[-1] == "slow is cancelled"
-    assert "not stopped within 30s, cancelled: slow" in caplog.text
+    assert "cancelling runnables not stopped within 30s: slow" in caplog.text
 
 
 async def test_a_reconcile_under_way_is_finished_and_no_other_begun(env: Environment) -> None:
@@ -338,7 +338,7 @@ async def test_a_runnable_that_was_cancelled_by_itself_is_a_failure(env: Environ
 
     with pytest.raises(asyncio.CancelledError):
         await Function(cancelled).run()
-    with pytest.raises(RuntimeError, match=r"cancelled was cancelled, and not by the manager"):
+    with pytest.raises(RuntimeError, match=r"cancelled was cancelled, but not by the manager"):
         async with env.manager(lambda m: m.add(cancelled)) as mgr:
             while mgr.failure is None:
                 await asyncio.sleep(0.001)
@@ -605,7 +605,7 @@ async def test_what_cannot_be_shown_is_not_served(env: Environment) -> None:
     Manager(env.client, name="test", metrics_address="127.0.0.1:0", metrics=Counting())
     from client.monitoring.controller_metrics import NoMetricsSink
 
-    with pytest.raises(TypeError, match="must be PrometheusMetrics"):
+    with pytest.raises(TypeError, match="needs PrometheusMetrics"):
         Manager(env.client, name="test", metrics_address="127.0.0.1:0", metrics=NoMetricsSink())
 
 

@@ -111,7 +111,7 @@ async def test_a_controller_works_on_a_server_that_is_not_ours() -> None:
                 await until(lambda: 2 in seen and f"POST {EVENTS}" in server.paths())
             ending.set()
 
-    applied = next(one for one in server.seen if one.method == "PATCH")
+    applied = next(request for request in server.requests if request.method == "PATCH")
     assert applied.header("content-type") == "application/apply-patch+yaml"
     assert applied.query == {"fieldManager": "test/gadget", "force": "true"}
     assert applied.json["metadata"]["ownerReferences"] == [
@@ -124,11 +124,11 @@ async def test_a_controller_works_on_a_server_that_is_not_ours() -> None:
             "blockOwnerDeletion": True,
         }
     ]
-    written = next(one for one in server.seen if one.method == "PUT")
+    written = next(request for request in server.requests if request.method == "PUT")
     # Of the list or of the change after it, whichever the cache had come to.
     assert written.json["metadata"]["resourceVersion"] in ("8", "20")
     (condition,) = written.json["status"]["conditions"]
     assert (condition["type"], condition["observedGeneration"]) == ("Ready", 3)
-    event = next(one for one in server.seen if one.path == EVENTS).json
+    event = next(request for request in server.requests if request.path == EVENTS).json
     assert event["involvedObject"]["uid"] == "uid-a"
     assert event["source"] == {"component": "test"}

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from apimachinery.meta.status import Status, StatusDetails
 from apimachinery.meta.types import Object, ObjectMeta
-from client.controller.own_writes import DELETED_KEPT, Writes
+from client.controller.own_writes import MAX_DELETED, OwnWrites
 
 
 class Cache:
@@ -13,7 +13,7 @@ class Cache:
 
     def __init__(self) -> None:
         self.version = "5"
-        self.writes: Writes[Object] = Writes(lambda: self.version)
+        self.writes: OwnWrites[Object] = OwnWrites(lambda: self.version)
 
 
 def obj(name: str, version: str, uid: str = "") -> Object:
@@ -24,7 +24,7 @@ def obj(name: str, version: str, uid: str = "") -> Object:
 def test_a_write_is_read_until_the_cache_has_come_as_far() -> None:
     cache = Cache()
     old, written, newer = obj("a", "4"), obj("a", "9"), obj("a", "12")
-    cache.writes.wrote(written)
+    cache.writes.record(written)
 
     assert cache.writes.newest("a", old) is written
     cache.version = "9"
@@ -55,7 +55,7 @@ def test_an_observed_status_is_a_deletion() -> None:
 
 def test_a_write_that_the_cache_has_shown_already_is_not_kept() -> None:
     cache = Cache()
-    cache.writes.wrote(obj("a", "3"))
+    cache.writes.record(obj("a", "3"))
 
     assert len(cache.writes) == 0
 
@@ -64,7 +64,7 @@ def test_versions_are_numbers_and_not_texts() -> None:
     cache = Cache()
     cache.version = "99"
     written = obj("a", "100")
-    cache.writes.wrote(written)
+    cache.writes.record(written)
 
     assert cache.writes.newest("a", None) is written
 
@@ -72,8 +72,8 @@ def test_versions_are_numbers_and_not_texts() -> None:
 def test_an_answer_that_comes_late_does_not_hide_a_newer_one() -> None:
     cache = Cache()
     newer = obj("a", "12")
-    cache.writes.wrote(newer)
-    cache.writes.wrote(obj("a", "11"))
+    cache.writes.record(newer)
+    cache.writes.record(obj("a", "11"))
 
     assert cache.writes.newest("a", None) is newer
 
@@ -81,8 +81,8 @@ def test_an_answer_that_comes_late_does_not_hide_a_newer_one() -> None:
 def test_what_was_deleted_is_not_read_even_if_the_cache_first_sees_it_later() -> None:
     cache = Cache()
     created = obj("a", "6")
-    cache.writes.wrote(created)
-    cache.writes.deleted("uid-a")
+    cache.writes.record(created)
+    cache.writes.record_deletion("uid-a")
 
     assert cache.writes.newest("a", None) is None
     cache.version = "6"
@@ -93,27 +93,27 @@ def test_what_was_deleted_is_not_read_even_if_the_cache_first_sees_it_later() ->
 
 def test_a_list_has_own_writes_in_their_place_and_without_what_was_deleted() -> None:
     cache = Cache()
-    cache.writes.wrote(obj("changed", "7"))
-    cache.writes.wrote(obj("new", "8"))
-    cache.writes.deleted("uid-gone")
+    cache.writes.record(obj("changed", "7"))
+    cache.writes.record(obj("new", "8"))
+    cache.writes.record_deletion("uid-gone")
     cached = [obj("changed", "2"), obj("gone", "3"), obj("same", "4")]
 
-    found = {o.metadata.name: o.metadata.resource_version for o in cache.writes.over(cached)}
+    found = {o.metadata.name: o.metadata.resource_version for o in cache.writes.merge(cached)}
 
     assert found == {"changed": "7", "same": "4", "new": "8"}
 
 
 def test_a_server_with_versions_of_another_kind_is_simply_believed() -> None:
     cache = Cache()
-    cache.writes.wrote(obj("a", "not-a-number"))
+    cache.writes.record(obj("a", "not-a-number"))
 
     assert len(cache.writes) == 0
 
 
 def test_deletions_are_not_remembered_for_ever() -> None:
     cache = Cache()
-    for number in range(DELETED_KEPT + 1):
-        cache.writes.deleted(f"uid-{number}")
+    for number in range(MAX_DELETED + 1):
+        cache.writes.record_deletion(f"uid-{number}")
 
     assert cache.writes.newest("a", obj("a", "1", uid="uid-0")) is not None
     assert cache.writes.newest("a", obj("a", "1", uid="uid-1")) is None
@@ -132,7 +132,7 @@ def test_a_read_is_never_older_than_a_write(steps: list[tuple[str, str]]) -> Non
             version += 1
             server[name] = obj(name, str(version))
             log.append(server[name])
-            cache.writes.wrote(server[name])
+            cache.writes.record(server[name])
         elif seen < len(log):
             cached[log[seen].metadata.name] = log[seen]
             cache.version = log[seen].metadata.resource_version

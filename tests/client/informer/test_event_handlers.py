@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from client.informer import Functions
+from client.informer import HandlerFunctions
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
 from tests.client.informer.informers import Notes, informer_of
@@ -24,7 +24,7 @@ async def test_a_handler_that_raises_is_logged_counted_and_gets_the_next_one_a_s
             raise ValueError("not this one")
         told.append(obj.metadata.name)
 
-    registration = informer.add_handler(Functions(add=moody))
+    registration = informer.add_handler(HandlerFunctions(add=moody))
     other = Notes()
     informer.add_handler(other)
     server.put("bad")
@@ -52,14 +52,14 @@ async def test_a_slow_handler_delays_nobody_else_and_is_named_at_high_water(
     async def stuck(obj: Gadget) -> None:
         await asyncio.Event().wait()
 
-    registration = informer.add_handler(Functions(add=stuck))
+    registration = informer.add_handler(HandlerFunctions(add=stuck))
     quick = Notes()
     informer.add_handler(quick)
     for number in range(30):
         server.put(f"first-{number}")
     background(informer.run())
     await settle()
-    assert "notifications wait" not in caplog.text, "a first list comes all at once"
+    assert "notifications are pending" not in caplog.text, "a first list comes all at once"
 
     with caplog.at_level(logging.WARNING):
         for number in range(45):
@@ -68,7 +68,9 @@ async def test_a_slow_handler_delays_nobody_else_and_is_named_at_high_water(
 
     assert len(quick.told) == 75
     assert registration.pending == 74
-    warnings = [r.getMessage() for r in caplog.records if "notifications wait" in r.getMessage()]
+    warnings = [
+        r.getMessage() for r in caplog.records if "notifications are pending" in r.getMessage()
+    ]
     assert len(warnings) == 3, "at 10, 20 and 40 beyond the first list"
     assert all("stuck" in warning for warning in warnings)
 
@@ -87,7 +89,7 @@ async def test_a_handler_that_holds_up_the_event_loop_is_named(
     with caplog.at_level(logging.WARNING):
         await settle()
 
-    assert "held up the event loop for 0.200s" in caplog.text
+    assert "blocked the event loop for 0.200s" in caplog.text
 
 
 async def test_a_threaded_handler_does_not_run_on_the_event_loop(
@@ -101,7 +103,7 @@ async def test_a_threaded_handler_does_not_run_on_the_event_loop(
         threads.append(threading.get_ident())
         names.append(obj.metadata.name)
 
-    registration = informer.add_handler(Functions(add=blocking), threaded=True)
+    registration = informer.add_handler(HandlerFunctions(add=blocking), threaded=True)
     server.put("a")
     server.put("b")
     background(informer.run())
@@ -125,7 +127,7 @@ async def test_a_handler_whose_own_task_was_cancelled_hears_of_the_next_change(
             asyncio.get_running_loop().call_soon(task.cancel)
             await task
 
-    registration = informer.add_handler(Functions(add=unlucky))
+    registration = informer.add_handler(HandlerFunctions(add=unlucky))
     server.put("a")
     server.put("b")
     background(informer.run())

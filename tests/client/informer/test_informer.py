@@ -20,7 +20,7 @@ async def test_an_informer_runs_once(
 
     await informer.run()
 
-    assert "started already" in caplog.text
+    assert "already started" in caplog.text
     assert informer.running
     assert len(server.watches) == 1
 

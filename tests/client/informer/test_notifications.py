@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from client.informer import DeletedObject, Filtered, Functions, object_key
+from client.informer import DeletedObject, FilteringHandler, HandlerFunctions, object_key
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
 from tests.client.informer.informers import Notes, informer_of, short
@@ -49,7 +49,7 @@ async def test_a_new_list_deletes_first_and_then_updates_and_adds(
     notes = Notes()
     stored: list[list[str]] = []
     informer.add_handler(notes)
-    informer.add_handler(Functions(delete=lambda _: stored.append(informer.store.keys())))
+    informer.add_handler(HandlerFunctions(delete=lambda _: stored.append(informer.store.keys())))
     background(informer.run())
     await settle()
 
@@ -157,7 +157,7 @@ async def test_a_filter_turns_changes_into_additions_and_deletions(
     """Starts to pass: add. Stops: delete of the old one. A last state nobody knows: passed on."""
     informer = informer_of(server, clock)
     notes = Notes()
-    large = Filtered(lambda obj: obj.spec.size > 5, notes)
+    large = FilteringHandler(lambda obj: obj.spec.size > 5, notes)
     informer.add_handler(large)
     background(informer.run())
     await settle()

@@ -56,7 +56,7 @@ class Setup:
         self.processor = Processor(self.store, resyncs)
         self.processor.registrations.append(self.told)
         # Everybody is due, so that resyncs are told.
-        assert resyncs.look(clock.monotonic() + 1)
+        assert resyncs.check(clock.monotonic() + 1)
 
     def process(self, *deltas: Delta[Gadget], initial: bool = False, version: str = "") -> None:
         self.processor.process(DeltaBatch(deltas, initial, version))

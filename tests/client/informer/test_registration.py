@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from client.informer import Functions, InformerStopped
+from client.informer import HandlerFunctions, InformerStopped
 from tests.client.informer.clock import FakeClock, settle
 from tests.client.informer.conftest import Background
 from tests.client.informer.informers import Notes, informer_of
@@ -43,7 +43,7 @@ async def test_no_handler_can_join_an_informer_that_has_stopped(
     informer.stop()
     await run
 
-    with pytest.raises(InformerStopped, match="stopped already"):
+    with pytest.raises(InformerStopped, match="was stopped"):
         informer.add_handler(Notes())
 
 
@@ -59,7 +59,7 @@ async def test_a_registration_is_synced_when_its_handler_heard_of_the_first_list
     async def slow(obj: Gadget) -> None:
         await gate.wait()
 
-    registration = informer.add_handler(Functions(add=slow))
+    registration = informer.add_handler(HandlerFunctions(add=slow))
     quick = informer.add_handler(Notes())
     background(informer.run())
     assert not informer.has_synced
@@ -97,7 +97,7 @@ async def test_a_removed_handler_hears_nothing_more(
         told.append(obj.metadata.name)
         await gate.wait()
 
-    registration = informer.add_handler(Functions(add=slow))
+    registration = informer.add_handler(HandlerFunctions(add=slow))
     background(informer.run())
     await settle()
     server.put("a")

@@ -82,4 +82,4 @@ async def test_an_informer_that_never_looks_cannot_resync_a_late_handler(
     await clock.advance(60)
 
     assert late.told == ["+ add a@101"]
-    assert "asked for after the informer started" in caplog.text
+    assert "requested after the informer started" in caplog.text

@@ -386,7 +386,7 @@ async def test_cancelling_marks_nothing_wherever_it_hits(server: Server, clock: 
 
         assert task.cancelled()
         assert setup.errors == told
-        assert not setup.reflector._unavailable
+        assert not setup.reflector._is_version_unavailable
 
 
 async def test_every_failed_attempt_is_told_to_the_error_handler_once(

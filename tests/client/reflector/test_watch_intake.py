@@ -45,8 +45,8 @@ def test_an_object_of_another_kind_is_skipped_where_there_is_no_class(clock: Clo
     right = Unstructured(kind="Gadget", api_version="example.io/v1")
     wrong = Unstructured(kind="Gadget", api_version="example.io/v2")
 
-    assert intake.understood(ObjectEvent(EventType.ADDED, right)) is right
-    assert intake.understood(ObjectEvent(EventType.ADDED, wrong)) is None
+    assert intake.object_of(ObjectEvent(EventType.ADDED, right)) is right
+    assert intake.object_of(ObjectEvent(EventType.ADDED, wrong)) is None
 
 
 def test_an_object_of_a_subclass_is_one_of_the_class(clock: Clock) -> None:
@@ -56,7 +56,7 @@ def test_an_object_of_a_subclass_is_one_of_the_class(clock: Clock) -> None:
     intake: Intake[Gadget] = Intake("test", clock, expected=Gadget)
     special = Special(metadata=ObjectMeta(name="a"))
 
-    assert intake.understood(ObjectEvent(EventType.ADDED, special)) is special
+    assert intake.object_of(ObjectEvent(EventType.ADDED, special)) is special
 
 
 async def test_an_object_without_a_version_advances_nothing(
@@ -81,7 +81,7 @@ def test_what_has_no_metadata_of_an_object_is_skipped(
     """Also by those who expect no class: a list has metadata of its own, and no object has it."""
     intake: Intake[Gadget] = Intake("test", clock)
 
-    assert intake.understood(ObjectEvent(EventType.ADDED, thing)) is None
+    assert intake.object_of(ObjectEvent(EventType.ADDED, thing)) is None
     assert "no metadata" in caplog.text
 
 
@@ -153,7 +153,7 @@ async def test_what_exists_says_nothing_about_the_version_of_a_stream_from_anywh
     advanced: list[str] = []
     intake: Intake[Gadget] = Intake("test", clock, expected=Gadget)
 
-    await intake.read(stream, Store(), start=0, began_at=version, advance=advanced.append)
+    await intake.read(stream, Store(), start=0, resource_version=version, advance=advanced.append)
 
     assert advanced == ["10", "11"]
 

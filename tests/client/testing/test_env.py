@@ -1,7 +1,6 @@
 """The environment of a test: a real server in this process."""
 
 import asyncio
-import subprocess
 import sys
 import time
 
@@ -20,8 +19,6 @@ from client.runtime.clock import SystemClock
 from client.testing.env import Environment, cluster_environment, environment
 from client.testing.fake_clock import FakeClock
 from client.testing.settling import NotSettled
-
-pytest_plugins = ["pytester"]
 
 
 def gadget(name: str = "lamp", *parts: str, **spec: object) -> dict[str, object]:
@@ -244,35 +241,6 @@ async def test_the_same_tests_run_in_a_cluster() -> None:
         assert await served.find(ConfigMap, "of-others-bulb") is None
         namespace = await served.observer.kind("Namespace", "v1").get(where)
         assert namespace.metadata.deletion_timestamp is not None
-
-
-def test_the_plugin_gives_pytest_its_fixtures(pytester: pytest.Pytester) -> None:
-    pytester.makeini(
-        "[pytest]\n"
-        "asyncio_mode = auto\n"
-        "asyncio_default_fixture_loop_scope = function\n"
-        "apimachinery_groups = apis.gadgets.install:GADGETS\n"
-    )
-    pytester.makepyfile(
-        """
-        from apis.gadgets.v1 import Gadget
-
-        async def test_it(env, clock):
-            assert env.clock is clock
-            await env.client.of(Gadget).create({"metadata": {"name": "a"}, "spec": {"model": "m"}})
-            assert (await env.get(Gadget, "a")).spec.model == "m"
-        """
-    )
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
-
-    result.assert_outcomes(passed=1)
-
-
-def test_the_plugin_loads_no_server_by_itself() -> None:
-    script = "import sys, client.testing.plugin; print('apiserver' in sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
-
-    assert loaded.stdout == b"False\n"
 
 
 async def test_a_service_account_has_tokens(env: Environment) -> None:

@@ -184,7 +184,7 @@ async def test_a_watch_goes_on_after_it_was_ended(env: Environment, clock: FakeC
 
 
 def test_only_a_watch_is_a_stream(env: Environment) -> None:
-    with pytest.raises(ValueError, match="only a watch is a stream"):
+    with pytest.raises(ValueError, match="only a watch has a stream"):
         env.faults.get(Gadget).cut()
 
 

@@ -1,4 +1,4 @@
-"""Watches over WebSockets without a network: an application in this process, ours and others."""
+"""Watches over WebSockets with an ASGI application in this process, ours and others."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -21,7 +21,7 @@ WATCH = Request("watch", "GET", "/watch", query=(("watch", "true"),), websocket=
 
 
 class Speaker:
-    """An application that says what it was told to, and notes when its client leaves."""
+    """An application that sends prepared messages and records when its client disconnects."""
 
     def __init__(self, *messages: dict[str, Any]) -> None:
         self.messages = list(messages)
@@ -50,7 +50,7 @@ async def opened(*messages: dict[str, Any]) -> tuple[Response, Speaker]:
 
 
 async def test_each_message_is_a_line() -> None:
-    """Text or bytes; the end of the socket is the end of the stream."""
+    """Messages are text or bytes; the end of the socket is the end of the stream."""
     response, speaker = await opened(
         ACCEPT,
         {"type": "websocket.send", "text": "é"},
@@ -91,7 +91,7 @@ async def test_closing_tells_the_application_that_its_client_left() -> None:
 
 @pytest.mark.parametrize(("close_code", "status"), [(1000, 403), (3404, 404), (4999, 403)])
 async def test_a_socket_that_is_not_accepted_is_a_refusal(close_code: int, status: int) -> None:
-    """403, as servers answer it, unless the close code tells of another answer."""
+    """403, as servers respond, unless the close code encodes another status."""
     response, _ = await opened({"type": "websocket.close", "code": close_code})
 
     assert response.status == status
@@ -111,8 +111,8 @@ async def test_an_application_without_websockets_is_an_error() -> None:
 
 @pytest.fixture
 async def transport() -> AsyncIterator[ASGITransport]:
-    async with ASGITransport(app()) as made:
-        yield made
+    async with ASGITransport(app()) as transport:
+        yield transport
 
 
 @pytest.fixture
@@ -121,12 +121,12 @@ async def client(transport: ASGITransport, scheme: Scheme) -> AsyncClient:
 
 
 async def names_of(watch: Any, count: int) -> Sequence[tuple[str, str]]:
-    seen = []
+    events = []
     async for event in watch:
-        seen.append((str(event.type), event.object.metadata.name))
-        if len(seen) == count:
+        events.append((str(event.type), event.object.metadata.name))
+        if len(events) == count:
             break
-    return seen
+    return events
 
 
 async def test_a_watch_over_a_websocket_is_the_watch(client: AsyncClient) -> None:
@@ -143,15 +143,15 @@ async def test_a_watch_over_a_websocket_is_the_watch(client: AsyncClient) -> Non
 
 
 async def test_an_informer_may_live_on_a_websocket(client: AsyncClient) -> None:
-    """Only the transport differs: lists, streams of the first state and bookmarks are the same."""
+    """Only the transport differs: lists, initial events and bookmarks are the same."""
     gadgets = client.of(v1.Gadget, namespace="default")
     await gadgets.create(body("a"))
     informer = SharedInformer(gadgets.over_websocket().list_watch(), expected=v1.Gadget)
     running = asyncio.ensure_future(informer.run())
 
     await informer.wait_synced(timeout=10)
-    made = await gadgets.create(body("b"))
-    await informer.wait_version(made.metadata.resource_version, timeout=10)
+    created = await gadgets.create(body("b"))
+    await informer.wait_version(created.metadata.resource_version, timeout=10)
 
     assert informer.store.keys() == ["default/a", "default/b"]
     informer.stop()

@@ -1,4 +1,4 @@
-"""Sending: retries, limits, warnings, time, and what an answer that is no Status means."""
+"""Sender: retries, rate limits, warnings, timeouts, and error responses without a Status."""
 
 import asyncio
 import logging
@@ -40,7 +40,7 @@ WRITE = Request("create", "POST", "/a", body=b"{}", resource=GroupResource("", "
 
 
 class Reply:
-    """A finished answer."""
+    """A complete response."""
 
     def __init__(self, status: int, body: bytes = b"{}", *headers: tuple[str, str]) -> None:
         self.status = status
@@ -59,7 +59,7 @@ class Reply:
 
 
 class ScriptedTransport:
-    """Gives one reply after the other; the last one stays."""
+    """Returns the prepared replies in order, and repeats the last one."""
 
     def __init__(self, *script: Reply | Exception) -> None:
         self.script = list(script)
@@ -67,10 +67,10 @@ class ScriptedTransport:
 
     async def open(self, request: Request, certificate: ClientCertificate | None = None) -> Reply:
         self.requests.append(request)
-        one = self.script.pop(0) if len(self.script) > 1 else self.script[0]
-        if isinstance(one, Exception):
-            raise one
-        return one
+        reply = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
     async def aclose(self) -> None:
         return None
@@ -121,7 +121,7 @@ async def test_ten_retries_are_the_most(clock: FakeClock) -> None:
 
 
 async def test_a_lost_connection_is_tried_again_for_reads_only(clock: FakeClock) -> None:
-    """A write may have been done before the connection was lost."""
+    """The server may have executed a write before its connection was lost."""
     reading, _ = sender(ConnectionLost("reset"), Reply(200), clock=clock)
     writing, transport = sender(ConnectionLost("reset"), Reply(200), clock=clock)
 
@@ -246,16 +246,16 @@ async def test_a_server_that_does_not_answer_is_a_timeout() -> None:
 
 
 class Rotating:
-    """Credentials that know a second token."""
+    """Credentials that can be renewed."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.renewals = 0
 
     async def identity(self) -> ClientIdentity:
         return ClientIdentity(bearer_header("old"))
 
     async def renew(self, refused: ClientIdentity) -> ClientIdentity | None:
-        self.asked += 1
+        self.renewals += 1
         return ClientIdentity(bearer_header("new"))
 
 
@@ -263,7 +263,7 @@ async def test_refused_credentials_are_renewed_once() -> None:
     sending, transport = sender(Reply(401, b""), Reply(200), credentials=Rotating())
 
     assert (await sending.send(READ)).status == 200
-    assert [dict(one.headers)["Authorization"] for one in transport.requests] == [
+    assert [dict(request.headers)["Authorization"] for request in transport.requests] == [
         "Bearer old",
         "Bearer new",
     ]
@@ -276,18 +276,18 @@ async def test_credentials_that_stay_bad_are_unauthorized() -> None:
     with pytest.raises(Unauthorized):
         await sending.send(READ)
 
-    assert credentials.asked == 1
+    assert credentials.renewals == 1
     assert len(transport.requests) == 2
 
 
 async def test_warnings_reach_the_handler() -> None:
-    told: list[ServerWarning] = []
+    warnings: list[ServerWarning] = []
     reply = Reply(200, b"{}", ("Warning", '299 - "old"'), ("Warning", '299 - "older"'))
-    sending, _ = sender(reply, warn=told.append)
+    sending, _ = sender(reply, warn=warnings.append)
 
     await sending.send(READ)
 
-    assert [warning.text for warning in told] == ["old", "older"]
+    assert [warning.text for warning in warnings] == ["old", "older"]
 
 
 def test_every_warning_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -363,20 +363,20 @@ def test_an_answer_in_text_gets_the_words_that_every_client_uses(
 ) -> None:
     request = Request("get", method, "/a", resource=GroupResource("apps", "deployments"), name="d")
 
-    found = error_from_response(
+    error = error_from_response(
         request, code, Headers([("content-type", "text/plain")]), body.encode()
     )
 
-    assert (found.code, found.reason) == (code, reason)
-    assert found.message == f"{message} ({method.lower()} deployments.apps d)"
-    assert found.causes[0].reason == "UnexpectedServerResponse"
+    assert (error.code, error.reason) == (code, reason)
+    assert error.message == f"{message} ({method.lower()} deployments.apps d)"
+    assert error.causes[0].reason == "UnexpectedServerResponse"
 
 
 def test_a_retry_after_header_is_kept_in_the_error() -> None:
-    found = error_from_response(READ, 503, Headers([("Retry-After", "5")]), b"busy")
+    error = error_from_response(READ, 503, Headers([("Retry-After", "5")]), b"busy")
 
-    assert isinstance(found, ServiceUnavailable)
-    assert found.retry_after == 5
+    assert isinstance(error, ServiceUnavailable)
+    assert error.retry_after == 5
 
 
 @given(st.integers(300, 599), st.binary(max_size=300))

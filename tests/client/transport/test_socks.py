@@ -1,4 +1,4 @@
-"""SOCKS proxies, as behind `ssh -D`: who looks up names, who one is, and what can go wrong."""
+"""SOCKS proxies, as with `ssh -D`: name resolution, authentication and errors."""
 
 import asyncio
 import sys
@@ -16,12 +16,12 @@ from tests.client.fakes import GADGETS, FakeServer, answer, gadget
 
 
 class Proxy:
-    """Speaks SOCKS 5 (RFC 1928, RFC 1929) and leads everybody to one port of this machine."""
+    """A SOCKS 5 proxy (RFC 1928, RFC 1929) that connects every client to one local port."""
 
     def __init__(self, leads_to: int) -> None:
         self.leads_to = leads_to
         self.reply = 0
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.users: list[str] = []
         self.url = ""
         self._connections: set[asyncio.Task[None]] = set()
@@ -55,7 +55,7 @@ class Proxy:
         assert kind == 3, "a name, and not an address that the client looked up"
         name = await reader.readexactly((await reader.readexactly(1))[0])
         port = int.from_bytes(await reader.readexactly(2))
-        self.asked.append(f"{name.decode()}:{port}")
+        self.requested.append(f"{name.decode()}:{port}")
         writer.write(bytes((5, self.reply, 0, 1, 0, 0, 0, 0, 0, 0)))
         return self.reply == 0
 
@@ -97,11 +97,11 @@ async def test_a_socks_proxy_looks_up_the_server(scheme: str, server: FakeServer
     async with proxying(server) as proxy:
         config = Config("http://gadgets.invalid:8080", proxy_url=f"{scheme}://{proxy.url}")
 
-        found = await fetch(config)
+        fetched = await fetch(config)
 
-    assert found.metadata.name == "a"
-    assert proxy.asked == ["gadgets.invalid:8080"]
-    assert server.seen[-1].header("host") == "gadgets.invalid:8080"
+    assert fetched.metadata.name == "a"
+    assert proxy.requested == ["gadgets.invalid:8080"]
+    assert server.requests[-1].header("host") == "gadgets.invalid:8080"
 
 
 async def test_a_socks_proxy_may_want_to_know_its_users(server: FakeServer) -> None:

@@ -1,4 +1,4 @@
-"""The two transports: the network's streams and WebSockets, and an application in this process."""
+"""Both transports: streams and WebSockets over the network, and an application in this process."""
 
 import asyncio
 import gzip
@@ -46,31 +46,31 @@ async def test_a_compressed_body_is_read_as_what_it_is(
 async def test_answers_are_compressed_and_streams_are_not(
     verb: str, disabled: bool, encoding: str, server: FakeServer
 ) -> None:
-    """A compressed stream would be held back until there is enough of it."""
+    """Compression would delay events until a block is full."""
     server.on("GET", "/a", Answer())
     transport = NetworkTransport(Config(server.url, trust_env=False, disable_compression=disabled))
 
     await (await transport.open(Request(verb, "GET", "/a"))).read()
 
-    assert server.seen[-1].all("accept-encoding") == [encoding]
+    assert server.requests[-1].all("accept-encoding") == [encoding]
     await transport.aclose()
 
 
 async def test_connections_are_asked_whether_they_live(
     server: FakeServer, network: NetworkTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[socket.socket] = []
+    sockets: list[socket.socket] = []
 
     class Remembered(socket.socket):
         def __init__(self, *arguments: Any, **keywords: Any) -> None:
             super().__init__(*arguments, **keywords)
-            made.append(self)
+            sockets.append(self)
 
     monkeypatch.setattr(socket, "socket", Remembered)
     server.on("GET", "/a", Answer(chunks=[b"x"], hold=asyncio.Event()))
     response = await network.open(GET)
 
-    (connection,) = [one for one in made if one.fileno() >= 0 and _goes_to(one, server)]
+    (connection,) = [sock for sock in sockets if sock.fileno() >= 0 and _goes_to(sock, server)]
     assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
     if hasattr(socket, "TCP_KEEPIDLE"):
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 30
@@ -93,7 +93,7 @@ async def test_connections_are_kept_for_the_next_request(
     for _ in range(3):
         await (await network.open(GET)).read()
 
-    assert len({one.port for one in server.seen}) == 1
+    assert len({request.port for request in server.requests}) == 1
 
 
 async def test_a_body_that_breaks_off_is_a_lost_connection(
@@ -121,7 +121,7 @@ async def test_a_query_is_sent_as_it_was_meant(
 
     await (await network.open(Request("get", "GET", "/a", query=query))).read()
 
-    assert server.seen[-1].query == dict(query)
+    assert server.requests[-1].query == dict(query)
 
 
 async def test_a_path_is_not_written_anew(server: FakeServer, network: NetworkTransport) -> None:
@@ -129,16 +129,16 @@ async def test_a_path_is_not_written_anew(server: FakeServer, network: NetworkTr
 
     await (await network.open(Request("get", "GET", "/a%3Ab%20c"))).read()
 
-    assert server.seen[-1].path == "/a%3Ab%20c"
+    assert server.requests[-1].path == "/a%3Ab%20c"
 
 
 @pytest.fixture
 async def sockets() -> AsyncIterator[tuple[str, list[str]]]:
-    """A server that watches over WebSockets."""
-    asked: list[str] = []
+    """A server that sends watch events over WebSockets."""
+    requested: list[str] = []
 
     async def watch(request: web.Request) -> web.StreamResponse:
-        asked.append(request.path_qs)
+        requested.append(request.path_qs)
         if request.query.get("resourceVersion") == "13":
             return web.Response(status=403)
         socket = web.WebSocketResponse()
@@ -154,23 +154,23 @@ async def sockets() -> AsyncIterator[tuple[str, list[str]]]:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     host, port = runner.addresses[0][:2]
-    yield f"http://{host}:{port}", asked
+    yield f"http://{host}:{port}", requested
     await runner.cleanup()
 
 
 async def test_a_watch_can_go_over_a_websocket(sockets: tuple[str, list[str]]) -> None:
-    url, asked = sockets
+    url, requested = sockets
     async with AsyncClient(Config(url, trust_env=False)) as client:
         gadgets = client.of(v1.Gadget, resource="gadgets", api_version="gadgets.example.io/v1")
-        seen: list[ObjectEvent[v1.Gadget]] = []
+        events: list[ObjectEvent[v1.Gadget]] = []
         async with gadgets.over_websocket().watch(since="7") as watch:
             async for event in watch:
-                seen.append(event)
-                if len(seen) == 2:
+                events.append(event)
+                if len(events) == 2:
                     break
 
-    assert [event.type for event in seen] == ["ADDED", "MODIFIED"]
-    assert asked == [f"{GADGETS}?allowWatchBookmarks=true&resourceVersion=7&watch=true"]
+    assert [event.type for event in events] == ["ADDED", "MODIFIED"]
+    assert requested == [f"{GADGETS}?allowWatchBookmarks=true&resourceVersion=7&watch=true"]
 
 
 async def test_a_refused_websocket_is_the_error_of_its_code(

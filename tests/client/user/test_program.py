@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from apimachinery.errors import Invalid
 from apimachinery.testing import assert_roundtrip
+from apimachinery.testing.plugin import clock, env
 from apis.core.register import add_to_scheme as add_core_to_scheme
 from apis.core.v1 import ConfigMap
 from apiserver.group import Group
@@ -21,7 +22,6 @@ from client.controller import Context, Manager, Result
 from client.informer import DeletedObject, InformerFactory
 from client.testing.env import Environment
 from client.testing.fake_clock import FakeClock
-from client.testing.plugin import clock, env
 from tests.client.user.gadgets import GADGETS, GadgetV1, add_to_scheme
 from tests.servers import Server, serving
 

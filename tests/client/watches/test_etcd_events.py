@@ -1,4 +1,4 @@
-"""Another protocol behind the same watcher: only its decoder knows how events are written."""
+"""etcd events through a StreamWatcher: only the decoder depends on the format."""
 
 import asyncio
 from typing import Any
@@ -29,18 +29,18 @@ def line(action: str, name: str, index: int, *, before: bool = False) -> bytes:
 
 
 class Etcd:
-    """A server of etcd's events: keeps them all, and sends them from any index on."""
+    """Keeps all etcd events and sends those from a given index."""
 
     def __init__(self, *lines: tuple[int, bytes]) -> None:
         self.lines = list(lines)
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.closed = 0
 
     async def watch(self, options: ListOptions) -> StreamWatcher[v1.Gadget]:
         return await self.open(options.resource_version)
 
     async def open(self, version: str) -> StreamWatcher[v1.Gadget]:
-        self.asked.append(version)
+        self.requested.append(version)
         chunks = [text for index, text in self.lines if index > int(version)]
         over = asyncio.Event()
 
@@ -57,8 +57,8 @@ class Etcd:
         return StreamWatcher(EtcdEventDecoder(read, decode_gadget, close))
 
     async def list(self, options: ListOptions) -> Page[v1.Gadget]:
-        made = v1.Gadget.model_validate(gadget("a"))
-        return Page([made], "1")
+        obj = v1.Gadget.model_validate(gadget("a"))
+        return Page([obj], "1")
 
 
 async def test_an_informer_can_live_on_another_protocol() -> None:
@@ -78,7 +78,7 @@ async def test_an_informer_can_live_on_another_protocol() -> None:
     assert (only.metadata.name, only.metadata.resource_version) == ("a", "3")
     informer.stop()
     await running
-    assert etcd.closed == len(etcd.asked), "each stream was let go of"
+    assert etcd.closed == len(etcd.requested), "every stream was closed"
 
 
 async def test_a_retry_watcher_resumes_by_the_index(clock: FakeClock) -> None:
@@ -92,14 +92,14 @@ async def test_a_retry_watcher_resumes_by_the_index(clock: FakeClock) -> None:
     watcher.stop()
 
     assert [first.type, second.type] == ["ADDED", "DELETED"]
-    assert etcd.asked == ["5", "7"]
+    assert etcd.requested == ["5", "7"]
 
 
 @pytest.mark.parametrize(
     ("code", "error"), [(401, Expired), (300, InternalError)], ids=["cleared", "raft"]
 )
 async def test_an_error_of_etcd_is_the_error_it_tells_of(code: int, error: type[APIError]) -> None:
-    """An index that is forgotten is a 410 here as well, so caches know what to do."""
+    """A cleared index becomes a 410 too, after which caches list again."""
     text = orjson.dumps({"errorCode": code, "message": "no", "cause": "", "index": 9}) + b"\n"
     watch = await Etcd((9, text)).open("5")
 

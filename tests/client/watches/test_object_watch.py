@@ -1,4 +1,4 @@
-"""StreamWatcher, its decoder and its reporter: what must be exactly right about a stream."""
+"""StreamWatcher, its decoder and its reporter."""
 
 import asyncio
 import gc
@@ -44,21 +44,21 @@ def decode_gadget(data: bytes) -> v1.Gadget:
 
 
 class ScriptedResponse:
-    """A response whose chunks come when they are asked for."""
+    """A response that returns prepared chunks and counts the reads."""
 
     status = 200
     headers = Headers()
 
     def __init__(self, *chunks: bytes | Exception) -> None:
         self.chunks = list(chunks)
-        self.asked = 0
+        self.reads = 0
         self.closed = 0
 
     async def read(self) -> bytes:
         return b""
 
     async def chunk(self) -> bytes:
-        self.asked += 1
+        self.reads += 1
         chunk = self.chunks.pop(0) if self.chunks else b""
         if isinstance(chunk, Exception):
             raise chunk
@@ -114,17 +114,17 @@ def status_of(event: ObjectEvent[Any]) -> Status:
 
 
 async def test_the_result_is_unbuffered() -> None:
-    """Back-pressure reaches the decoder: nothing is read before somebody asks for it."""
+    """Backpressure reaches the decoder: nothing is read before an event is requested."""
     watch, response = watcher(frame("ADDED", gadget("a")), frame("ADDED", gadget("b")))
 
-    assert response.asked == 0
+    assert response.reads == 0
     await anext(watch.result())
 
-    assert response.asked == 1
+    assert response.reads == 1
 
 
 async def test_stop_is_idempotent_and_closes_the_decoder_once() -> None:
-    """Stop may be called again; the decoder is closed exactly once."""
+    """Stop is idempotent; the decoder is closed exactly once."""
     watch, response = watcher(frame("ADDED", gadget("a")))
 
     watch.stop()
@@ -149,7 +149,7 @@ async def test_stop_unblocks_a_receiver_that_waits() -> None:
 
 
 async def test_the_result_is_closed_when_receiving_ends() -> None:
-    """The stream is always closed when receiving ends, and stays so."""
+    """The stream is always closed when iteration ends, and stays closed."""
     watch, response = watcher(frame("ADDED", gadget("a")))
 
     first = await events(watch)
@@ -194,29 +194,29 @@ async def test_leaving_a_block_closes_the_stream() -> None:
 async def test_an_end_of_the_stream_is_silent(
     error: Exception, level: int | None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """EOF ends silently; an unexpected one is logged; probable ones and timeouts at debug."""
+    """EOF is not logged, an unexpected EOF at INFO, lost connections and timeouts at DEBUG."""
     caplog.set_level(logging.DEBUG, "apimachinery.client.watch")
     decoder = RaisingDecoder(error)
 
-    found = await events(StreamWatcher(decoder))
+    received = await events(StreamWatcher(decoder))
 
-    assert found == []
+    assert received == []
     assert decoder.closed == 1
     assert [record.levelno for record in caplog.records] == ([] if level is None else [level])
 
 
 async def test_any_other_error_is_one_error_event_and_the_end() -> None:
-    """It carries what the reporter makes of it: a Status 500 with reason ClientWatchDecoding."""
+    """Its object is the reporter's Status: 500 with the cause ClientWatchDecoding."""
     watch, response = watcher(b"{nonsense}\n", frame("ADDED", gadget("a")))
 
-    found = await events(watch)
+    received = await events(watch)
 
-    assert len(found) == 1
-    told = status_of(found[0])
-    assert (told.code, told.reason) == (500, "InternalError")
-    assert told.message.startswith('an error on the server ("unable to decode watch event: ')
-    assert told.details is not None
-    assert [cause.reason for cause in told.details.causes] == [
+    assert len(received) == 1
+    status = status_of(received[0])
+    assert (status.code, status.reason) == (500, "InternalError")
+    assert status.message.startswith('an error on the server ("unable to decode watch event: ')
+    assert status.details is not None
+    assert [cause.reason for cause in status.details.causes] == [
         "UnexpectedServerResponse",
         "ClientWatchDecoding",
     ]
@@ -230,9 +230,9 @@ async def test_an_error_of_any_class_reaches_the_reporter() -> None:
 
     watch: StreamWatcher[v1.Gadget] = StreamWatcher(RaisingDecoder(RuntimeError("boom")), Loud())
 
-    found = await events(watch)
+    received = await events(watch)
 
-    assert status_of(found[0]).message == "loudly: boom"
+    assert status_of(received[0]).message == "loudly: boom"
 
 
 @pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED", "BOOKMARK"])
@@ -313,18 +313,18 @@ def test_frames_may_be_cut_anywhere(names: list[str], cuts: list[int]) -> None:
     chunks = [whole[a:b] for a, b in itertools.pairwise(places)]
     watch, _ = watcher(*chunks)
 
-    found = asyncio.run(events(watch))
+    received = asyncio.run(events(watch))
 
-    assert [event.object.metadata.name for event in found] == names  # type: ignore[union-attr]
+    assert [event.object.metadata.name for event in received] == names  # type: ignore[union-attr]
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_raise_anything_but_end_the_watch(data: bytes) -> None:
     watch, response = watcher(data + b"\n")
 
-    found = asyncio.run(events(watch))
+    received = asyncio.run(events(watch))
 
-    assert all(event.type in EventType for event in found)
+    assert all(event.type in EventType for event in received)
     assert response.closed == 1
 
 
@@ -352,7 +352,7 @@ async def test_opening_a_watch_is_not_rate_limited(server: FakeServer, clock: Fa
 async def test_a_watch_that_is_refused_is_the_error_of_its_status(
     reply: Answer, error: type[Exception], server: FakeServer, client: AsyncClient
 ) -> None:
-    """Anything but 200 is transformed into the error it tells of."""
+    """Any status but 200 raises the error of the response."""
     server.on("GET", GADGETS, reply)
 
     with pytest.raises(error):
@@ -386,7 +386,7 @@ async def test_a_busy_server_is_an_error_in_the_end(
 async def test_a_server_that_cuts_every_connection_gives_an_empty_watch(
     server: FakeServer, client: AsyncClient, clock: FakeClock
 ) -> None:
-    """A retryable EOF after all retries is an empty watch, not an error."""
+    """If all retries end in EOF, the watch is empty and no error is raised."""
     server.on("GET", GADGETS, Answer(cut=True))
 
     watch = await client.of(v1.Gadget).list_watch().watch(ListOptions())
@@ -408,7 +408,7 @@ async def test_a_server_that_is_not_there_is_an_error(clock: FakeClock) -> None:
 async def test_a_silent_stream_ends_as_if_it_had_been_closed(
     server: FakeServer, clock: FakeClock
 ) -> None:
-    """Half-open connections are found by their silence."""
+    """Half-open connections are detected by the idle timeout."""
     release = asyncio.Event()
     server.on("GET", GADGETS, stream(frame("ADDED", gadget("a")), hold=release))
     config = Config(server.url, trust_env=False, watch_idle_timeout=0.05)
@@ -417,10 +417,10 @@ async def test_a_silent_stream_ends_as_if_it_had_been_closed(
             v1.Gadget, resource="gadgets", api_version="gadgets.example.io/v1"
         ).list_watch()
 
-        found = await events(await gadgets.watch(ListOptions()))
+        received = await events(await gadgets.watch(ListOptions()))
 
     release.set()
-    assert len(found) == 1
+    assert len(received) == 1
 
 
 async def test_stopping_a_watch_over_the_network_unblocks_its_receiver(
@@ -448,9 +448,9 @@ async def test_a_connection_cut_in_the_middle_ends_the_watch_silently(
     server.on("GET", GADGETS, cut)
 
     watch = await client.of(v1.Gadget).list_watch().watch(ListOptions())
-    found = await events(watch)
+    received = await events(watch)
 
-    assert all(event.type is EventType.ADDED for event in found)
+    assert all(event.type is EventType.ADDED for event in received)
 
 
 async def test_a_watch_asks_for_its_selection_and_says_that_it_watches(
@@ -464,14 +464,14 @@ async def test_a_watch_asks_for_its_selection_and_says_that_it_watches(
         .watch(ListOptions(resource_version="5", allow_watch_bookmarks=True, timeout_seconds=30))
     )
 
-    assert server.seen[-1].query == {
+    assert server.requests[-1].query == {
         "labelSelector": "app=a",
         "resourceVersion": "5",
         "allowWatchBookmarks": "true",
         "timeoutSeconds": "30",
         "watch": "true",
     }
-    assert server.seen[-1].header("accept-encoding") == "identity"
+    assert server.requests[-1].header("accept-encoding") == "identity"
 
 
 @pytest.mark.parametrize(
@@ -516,7 +516,7 @@ async def test_what_is_no_event_of_etcd_is_an_error_event(line: bytes) -> None:
 async def test_a_loop_that_is_left_lets_go_of_its_watch(
     server: FakeServer, client: AsyncClient
 ) -> None:
-    """At once, and not when the garbage collector comes by."""
+    """The connection is closed at once, not at the next garbage collection."""
     server.on("GET", GADGETS, stream(frame("ADDED", gadget("a", "8")), hold=asyncio.Event()))
     gc.disable()
     try:
@@ -541,4 +541,4 @@ async def test_closing_the_client_closes_a_watch_that_somebody_still_holds(
     async with asyncio.timeout(5):
         await server.left.wait()
     del watch
-    gc.collect()  # a connection left open would be warned of
+    gc.collect()  # an open connection would raise a ResourceWarning

@@ -1,4 +1,4 @@
-"""Watches that go on over many connections, and waiting, which is built on them."""
+"""Watches that resume over several connections, and waits, which are built on them."""
 
 import asyncio
 from collections.abc import Sequence
@@ -36,12 +36,12 @@ from tests.client.fakes import (
 )
 
 
-def made(name: str, version: str) -> v1.Gadget:
+def new_gadget(name: str, version: str) -> v1.Gadget:
     return v1.Gadget.model_validate(gadget(name, version))
 
 
 def added(name: str, version: str) -> ObjectEvent[Any]:
-    return ObjectEvent(EventType.ADDED, made(name, version))
+    return ObjectEvent(EventType.ADDED, new_gadget(name, version))
 
 
 def error(code: int, **kwargs: Any) -> ObjectEvent[Any]:
@@ -62,7 +62,7 @@ class ScriptedDecoder:
 
 
 class Streams:
-    """Streams to open one after the other; after the last one opening is forbidden."""
+    """Streams to open in order; after the last one, opening raises Forbidden."""
 
     def __init__(self, *scripts: Sequence[ObjectEvent[Any]] | Exception) -> None:
         self.scripts = list(scripts)
@@ -87,60 +87,60 @@ def test_it_refuses_to_start_at_no_or_any_resource_version(version: str) -> None
 
 
 async def test_it_goes_on_from_the_last_event(clock: FakeClock) -> None:
-    """Its resourceVersion is that of every event it has seen."""
+    """Its resourceVersion follows every event."""
     streams = Streams([added("a", "5"), added("b", "7")], [added("c", "9")])
 
-    found = await run(streams, clock)
+    received = await run(streams, clock)
 
     assert streams.opened == ["1", "7", "9"]
-    assert [event.type for event in found] == ["ADDED"] * 3 + ["ERROR"]
+    assert [event.type for event in received] == ["ADDED"] * 3 + ["ERROR"]
 
 
 @pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED"])
 async def test_every_change_is_forwarded_and_moves_it_on(kind: str, clock: FakeClock) -> None:
-    streams = Streams([ObjectEvent(EventType(kind), made("a", "5"))], [])
+    streams = Streams([ObjectEvent(EventType(kind), new_gadget("a", "5"))], [])
 
-    found = await run(streams, clock)
+    received = await run(streams, clock)
 
-    assert found[0] == ObjectEvent(EventType(kind), made("a", "5"))
+    assert received[0] == ObjectEvent(EventType(kind), new_gadget("a", "5"))
     assert streams.opened == ["1", "5", "5"]
 
 
 async def test_bookmarks_move_it_on_and_are_not_forwarded(clock: FakeClock) -> None:
-    streams = Streams([added("a", "5"), ObjectEvent(EventType.BOOKMARK, made("", "90"))], [])
+    streams = Streams([added("a", "5"), ObjectEvent(EventType.BOOKMARK, new_gadget("", "90"))], [])
 
-    found = await run(streams, clock)
+    received = await run(streams, clock)
 
     assert streams.opened == ["1", "90", "90"]
-    assert [event.type for event in found] == ["ADDED", "ERROR"]
+    assert [event.type for event in received] == ["ADDED", "ERROR"]
 
 
 async def test_gone_in_the_stream_is_forwarded_and_the_end(clock: FakeClock) -> None:
     streams = Streams([added("a", "5"), error(410)], [added("b", "6")])
 
-    found = await run(streams, clock)
+    received = await run(streams, clock)
 
-    assert [event.type for event in found] == ["ADDED", "ERROR"]
-    assert found[-1].error.code == 410
+    assert [event.type for event in received] == ["ADDED", "ERROR"]
+    assert received[-1].error.code == 410
     assert streams.opened == ["1"]
 
 
 async def test_gone_at_opening_is_tried_again(clock: FakeClock) -> None:
     streams = Streams(Expired("too old"), Gone("gone"), [added("a", "5")])
 
-    found = await run(streams, clock)
+    received = await run(streams, clock)
 
     assert streams.opened == ["1", "1", "1", "5"]
-    assert found[0].type is EventType.ADDED
+    assert received[0].type is EventType.ADDED
 
 
 @pytest.mark.parametrize("refusal", [Forbidden("no"), Unauthorized("who")])
 async def test_being_refused_at_opening_is_forwarded_and_the_end(
     refusal: APIError, clock: FakeClock
 ) -> None:
-    found = await run(Streams(refusal), clock)
+    received = await run(Streams(refusal), clock)
 
-    assert [type(event.error) for event in found] == [type(refusal)]
+    assert [type(event.error) for event in received] == [type(refusal)]
 
 
 @pytest.mark.parametrize("code", [500, 504, 429, 418])
@@ -149,9 +149,9 @@ async def test_other_errors_in_the_stream_are_tried_again_after_the_time_they_na
 ) -> None:
     streams = Streams([added("a", "5"), error(code, retryAfterSeconds=7)], [added("b", "6")])
 
-    found = await run(streams, clock)
+    received = await run(streams, clock)
 
-    assert [event.object.metadata.name for event in found[:2]] == ["a", "b"]
+    assert [event.object.metadata.name for event in received[:2]] == ["a", "b"]
     assert streams.opened[:2] == ["1", "5"]
     assert clock.slept[0] == 7
 
@@ -160,22 +160,22 @@ async def test_other_errors_in_the_stream_are_tried_again_after_the_time_they_na
 async def test_failures_at_opening_are_tried_again(failure: Exception, clock: FakeClock) -> None:
     streams = Streams(failure, [added("a", "5")])
 
-    found = await run(streams, clock)
+    received = await run(streams, clock)
 
-    assert found[0].type is EventType.ADDED
+    assert received[0].type is EventType.ADDED
 
 
 async def test_an_object_without_resource_version_is_fatal(clock: FakeClock) -> None:
     streams = Streams([added("a", ""), added("b", "6")])
 
-    found = await run(streams, clock)
+    received = await run(streams, clock)
 
-    assert [event.type for event in found] == ["ERROR"]
-    assert isinstance(found[0].error, InternalError)
+    assert [event.type for event in received] == ["ERROR"]
+    assert isinstance(received[0].error, InternalError)
 
 
 async def test_restarts_are_a_second_apart(clock: FakeClock) -> None:
-    """The second counts from the last opening: a watch that lasted longer restarts at once."""
+    """The delay counts from the last opening: a watch that lasted longer restarts at once."""
     streams = Streams([], [], [added("a", "5")])
 
     async def slowly(version: str) -> StreamWatcher[v1.Gadget]:
@@ -214,16 +214,16 @@ async def test_stopping_wakes_a_watcher_that_waits_to_restart() -> None:
 
 
 async def test_an_error_event_without_a_status_is_tried_again(clock: FakeClock) -> None:
-    streams = Streams([ObjectEvent(EventType.ERROR, made("a", "5"))], [added("b", "6")])
+    streams = Streams([ObjectEvent(EventType.ERROR, new_gadget("a", "5"))], [added("b", "6")])
 
-    found = await run(streams, clock)
+    received = await run(streams, clock)
 
-    assert [event.type for event in found] == ["ADDED", "ERROR"]
+    assert [event.type for event in received] == ["ADDED", "ERROR"]
     assert streams.opened[:2] == ["1", "1"]
 
 
 async def test_each_stream_is_closed_before_the_next(clock: FakeClock) -> None:
-    """Also one that told of an error and did not end, and the last one with the block."""
+    """Also a stream that sent an error without ending, and the last one with the block."""
     streams: list[StreamWatcher[v1.Gadget]] = []
 
     async def open_watch(version: str) -> StreamWatcher[v1.Gadget]:
@@ -241,7 +241,7 @@ async def test_each_stream_is_closed_before_the_next(clock: FakeClock) -> None:
 
 
 async def test_a_wait_that_the_server_asked_for_holds_the_second_in_it(clock: FakeClock) -> None:
-    """Restarts are a second apart, also when the server asks for less or for nothing."""
+    """Restarts are a second apart, even if the server's Retry-After is shorter or missing."""
     streams = Streams([error(500, retryAfterSeconds=7)], [error(504)], [added("a", "5")])
 
     await run(streams, clock)
@@ -251,7 +251,7 @@ async def test_a_wait_that_the_server_asked_for_holds_the_second_in_it(clock: Fa
 
 @pytest.mark.parametrize("how", ["stop", "cancel"])
 async def test_a_watcher_that_is_ended_while_it_opens_leaves_no_stream(how: str) -> None:
-    """Nobody waits for the rest of the opening, and what it may still bring is closed."""
+    """The pending opening is cancelled, and a stream that it still returns is closed."""
     opening, cancelled = asyncio.Event(), asyncio.Event()
 
     async def open_slowly(version: str) -> StreamWatcher[v1.Gadget]:
@@ -314,7 +314,7 @@ async def test_cancelling_the_reader_closes_the_stream() -> None:
 
 
 async def test_stopping_a_watch_wakes_who_waits_for_its_list() -> None:
-    """Whatever a watch is doing for its reader, it can be ended."""
+    """A watch can be stopped in any of its phases."""
     listing = asyncio.Event()
 
     async def list_slowly(options: ListOptions) -> Page[v1.Gadget]:
@@ -348,14 +348,14 @@ async def test_watching_without_a_start_begins_with_what_exists(
             frame("ERROR", status(410, "Expired", "too old resource version")),
         ),
     )
-    seen = []
+    events = []
 
     with pytest.raises(Expired, match="too old"):
         async for event in client.of(v1.Gadget).watch(labels="app=a"):
-            seen.append((event.type, event.object.metadata.resource_version))
+            events.append((event.type, event.object.metadata.resource_version))
 
-    assert seen == [("ADDED", "3"), ("MODIFIED", "11")]
-    queries = [one.query for one in server.seen if one.path == GADGETS]
+    assert events == [("ADDED", "3"), ("MODIFIED", "11")]
+    queries = [request.query for request in server.requests if request.path == GADGETS]
     assert [query.get("resourceVersion") for query in queries] == [None, "10", "11"]
     assert all(query["labelSelector"] == "app=a" for query in queries)
     assert queries[-1]["allowWatchBookmarks"] == "true"
@@ -376,14 +376,14 @@ async def test_a_watch_of_an_empty_collection_starts_where_that_was(
         event = await anext(watch)
 
     assert event.object.metadata.resource_version == "11"
-    queries = [one.query for one in server.seen if one.path == GADGETS]
+    queries = [request.query for request in server.requests if request.path == GADGETS]
     assert [query.get("resourceVersion", "") for query in queries] == [since, "10"]
 
 
 async def test_a_watch_behind_pages_starts_where_the_first_one_was(
     server: FakeServer, client: AsyncClient
 ) -> None:
-    """Whatever a later page says of itself, what happened since the first one must not be lost."""
+    """Changes since the first page must not be lost, whatever version a later page has."""
     server.on(
         "GET",
         GADGETS,
@@ -396,7 +396,7 @@ async def test_a_watch_behind_pages_starts_where_the_first_one_was(
         names = [(await anext(watch)).object.metadata.name for _ in range(3)]
 
     assert names == ["a", "b", "c"]
-    assert server.seen[-1].query["resourceVersion"] == "10"
+    assert server.requests[-1].query["resourceVersion"] == "10"
 
 
 async def test_a_watch_knows_how_far_it_came(server: FakeServer, client: AsyncClient) -> None:
@@ -422,10 +422,10 @@ async def test_waiting_ends_when_the_condition_holds(
         stream(frame("ADDED", gadget("a", "11")), frame("MODIFIED", gadget("a", "12", replicas=3))),
     )
 
-    found = await client.of(v1.Gadget).wait("a", lambda g: g.spec.replicas == 3, timeout=5)
+    received = await client.of(v1.Gadget).wait("a", lambda g: g.spec.replicas == 3, timeout=5)
 
-    assert found.metadata.resource_version == "12"
-    assert server.seen[-1].query["fieldSelector"] == "metadata.name=a"
+    assert received.metadata.resource_version == "12"
+    assert server.requests[-1].query["fieldSelector"] == "metadata.name=a"
 
 
 async def test_waiting_looks_again_when_the_server_forgot(
@@ -439,9 +439,9 @@ async def test_waiting_looks_again_when_the_server_forgot(
         answer(gadget_list(gadget("a"), version="99")),
     )
 
-    found = await client.of(v1.Gadget).wait("a", lambda g: True, timeout=5)
+    received = await client.of(v1.Gadget).wait("a", lambda g: True, timeout=5)
 
-    assert found.metadata.name == "a"
+    assert received.metadata.name == "a"
 
 
 async def test_waiting_for_what_is_deleted_raises_deleted(

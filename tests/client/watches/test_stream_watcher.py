@@ -1,4 +1,4 @@
-"""StreamWatcher at its edges: who is held up, who is let go, and which end is an error."""
+"""StreamWatcher: backpressure, closing of connections, and which ends are errors."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,15 +21,15 @@ EVENT: ObjectEvent[Any] = ObjectEvent(EventType.ADDED, v1.Gadget.model_validate(
 
 
 class Decoder:
-    """Gives what it is told to, and counts how often it was asked and closed."""
+    """Returns prepared events, and counts the calls of decode and close."""
 
     def __init__(self, *script: ObjectEvent[Any] | Exception) -> None:
         self.script = list(script)
-        self.asked = 0
+        self.calls = 0
         self.closed = 0
 
     async def decode(self) -> ObjectEvent[Any]:
-        self.asked += 1
+        self.calls += 1
         given = self.script.pop(0) if self.script else EndOfStream()
         if isinstance(given, Exception):
             raise given
@@ -40,7 +40,7 @@ class Decoder:
 
 
 class Frames:
-    """An application that sends events for as long as somebody takes them."""
+    """An application that sends events for as long as a client reads them."""
 
     def __init__(self, *, crash_after: int = 10**6) -> None:
         self.sent = 0
@@ -68,7 +68,7 @@ async def opened(app: Any) -> AsyncIterator[StreamWatcher[v1.Gadget]]:
 
 
 async def test_a_slow_reader_holds_up_the_server() -> None:
-    """Nothing on the way takes more than one event in advance."""
+    """No layer reads more than one event ahead."""
     app = Frames()
     async for watch in opened(app):
         for read in range(1, 6):
@@ -115,23 +115,23 @@ async def test_the_decoder_is_closed_once_however_the_stream_ends(ending: Except
     await watch.aclose()
 
     assert decoder.closed == 1
-    assert decoder.asked == 2
+    assert decoder.calls == 2
 
 
 async def test_a_reader_may_stop_its_own_watch() -> None:
     decoder = Decoder(EVENT, EVENT, EVENT)
     watch: StreamWatcher[v1.Gadget] = StreamWatcher(decoder)
-    seen = 0
+    count = 0
 
     async for _ in watch.result():
-        seen += 1
+        count += 1
         watch.stop()
 
-    assert (seen, decoder.asked, decoder.closed) == (1, 1, 1)
+    assert (count, decoder.calls, decoder.closed) == (1, 1, 1)
 
 
 async def test_a_watch_can_be_closed_and_entered_like_any_resource() -> None:
-    """An abandoned watch keeps its connection, so there are three ways to let go of it."""
+    """An abandoned watch keeps its connection, so there are three ways to close it."""
     closed = []
     for how in ("stop", "aclose", "with"):
         decoder = Decoder(EVENT, EVENT)
@@ -149,7 +149,7 @@ async def test_a_watch_can_be_closed_and_entered_like_any_resource() -> None:
 
 
 async def test_a_failure_that_is_no_end_is_an_error_event() -> None:
-    """A lost connection and a silence are ends; what else goes wrong on the way is told."""
+    """A lost connection and an idle timeout end the watch; other errors are reported."""
     decoder = Decoder(EVENT, TransportError("certificate has expired"), EVENT)
     watch: StreamWatcher[v1.Gadget] = StreamWatcher(decoder)
 
@@ -196,7 +196,7 @@ async def test_a_watch_is_answered_with_200_or_refused(
 
 
 class Held(asyncio.Event):
-    """What a server waits for after its last event; it knows when it is left alone."""
+    """The server waits after its last event until the client disconnects."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class Held(asyncio.Event):
 async def test_a_server_sees_that_a_watch_was_left(
     how: str, server: FakeServer, client: AsyncClient
 ) -> None:
-    """The connection is closed at once, and not when the garbage collector comes by."""
+    """The connection is closed at once, not at the next garbage collection."""
     held = Held()
     server.on("GET", GADGETS, stream(frame("ADDED", gadget("a", "8")), hold=held))
     watch = client.of(v1.Gadget).watch(since="7")
@@ -238,15 +238,15 @@ async def test_a_server_sees_that_a_watch_was_left(
 
 
 class Silent:
-    """A server that accepts connections and answers nothing in time."""
+    """A server that accepts connections and never responds in time."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
 
     async def open(
         self, request: Request, certificate: ClientCertificate | None = None
     ) -> Response:
-        self.asked += 1
+        self.calls += 1
         raise RequestTimeout("no answer")
 
     async def aclose(self) -> None:
@@ -254,28 +254,28 @@ class Silent:
 
 
 async def test_a_server_that_stays_silent_gives_an_empty_watch(clock: FakeClock) -> None:
-    """Timeouts are tried again ten times; then there is a watch without events, and no error."""
+    """Timeouts are retried ten times; then the watch is empty and no error is raised."""
     transport = Silent()
     async with AsyncClient(Config("https://x"), transport=transport, clock=clock) as client:
         watch = await gadgets_of(client).list_watch().watch(ListOptions())
 
         assert [event async for event in watch.result()] == []
 
-    assert transport.asked == 11
+    assert transport.calls == 11
 
 
 class Busy:
-    """A server that asks to be tried again once, and then answers."""
+    """A server that responds with Retry-After once, and then succeeds."""
 
     def __init__(self, app: Any) -> None:
         self._answering = ASGITransport(app, grace=0)
-        self.asked = 0
+        self.calls = 0
 
     async def open(
         self, request: Request, certificate: ClientCertificate | None = None
     ) -> Response:
-        self.asked += 1
-        if self.asked % 2:
+        self.calls += 1
+        if self.calls % 2:
             return _Busy()
         return await self._answering.open(request)
 
@@ -298,7 +298,7 @@ class _Busy:
 
 
 async def test_only_the_second_attempt_at_a_watch_is_rate_limited(clock: FakeClock) -> None:
-    """Opening is free; trying again costs what any request costs."""
+    """Opening a watch is not rate limited, but its retries are."""
     transport = Busy(Frames())
     config = Config("https://x", qps=0.1, burst=1)
     async with AsyncClient(config, transport=transport, clock=clock) as client:
@@ -306,6 +306,6 @@ async def test_only_the_second_attempt_at_a_watch_is_rate_limited(clock: FakeClo
             (await gadgets_of(client).list_watch().watch(ListOptions())).stop()
 
     waits = [seconds for seconds in clock.slept if seconds != 1]
-    assert transport.asked == 4
+    assert transport.calls == 4
     assert len(waits) == 1, "the first retry had the burst"
     assert waits[0] == pytest.approx(9)

@@ -320,7 +320,7 @@ async def test_a_resource_is_registered_once_and_again_after_it_was_removed(
 ) -> None:
     await fill(backend, "a")
     async with caching(backend, limits=HASTY) as (cache, pods):
-        with pytest.raises(ValueError, match="registered already"):
+        with pytest.raises(ValueError, match="already registered"):
             cache.register(PODS, JsonView())
 
         cache.unregister(pods)
