@@ -1,9 +1,9 @@
-"""Config: every setting of the server in one frozen value.
+"""Configuration: every setting of the server in one frozen value.
 
-A setting is a field of Config and a line of SETTINGS; its flag, its environment variable, its key
-in the file, its help and its check all follow from these two. A flag wins over the
-environment, the environment over the file. All mistakes are reported together, each with the name
-by which its author gave it.
+A setting is a field of ServerConfig and an entry of SETTINGS; its flag, its environment variable,
+its key in the file, its help and its validation follow from these two. A flag overrides the
+environment, the environment overrides the file. All errors are reported together, each under the
+name by which the setting was given.
 """
 
 import tomllib
@@ -41,7 +41,7 @@ DEFAULT_ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
 
 
 class ServerConfigError(Exception):
-    """What is wrong with the configuration, one line for each mistake."""
+    """The configuration is invalid; the message has one line for each problem."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))
@@ -50,7 +50,7 @@ class ServerConfigError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerConfig:
-    """The settings of one server; what each means is said in SETTINGS."""
+    """The settings of one server; SETTINGS describes each."""
 
     groups: tuple[str, ...] = ()
     bind: Address = DEFAULT_BIND
@@ -75,17 +75,17 @@ class ServerConfig:
 
     @property
     def storage_url(self) -> str:
-        """The store's URL; it may hold a password, so it is not to be shown."""
+        """The URL of the store; it may contain a password, so never log it."""
         return self.storage or f"sqlite:///{quote(str(self.data_dir.absolute() / STORE))}"
 
     @property
     def allows_anonymous(self) -> bool:
-        """Whether callers without credentials are let in, who must not be allowed everything."""
+        """Whether requests without credentials are served; never where everything is allowed."""
         return self.anonymous_auth and self.authorization_mode != "AlwaysAllow"
 
     @property
     def audiences(self) -> tuple[str, ...]:
-        """Whom a token must be meant for to be accepted here."""
+        """The audiences of which a token must have one to be accepted."""
         return self.api_audiences or self.service_account_issuer
 
     @property
@@ -94,13 +94,13 @@ class ServerConfig:
 
     @property
     def server_url(self) -> str:
-        """The address for a client on this machine."""
+        """The URL for a client on this machine."""
         return f"{self.scheme}://{self.bind.reachable}"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is known of one field of Config, beside its default."""
+    """One field of ServerConfig: how it is given, validated and described."""
 
     name: str
     rule: marshmallow.fields.Field[Any]
@@ -244,7 +244,10 @@ SETTINGS: Final = (
 
 
 def load_config(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> ServerConfig:
-    """The configuration of a process; *flags* are by setting, those not given are absent."""
+    """Load the configuration of a process; *flags* holds the given ones by setting.
+
+    Raises ServerConfigError with every problem.
+    """
     given = dict(flags or {})
     file = given.pop("config", None) or environ.get(CONFIG_VARIABLE)
     problems: list[str] = []
@@ -266,7 +269,7 @@ def load_config(environ: Mapping[str, str], flags: Mapping[str, Any] | None = No
 def _checked(
     given: Mapping[str, Any], names: Mapping[str, str], problems: list[str]
 ) -> dict[str, Any]:
-    """What passes the rules; what does not is added to *problems* under the name of its source."""
+    """Return the valid values; add the others to *problems* under the names of their source."""
     schema = marshmallow.Schema.from_dict({s.name: s.rule for s in SETTINGS})()
     try:
         loaded: dict[str, Any] = schema.load(given)

@@ -1,4 +1,4 @@
-"""Which names a definition gets: those that no other definition of its group has."""
+"""Accepted names of a definition: those that no other definition of its group has."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -23,7 +23,7 @@ _ACCEPTED: Final = "the initial names have been accepted"
 
 
 def is_settled(definition: CustomResourceDefinition) -> bool:
-    """Whether a definition has all it wants, so that the others need not be looked at."""
+    """Return whether all names are accepted, so that other definitions need not be read."""
     return (
         is_true(definition, NAMES_ACCEPTED)
         and is_true(definition, ESTABLISHED)
@@ -37,7 +37,7 @@ def settle_names(
     others: Iterable[CustomResourceDefinition],
     now: datetime,
 ) -> bool:
-    """Accept the names that are free, and say so in the status; says whether anything changed."""
+    """Accept the free names and set the conditions; return whether the status changed."""
     names, conflict = _accepted(definition, others)
     before = definition.status.deep_copy()
     definition.status.accepted_names = names
@@ -92,7 +92,7 @@ def _accepted(
 def _taken(
     definition: CustomResourceDefinition, others: Iterable[CustomResourceDefinition]
 ) -> tuple[set[str], set[str]]:
-    """The names of resources and of kinds that other definitions of the group have."""
+    """Return the names of resources and of kinds that other definitions of the group have."""
     resources: set[str] = set()
     kinds: set[str] = set()
     for other in others:
@@ -106,7 +106,7 @@ def _taken(
 
 
 def _settle_approval(definition: CustomResourceDefinition, now: datetime) -> None:
-    """Say of a definition in one of Kubernetes' own groups whether it was agreed to."""
+    """Set the approval condition of a definition in a group that belongs to Kubernetes."""
     if not is_protected(definition.spec.group):
         return
     approval = definition.metadata.annotations.get(APPROVED, "")

@@ -1,9 +1,9 @@
-"""The roles that clients expect of every server, and who has them.
+"""Bootstrap roles and bindings that clients expect of every server.
 
-`cluster-admin`, `admin`, `edit` and `view` are for people, the others for what everyone needs who
-talks to the server. `admin`, `edit` and `view` are put together from roles that carry a label, so
-a group of one's own joins them by a role with that label; for groups that are served from the start
-the server writes such roles itself.
+`cluster-admin`, `admin`, `edit` and `view` are for people, the others for what every client needs.
+`admin`, `edit` and `view` are aggregated from roles with a label, so the resources of another group
+join them by a role with that label; for groups that are served from the start the server writes
+such roles itself.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ from apis.rbac.v1 import (
 from apis.rbac.v1.types import ALL, CLUSTER_ROLE, GROUP_KIND
 
 AUTOUPDATE: Final = "rbac.authorization.kubernetes.io/autoupdate"
-"""An annotation: the server adds what a start finds missing, unless it is "false"."""
+"""Annotation: unless it is "false", each start of a server adds missing rules and subjects."""
 BOOTSTRAPPING: Final = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 ADMIN, EDIT, VIEW = "admin", "edit", "view"
 
@@ -43,23 +43,23 @@ _AUTHENTICATED, _UNAUTHENTICATED = "system:authenticated", "system:unauthenticat
 
 
 class Offer(NamedTuple):
-    """A resource of somebody's own group, and which of `view` and `edit` are to include it."""
+    """A resource beyond the standard groups, and which of `view` and `edit` include it."""
 
     group: str
     resource: str
     readable_parts: tuple[str, ...] = ()
-    """Subresources for those who may read."""
+    """Subresources that readers may read."""
     writable_parts: tuple[str, ...] = ()
-    """Subresources for those who may write."""
+    """Subresources that writers may write."""
     roles: tuple[str, ...] = (VIEW, EDIT)
 
 
 def bootstrap_roles(offers: Iterable[Offer] = ()) -> list[ClusterRole]:
-    """The cluster roles, those that are put together from others complete already."""
+    """Return the cluster roles; those that are aggregated have their rules already."""
     plain = [*_general_roles(), *_aggregate_to(), *_offered_roles(offers)]
-    view = _collecting(VIEW, into=(EDIT,))
-    edit = _collecting(EDIT, into=(ADMIN,))
-    admin = _collecting(ADMIN)
+    view = _aggregated(VIEW, into=(EDIT,))
+    edit = _aggregated(EDIT, into=(ADMIN,))
+    admin = _aggregated(ADMIN)
     roles = [*plain, view, edit, admin]
     for role in (view, edit, admin):
         role.rules = aggregated_rules(role, roles)
@@ -67,7 +67,7 @@ def bootstrap_roles(offers: Iterable[Offer] = ()) -> list[ClusterRole]:
 
 
 def bootstrap_bindings() -> list[ClusterRoleBinding]:
-    """Who has the general roles: each binding is called as its role."""
+    """Return the bindings of the general roles, each named like its role."""
     return [
         _binding("cluster-admin", "system:masters"),
         _binding("system:basic-user", _AUTHENTICATED),
@@ -98,7 +98,7 @@ def _general_roles() -> Iterator[ClusterRole]:
 
 
 def _aggregate_to() -> Iterator[ClusterRole]:
-    """What `view`, `edit` and `admin` hold of the groups that every server has."""
+    """Yield the parts of `view`, `edit` and `admin` that are about the standard groups."""
     yield _role(
         "system:aggregate-to-view",
         _on(READ, "", "configmaps", "serviceaccounts", "services", "services/status"),
@@ -129,9 +129,9 @@ def _offered_roles(offers: Iterable[Offer]) -> Iterator[ClusterRole]:
     for offer in offers:
         by_group.setdefault(offer.group, []).append(offer)
     for group, offered in by_group.items():
-        viewed = [each for each in offered if VIEW in each.roles]
-        edited = [each for each in offered if EDIT in each.roles]
-        hidden = [each for each in edited if each not in viewed]
+        viewed = [offer for offer in offered if VIEW in offer.roles]
+        edited = [offer for offer in offered if EDIT in offer.roles]
+        hidden = [offer for offer in edited if offer not in viewed]
         if viewed:
             yield _role(f"{group}:{VIEW}", _on(READ, group, *_readable(viewed)), into=(VIEW,))
         if edited:
@@ -142,11 +142,11 @@ def _offered_roles(offers: Iterable[Offer]) -> Iterator[ClusterRole]:
 
 
 def _readable(offers: Sequence[Offer]) -> list[str]:
-    return [name for each in offers for name in _parts(each.resource, each.readable_parts)]
+    return [name for offer in offers for name in _parts(offer.resource, offer.readable_parts)]
 
 
 def _writable(offers: Sequence[Offer]) -> list[str]:
-    return [name for each in offers for name in _parts(each.resource, each.writable_parts)]
+    return [name for offer in offers for name in _parts(offer.resource, offer.writable_parts)]
 
 
 def _parts(resource: str, parts: Iterable[str]) -> list[str]:
@@ -157,8 +157,8 @@ def _role(name: str, *rules: PolicyRule, into: Iterable[str] = ()) -> ClusterRol
     return ClusterRole(metadata=_metadata(name, into), rules=list(rules))
 
 
-def _collecting(name: str, *, into: Iterable[str] = ()) -> ClusterRole:
-    """A role that is put together from those with a label of its name."""
+def _aggregated(name: str, *, into: Iterable[str] = ()) -> ClusterRole:
+    """Return a role that aggregates the roles with the label of its name."""
     selector = LabelSelector(match_labels={_label(name): "true"})
     return ClusterRole(
         metadata=_metadata(name, into),

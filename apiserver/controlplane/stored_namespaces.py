@@ -1,4 +1,4 @@
-"""What NamespaceLifecycle wants to know, read from the store of namespaces."""
+"""Stored namespaces: the phases of namespaces, for the admission plugin NamespaceLifecycle."""
 
 from typing import Any, Final
 
@@ -11,19 +11,19 @@ _MARK: Final = b'"deletionTimestamp":'
 
 
 class StoredNamespaces:
-    """Finds namespaces, whatever class they are of, in their store."""
+    """Looks namespaces up in their store, whatever their class."""
 
     def __init__(self, namespaces: ResourceStore[Any]) -> None:
         self._namespaces = namespaces
 
     async def __call__(self, name: str, *, newest: bool) -> NamespacePhase | None:
-        """The phase of a namespace, None if there is none of that name."""
+        """Return the phase of a namespace, None if it does not exist."""
         at = Freshness.NEWEST if newest else Freshness.ANY
         try:
             entry = await self._namespaces.get(name, at=at)
         except NotFound:
             return None
         if _MARK not in entry.record.value:
-            return NamespacePhase.ACTIVE  # of nearly all, and known without decoding
+            return NamespacePhase.ACTIVE  # the common case needs no decoding
         going = self._namespaces.decode(entry).metadata.deletion_timestamp is not None
         return NamespacePhase.TERMINATING if going else NamespacePhase.ACTIVE

@@ -1,9 +1,8 @@
-"""Extensions: keeps what is served in step with the definitions that are stored.
+"""DefinitionFollower: serves the custom resources whose definitions are stored.
 
-Every worker follows the definitions through its own watch cache, so it does not matter which of
-them a definition was written through, nor whether it was there before the start. A request for
-something unknown may be for what was defined a moment ago: before it is refused, the newest state
-is looked at once more.
+Every worker follows the definitions through its own watch cache, so it does not matter which worker
+wrote a definition, nor whether it existed before the start. A request for an unknown resource may
+be for one that was defined a moment ago: the newest definitions are read before it is refused.
 """
 
 import asyncio
@@ -27,9 +26,9 @@ from apiserver.views.resource_view import Form
 log = logging.getLogger(__name__)
 
 FILL_SECONDS: Final = 30.0
-"""How long a start waits until the objects of all custom resources are listed."""
+"""Seconds that a start waits until the objects of all custom resources are listed."""
 REFRESH_SECONDS: Final = 1.0
-"""How long a request waits for the newest definitions before it is answered by those known."""
+"""Seconds that a request waits for the newest definitions before the known ones decide."""
 _RETRY_SECONDS: Final = 1.0
 _AS_CACHED: Final = ListOptions(resource_version="0")
 
@@ -40,17 +39,17 @@ class DefinitionFollower:
     def __init__(self, groups: Groups) -> None:
         self._groups = groups
         self._revisions: dict[str, int] = {}
-        """The revision at which each definition was last looked at."""
+        """Name of each definition -> the revision that was last parsed."""
         self._served: dict[str, ServedDefinition] = {}
         self._installed: set[str] = set()
-        """The groups that are ours."""
+        """The groups that consist of custom resources."""
 
     @property
     def _store(self) -> ResourceStore[Any]:
         return self._groups.store(DEFINITIONS.group_resource)
 
     async def start(self) -> None:
-        """Serve what is defined already."""
+        """Serve the definitions that exist, and wait until their objects are cached."""
         self.sync((await self._store.list(EntrySelection())).entries)
         self._groups.refresh = self.refresh
         await self._groups.filled(seconds=FILL_SECONDS)
@@ -69,7 +68,7 @@ class DefinitionFollower:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def refresh(self) -> None:
-        """Serve what is defined in the newest state, as far as the store can tell it soon."""
+        """Serve the newest definitions, if the store returns them in time."""
         try:
             async with asyncio.timeout(REFRESH_SECONDS):
                 self.sync((await self._store.list(EntrySelection())).entries)
@@ -77,7 +76,7 @@ class DefinitionFollower:
             log.debug("the newest definitions are not known: %s", error)
 
     def sync(self, entries: Iterable[Entry]) -> None:
-        """Serve what these definitions define, and nothing else."""
+        """Serve the resources of these definitions, and no other custom resources."""
         present: set[str] = set()
         touched: set[str] = set()
         for entry in entries:
@@ -85,23 +84,23 @@ class DefinitionFollower:
             present.add(name)
             if self._revisions.get(name, 0) < entry.record.revision:
                 self._revisions[name] = entry.record.revision
-                touched |= self._take(name, entry)
+                touched |= self._parse(name, entry)
         for name in self._revisions.keys() - present:
             del self._revisions[name]
-            gone = self._served.pop(name, None)
-            if gone is not None:
-                touched.add(gone.definition.group)
+            removed = self._served.pop(name, None)
+            if removed is not None:
+                touched.add(removed.definition.group)
         for group in sorted(touched):
             self._serve(group)
 
-    def _take(self, name: str, entry: Entry) -> set[str]:
-        """Look at a definition that has changed; returns the groups that change with it."""
+    def _parse(self, name: str, entry: Entry) -> set[str]:
+        """Parse a definition that has changed; return the groups that change with it."""
         before = self._served.get(name)
         try:
             return self._changed(name, parse_definition(orjson.loads(entry.record.value)), before)
         except (KeyError, TypeError, ValueError, MissingExtra):
-            # Whatever is wrong with it, it is the only one that is not served.
-            log.exception("definition %s cannot be read; what it defines is not served", name)
+            # A definition that cannot be parsed must not keep the others from being served.
+            log.exception("definition %s cannot be read; its resource is not served", name)
             return {self._served.pop(name).definition.group} if before else set()
 
     def _changed(
@@ -123,16 +122,16 @@ class DefinitionFollower:
             log.warning("group %s is built in: no custom resources can be added to it", group)
             return
         served = [self._served[name] for name in sorted(self._served)]
-        ours = [each for each in served if each.definition.group == group]
-        if ours:
-            self._groups.replace(CustomGroup(group, ours))
+        of_group = [entry for entry in served if entry.definition.group == group]
+        if of_group:
+            self._groups.replace(CustomGroup(group, of_group))
             self._installed.add(group)
         elif group in self._installed:
             self._groups.remove(group)
             self._installed.discard(group)
 
     def _is_built_in(self, group: str) -> bool:
-        """Whether others serve a group; what is defined in it is left alone."""
+        """Return whether the server has the group itself; definitions cannot add to it."""
         return group not in self._installed and any(
-            found.group.name == group for found in self._groups
+            installed.group.name == group for installed in self._groups
         )

@@ -53,6 +53,11 @@ class Form:
     meta: str = "v1"
     """The version of meta.k8s.io of a Table or a PartialObjectMetadata."""
 
+    @property
+    def transient(self) -> bool:
+        """Whether the cache encodes the form anew: garbage collection reads metadata of all."""
+        return self.transform == "partial"
+
     def __eq__(self, other: object) -> bool:
         # Nearly always it is the same instance, and every object of every list is compared.
         if self is other:

@@ -1,1 +1,1 @@
-"""Loops that run on definitions."""
+"""Controllers of CustomResourceDefinitions."""

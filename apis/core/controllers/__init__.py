@@ -1,1 +1,1 @@
-"""Loops that run on the core group."""
+"""Controllers of the core group."""

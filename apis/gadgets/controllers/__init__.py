@@ -1,1 +1,1 @@
-"""Controllers of the example group: loops that run on gadgets, in a program of their own."""
+"""Controllers of the example group, which run in a program of their own."""

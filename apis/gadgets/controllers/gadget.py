@@ -1,7 +1,7 @@
-"""The gadget controller: gives each part of a gadget a ConfigMap, and says so in the status.
+"""Gadget controller: keeps a ConfigMap for each part of a gadget, and reports in the status.
 
-A complete small controller. It reads what there is, makes it what it should be, and reports; it
-does not care what happened, nor how often it is called.
+A complete small controller. It reads the current state, corrects it and reports; it depends neither
+on which event happened nor on how often it is called.
 """
 
 from typing import Final
@@ -19,7 +19,7 @@ from client.controller.manager import Manager
 NAME: Final = "gadget-controller"
 GADGET: Final = "gadgets.example.io/gadget"
 PART: Final = "gadgets.example.io/part"
-"""Labels of what belongs to a gadget."""
+"""Labels of the objects that belong to a gadget."""
 
 
 def setup(manager: Manager) -> None:
@@ -28,10 +28,10 @@ def setup(manager: Manager) -> None:
 
 
 async def reconcile(ctx: Context[v1.Gadget]) -> None:
-    """Make the ConfigMaps of one gadget what its spec says."""
+    """Reconcile the ConfigMaps of one gadget with its spec."""
     gadget = await ctx.get()
     if gadget is None or gadget.metadata.deletion_timestamp is not None:
-        return  # what it owns goes with it
+        return  # garbage collection deletes the ConfigMaps that it owns
     for part in gadget.spec.parts:
         await ctx.apply(_config_map(ctx, gadget, part))
     removed = await _remove_others(ctx, gadget)
@@ -41,7 +41,7 @@ async def reconcile(ctx: Context[v1.Gadget]) -> None:
 
 
 async def run(client: AsyncClient, *, probes: str = "", metrics: str = "") -> None:
-    """Run the controller as a program does, until a signal ends it."""
+    """Run the controller as a program of its own, until a signal stops it."""
     manager = Manager(
         client, name=NAME, leader_election=True, probes=probes, metrics_address=metrics
     )
@@ -50,11 +50,11 @@ async def run(client: AsyncClient, *, probes: str = "", metrics: str = "") -> No
 
 
 def scheme() -> Scheme:
-    """What the controller's client must know."""
-    made = Scheme()
-    add_core(made)
-    add_gadgets(made)
-    return made
+    """Return the scheme that the controller's client needs."""
+    kinds = Scheme()
+    add_core(kinds)
+    add_gadgets(kinds)
+    return kinds
 
 
 def _config_map(ctx: Context[v1.Gadget], gadget: v1.Gadget, part: Part) -> ConfigMap:

@@ -87,12 +87,17 @@ class Entry:
         return f"Entry({self.record.key!r}, revision={self.record.revision})"
 
     def encode(self, form: Hashable) -> bytes:
-        """Encode the object in a served form; returns the same bytes every time."""
+        """Encode the object in a served form; returns the same bytes every time.
+
+        A form with a true attribute `transient` is encoded anew each time and not kept.
+        """
+        if self._encoded is not None and form == self._form:
+            return self._encoded
+        if getattr(form, "transient", False):
+            return self.view.encode(self.record, form)
         if self._encoded is None:
             self._encoded = self._encode(form)
             self._form = form
-            return self._encoded
-        if form == self._form:
             return self._encoded
         if self._more_forms is None:
             self._more_forms = {}
