@@ -8,7 +8,6 @@ from apis.apiextensions.v1 import CustomResourceDefinition, CustomResourceDefini
 
 ESTABLISHED: Final = "Established"
 NAMES_ACCEPTED: Final = "NamesAccepted"
-NON_STRUCTURAL: Final = "NonStructuralSchema"
 TERMINATING: Final = "Terminating"
 APPROVAL: Final = "KubernetesAPIApprovalPolicyConformant"
 

@@ -2,10 +2,19 @@
 
 from datetime import timedelta
 
-from apimachinery import INTERNAL, Condition, GroupVersion, Model, Object, Scheme, field
-from apimachinery.fieldpath import FieldErrors, Path, invalid
-from apiserver.group import STATUS, Group, Resource
-from apiserver.registry.strategy import Strategy
+from apimachinery import (
+    INTERNAL,
+    Condition,
+    FieldErrors,
+    GroupVersion,
+    Model,
+    Object,
+    Path,
+    Scheme,
+    field,
+    invalid,
+)
+from apiserver import STATUS, Group, Resource, Strategy
 
 GROUP = "gadgets.user.example.io"
 

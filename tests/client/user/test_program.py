@@ -16,12 +16,11 @@ from apimachinery.testing import assert_roundtrip
 from apimachinery.testing.plugin import clock, env
 from apis.core.register import add_to_scheme as add_core_to_scheme
 from apis.core.v1 import ConfigMap
-from apiserver.group import Group
+from apiserver import Group
 from client import AsyncClient, Client, Conflict, Deleted
 from client.controller import Context, Manager, Result
 from client.informer import DeletedObject, InformerFactory
-from client.testing.env import Environment
-from client.testing.fake_clock import FakeClock
+from client.testing import Environment, FakeClock
 from tests.client.user.gadgets import GADGETS, GadgetV1, add_to_scheme
 from tests.servers import Server, serving
 
