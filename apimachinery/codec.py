@@ -255,7 +255,7 @@ class StorageCodec:
         Raises CorruptObject.
         """
         try:
-            cls, is_internal = self._class(data)
+            cls, is_internal = self._stored_class(data)
             obj = cls.model_validate_json(data, by_alias=True, by_name=False)
         except (DecodeError, ValidationError) as error:
             raise CorruptObject(f"stored object is not readable: {error}") from None
@@ -265,7 +265,7 @@ class StorageCodec:
         self.scheme.default(obj)
         return cast(Object, self.scheme.to_internal(obj))
 
-    def _class(self, data: bytes) -> tuple[type[TypeMeta], bool]:
+    def _stored_class(self, data: bytes) -> tuple[type[TypeMeta], bool]:
         """Return the class of stored bytes, and whether it is the internal one.
 
         Bytes from this codec start with the kind and the apiVersion, so an equal prefix means the

@@ -1,6 +1,6 @@
 """Extras: the optional dependencies, and an error that names the extra to install.
 
-`pip install apimachinery` is the library and the client. Imports of anything else happen late and
+`pip install apimachinery` installs the library and the client. Anything else is imported late,
 inside `name_missing_extra`:
 
     with name_missing_extra():

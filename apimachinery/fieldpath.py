@@ -1,4 +1,4 @@
-"""Field paths and field errors: what is wrong with an object, and in which field.
+"""Field paths and field errors: the problems of an object, each with the path of its field.
 
 Validation reports all errors at once, each with its field, so a validator is a generator of
 `FieldError` values and never raises. The printed form of an error and its reason are part of the
@@ -35,13 +35,13 @@ class Path:
     def __init__(self, *names: str) -> None:
         self._text = None
         for name in names:
-            self._text = self._joined(name)
+            self._text = self._join(name)
 
     def child(self, *names: str) -> Path:
         """Return the path of a field below this one."""
         path = self
         for name in names:
-            path = _path(path._joined(name))
+            path = _path(path._join(name))
         return path
 
     def index(self, position: int) -> Path:
@@ -56,7 +56,7 @@ class Path:
     def empty(self) -> bool:
         return self._text is None
 
-    def _joined(self, name: str) -> str:
+    def _join(self, name: str) -> str:
         # As in Kubernetes, an element with an empty name is a subscript.
         if not name:
             return f"{self._text or ''}[]"
@@ -259,7 +259,7 @@ def to_aggregate_message(errors: Iterable[FieldError]) -> str:
 
 def quote(text: str) -> str:
     """Quote *text* like Go's `%q`, which Kubernetes' messages use."""
-    return f'"{"".join(map(_quoted_character, text))}"'
+    return f'"{"".join(map(_quote_character, text))}"'
 
 
 def printable(text: str) -> str:
@@ -318,7 +318,7 @@ _ESCAPES: Final = {
 }
 
 
-def _quoted_character(character: str) -> str:
+def _quote_character(character: str) -> str:
     if escape := _ESCAPES.get(character):
         return escape
     if character.isprintable():
@@ -337,7 +337,7 @@ _HTML_ESCAPES: Final = str.maketrans(
 def _format_json(value: Any) -> str:
     try:
         plain = to_jsonable_python(
-            _go_ordered(value), by_alias=True, exclude_none=True, fallback=str
+            _order_like_go(value), by_alias=True, exclude_none=True, fallback=str
         )
         text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
     except (PydanticSerializationError, ValueError, TypeError, RecursionError):
@@ -346,15 +346,15 @@ def _format_json(value: Any) -> str:
     return text.translate(_HTML_ESCAPES)
 
 
-def _go_ordered(value: Any) -> Any:
+def _order_like_go(value: Any) -> Any:
     """Sort maps, and convert floats and durations, like Go's JSON encoder.
 
     The fields of a Model keep their order.
     """
     if isinstance(value, Mapping):
-        return {str(key): _go_ordered(value[key]) for key in sorted(value, key=str)}
+        return {str(key): _order_like_go(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, list | tuple):
-        return [_go_ordered(item) for item in value]
+        return [_order_like_go(item) for item in value]
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
         return int(value)
     if isinstance(value, timedelta):

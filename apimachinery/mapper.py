@@ -36,7 +36,7 @@ class MappingError(LookupError):
 
 
 class NoMatch(MappingError):
-    """A name that matches nothing the server has."""
+    """A name that matches no resource or kind of the server."""
 
 
 class NoResourceMatch(NoMatch):
@@ -51,7 +51,9 @@ class NoKindMatch(NoMatch):
     """A kind that none of the requested versions has."""
 
     def __init__(self, kind: GroupKind, versions: Sequence[str] = ()) -> None:
-        super().__init__(f"no matches for kind {quote(kind.kind)} in {_searched(kind, versions)}")
+        super().__init__(
+            f"no matches for kind {quote(kind.kind)} in {_describe_versions(kind, versions)}"
+        )
         self.kind = kind
         self.versions = tuple(versions)
 
@@ -78,7 +80,7 @@ class AmbiguousResource(Ambiguous):
         candidates: Sequence[GroupVersionResource] | Sequence[GroupVersionKind],
     ) -> None:
         noun = "kinds" if isinstance(candidates[0], GroupVersionKind) else "resources"
-        super().__init__(f"{partial} matches multiple {noun} {_listed(candidates)}")
+        super().__init__(f"{partial} matches multiple {noun} {_format_list(candidates)}")
         self.partial = partial
         self.candidates = tuple(candidates)
 
@@ -87,7 +89,9 @@ class AmbiguousKind(Ambiguous):
     """A kind that several versions serve, without a preference between them."""
 
     def __init__(self, kind: GroupKind, candidates: Sequence[GroupVersionKind]) -> None:
-        super().__init__(f"{kind.with_version('')} matches multiple kinds {_listed(candidates)}")
+        super().__init__(
+            f"{kind.with_version('')} matches multiple kinds {_format_list(candidates)}"
+        )
         self.kind = kind
         self.candidates = tuple(candidates)
 
@@ -97,7 +101,7 @@ class AmbiguousSingular(Ambiguous):
 
     def __init__(self, name: str, candidates: Sequence[GroupVersionResource]) -> None:
         super().__init__(
-            f"multiple possible singular resources ({_listed(candidates)}) found for {name}"
+            f"multiple possible singular resources ({_format_list(candidates)}) found for {name}"
         )
         self.candidates = tuple(candidates)
 
@@ -202,10 +206,10 @@ class DefaultMapper(Mapper):
         if not name:
             raise ResourceMissing(partial)
         version = "" if partial.version == INTERNAL else partial.version
-        named = (self._resources[resource] for resource in self._names.get(name, ()))
+        candidates = (self._resources[resource] for resource in self._names.get(name, ()))
         matching = [
             served
-            for served in named
+            for served in candidates
             if served.has_name(name) and version in ("", served.kind.version)
         ]
         if partial.group:
@@ -309,8 +313,10 @@ class ShortNameMapper(_Wrapper):
         if any(served.has_name(name) for served in in_group):
             return partial
         full_names = _full_names(in_group, name)
-        for other in full_names[1:]:
-            self._emit(f"short name {quote(name)} could also match lower priority resource {other}")
+        for resource in full_names[1:]:
+            self._emit(
+                f"short name {quote(name)} could also match lower priority resource {resource}"
+            )
         if not full_names and group:
             # The group may be abbreviated too: `ing.networking`.
             prefixed = [served for served in self._resources if served.kind.group.startswith(group)]
@@ -377,11 +383,11 @@ def _unique(values: Iterable[T]) -> list[T]:
     return list(dict.fromkeys(values))
 
 
-def _listed(values: Iterable[object]) -> str:
+def _format_list(values: Iterable[object]) -> str:
     return f"[{' '.join(map(str, values))}]"
 
 
-def _searched(kind: GroupKind, versions: Sequence[str]) -> str:
+def _describe_versions(kind: GroupKind, versions: Sequence[str]) -> str:
     names = sorted({quote(str(GroupVersion(kind.group, version))) for version in versions})
     match names:
         case []:
@@ -389,4 +395,4 @@ def _searched(kind: GroupKind, versions: Sequence[str]) -> str:
         case [name]:
             return f"version {name}"
         case _:
-            return f"versions {_listed(names)}"
+            return f"versions {_format_list(names)}"

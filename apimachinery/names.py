@@ -314,7 +314,7 @@ def regex_error(rule: str, pattern: re.Pattern[str], *examples: str) -> str:
 
 
 def byte_length(value: str) -> int:
-    """Return the length in UTF-8, which is what Kubernetes' limits count."""
+    """Return the length in UTF-8, which Kubernetes' limits refer to."""
     return len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
 
 

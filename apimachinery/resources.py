@@ -91,7 +91,7 @@ def from_discovery(
 def from_aggregated_discovery(*documents: Mapping[str, Any]) -> list[ServedResource]:
     """Read APIGroupDiscoveryLists, `/api` before `/apis`; raises MalformedDiscovery.
 
-    Stale versions are skipped: the server lists what it last received, which may be outdated.
+    Stale versions are skipped: their resources may be outdated.
     """
     return [
         resource

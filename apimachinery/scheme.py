@@ -52,7 +52,7 @@ class Scheme:
         self._deriver = Deriver()
         self._dropped: dict[type[Any], frozenset[str]] = {}
         self._converters: dict[tuple[type, type], Callable[[Any], Any]] = {}
-        """The converters found so far, direct or through the hub."""
+        """Cached converters, direct or through the hub."""
         self._defaulter = Defaulter()
 
     # Registration
@@ -345,7 +345,7 @@ class Scheme:
         )
         if version not in self._versions and version.version != INTERNAL:
             return NotRegistered(f"{text}; registered versions: {_join(map(str, self._versions))}")
-        kinds = [known.kind for known in self._classes if known.group_version == version]
+        kinds = [entry.kind for entry in self._classes if entry.group_version == version]
         return NotRegistered(f"{text}; registered kinds: {_join(kinds)}")
 
     def _describe(self, cls: type[Any]) -> str:

@@ -10,7 +10,8 @@ The tour: `Config` holds the address and the credentials of a server; `AsyncClie
 connect to it; `of(cls)` returns a `ResourceClient`, the interface to depend on. Underneath, a
 `RESTClient` turns verbs into `Request` values, a `Sender` sends them over a `Transport`, and a
 `StreamWatcher` decodes the events of a stream. An error of the server is an `APIError`, one class
-per Status reason. `client.controller`, `client.informer` and `client.testing` are imported apart.
+per Status reason. `client.controller`, `client.informer` and `client.testing` are imported
+separately.
 """
 
 from apimachinery.errors import (

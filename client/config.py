@@ -30,7 +30,7 @@ DISTRIBUTION: Final = "apimachinery"
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """How to reach one server."""
+    """The address of one server, its TLS settings and the client's credentials."""
 
     server: str
     """`https://host:port`, optionally with a path that prefixes those of the API."""

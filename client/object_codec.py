@@ -176,8 +176,8 @@ def without_managed_fields(obj: ObjectT | Document) -> ObjectT | Document:
     metadata = obj.get("metadata")
     if not isinstance(metadata, Mapping) or "managedFields" not in metadata:
         return obj
-    kept = {key: value for key, value in metadata.items() if key != "managedFields"}
-    return {**obj, "metadata": kept}
+    remaining = {key: value for key, value in metadata.items() if key != "managedFields"}
+    return {**obj, "metadata": remaining}
 
 
 def _metadata(obj: Object | Document) -> Mapping[str, Any]:

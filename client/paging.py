@@ -108,7 +108,9 @@ class Listing(Generic[T]):
         undecoded = await fetch(self._options)
         while True:
             if undecoded.continue_:
-                async with _started(fetch(self._next_options(undecoded.continue_))) as next_page:
+                async with _running_task(
+                    fetch(self._next_options(undecoded.continue_))
+                ) as next_page:
                     pages.append(undecoded.decode())
                     undecoded = await next_page
                 continue
@@ -130,7 +132,7 @@ class Listing(Generic[T]):
 
 
 @asynccontextmanager
-async def _started(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+async def _running_task(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
     """Start *work*, so that its request is sent before the block; cancel it after the block."""
     task = asyncio.create_task(work)
     try:

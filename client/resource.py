@@ -82,7 +82,7 @@ class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
         include_object: Literal["None", "Metadata", "Object"] = "Metadata",
         **options: Unpack[ReadOptions],
     ) -> Table:
-        rest, _ = await self._rest()
+        rest, _ = await self._rest_client()
         query = query_parameters(TableOptions(include_object=include_object))
         namespace = self._binding.namespace
         if name:
@@ -143,7 +143,7 @@ class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
         )
 
     async def create(self, obj: ObjectT | Document, **options: Unpack[WriteOptions]) -> ObjectT:
-        rest, kind = await self._rest()
+        rest, kind = await self._rest_client()
         request = rest.create(
             self._codec.encode(obj, kind),
             namespace=self._required_namespace(self._binding.namespace_for(obj), rest),
@@ -160,7 +160,7 @@ class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
         return await self._apply(obj, "", force, options)
 
     async def delete(self, name: str, **options: Unpack[DeleteArguments]) -> ObjectT | Status:
-        rest, _ = await self._rest()
+        rest, _ = await self._rest_client()
         arguments = self._with_dry_run(options)
         request = rest.delete(name, delete_body(arguments), namespace=self._binding.namespace)
         response = self._codec.decode_or_status((await self._send(request)).body)
@@ -171,7 +171,7 @@ class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
     async def delete_collection(
         self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
     ) -> Page[ObjectT]:
-        rest, kind = await self._rest()
+        rest, kind = await self._rest_client()
         request = rest.delete_collection(
             delete_body(self._with_dry_run(options or {})),
             namespace=self._binding.namespace,
@@ -230,13 +230,13 @@ class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
         return (await self._fetch_undecoded(options)).decode()
 
     async def _fetch_undecoded(self, options: ListOptions) -> UndecodedPage[ObjectT]:
-        rest, kind = await self._rest()
+        rest, kind = await self._rest_client()
         request = rest.list(namespace=self._binding.namespace, query=query_parameters(options))
         body = (await self._send(request, is_list=True)).body
         return UndecodedPage(lambda: self._codec.decode_list(body, kind), peek_continue_token(body))
 
     async def _watch(self, options: ListOptions) -> StreamWatcher[ObjectT]:
-        rest, _ = await self._rest()
+        rest, _ = await self._rest_client()
         sender = self._binding.sender
         request = rest.watch(namespace=self._binding.namespace, query=query_parameters(options))
         response = await sender.stream(self._binding.prepare(request))

@@ -78,8 +78,8 @@ class Binding:
         """Return *request* with the headers and protocol that the settings require."""
         if self.transform:
             kind = f"{self.transform}List" if is_list else self.transform
-            rest = tuple(pair for pair in request.headers if pair[0] != "Accept")
-            request = replace(request, headers=(*accept_header(kind), *rest))
+            other_headers = tuple(pair for pair in request.headers if pair[0] != "Accept")
+            request = replace(request, headers=(*accept_header(kind), *other_headers))
         if self.websocket and request.verb == "watch":
             request = replace(request, websocket=True)
         return request
@@ -120,7 +120,7 @@ class SharedVerbs(Generic[ObjectT]):
     def _clock(self) -> Clock:
         return self._binding.sender.clock
 
-    async def _rest(self) -> tuple[RESTClient, GroupVersionKind]:
+    async def _rest_client(self) -> tuple[RESTClient, GroupVersionKind]:
         target = await self._binding.find_target()
         return RESTClient(self._binding.sender, target.location), target.kind
 
@@ -140,7 +140,7 @@ class SharedVerbs(Generic[ObjectT]):
             self._binding.on_write(response)
 
     async def _get(self, name: str, query: Pairs = ()) -> ObjectT:
-        rest, _ = await self._rest()
+        rest, _ = await self._rest_client()
         request = rest.get(
             name,
             namespace=self._binding.namespace,
@@ -150,7 +150,7 @@ class SharedVerbs(Generic[ObjectT]):
         return self._codec.decode((await self._send(request)).body)
 
     async def _update(self, obj: ObjectT | Document, name: str, options: WriteOptions) -> ObjectT:
-        rest, kind = await self._rest()
+        rest, kind = await self._rest_client()
         request = rest.replace(
             name or name_of(obj),
             self._codec.encode(obj, self._body_kind(kind)),
@@ -169,7 +169,7 @@ class SharedVerbs(Generic[ObjectT]):
                 "apply requires a field_manager, the name under which fields are owned: pass it or"
                 " use as_manager()"
             )
-        _, kind = await self._rest()
+        _, kind = await self._rest_client()
         body = self._codec.encode(without_managed_fields(obj), self._body_kind(kind))
         query = patch_query(options, force=force)
         namespace = self._binding.namespace_for(obj)
@@ -178,7 +178,7 @@ class SharedVerbs(Generic[ObjectT]):
     async def _send_patch(
         self, name: str, namespace: str, body: bytes, patch_type: PatchType, query: Pairs
     ) -> ObjectT:
-        rest, _ = await self._rest()
+        rest, _ = await self._rest_client()
         request = rest.patch(
             name, body, patch_type, namespace=namespace, subresource=self._subresource, query=query
         )
@@ -209,7 +209,7 @@ class RESTSubresourceClient(SharedVerbs[ObjectT], SubresourceClient[ObjectT]):
     async def create(
         self, name: str, body: ObjectT | Document, **options: Unpack[WriteOptions]
     ) -> ObjectT:
-        rest, kind = await self._rest()
+        rest, kind = await self._rest_client()
         request = rest.create(
             self._codec.encode(body, self._body_kind(kind)),
             namespace=self._binding.namespace_for(body),

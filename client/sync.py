@@ -1,7 +1,7 @@
 """Client: the synchronous client, with the same methods and arguments as `AsyncClient`.
 
-Every method runs the method of the asynchronous client in a `Portal` and waits for its result; see
-`client.interface` for what the methods do.
+Every method runs the method of the asynchronous client in a `Portal` and waits for its result;
+`client.interface` documents the methods.
 """
 
 from collections import abc

@@ -58,7 +58,7 @@ class Comparison:
 
 
 def compare(old: JSON, new: JSON, shape: Shape) -> Comparison:
-    """Return what *new* adds to, modifies in and removes from *old*.
+    """Return the fields that *new* adds to, modifies in and removes from *old*.
 
     Equal parts are skipped, and so are not validated against the shape. Raises InvalidValue if a
     part that differs does not match the shape.
@@ -190,9 +190,9 @@ def _all_fields(fields: dict[str, JSON], shape: MapShape | StructShape, depth: i
     children: dict[Element, FieldSet] = {}
     members = []
     declared = shape.fields if isinstance(shape, StructShape) else {}
-    others = undeclared_shape(shape)
+    undeclared = undeclared_shape(shape)
     for name, item in fields.items():
-        field_type = declared.get(name, others)
+        field_type = declared.get(name, undeclared)
         if field_type is None:
             raise InvalidValue(ApplyProblem(f".{name}", NOT_DECLARED))
         element = f"f:{name}"

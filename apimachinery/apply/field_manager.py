@@ -1,8 +1,8 @@
 """FieldManager: server-side apply and field tracking for whole objects, as plain JSON.
 
-Write handlers enter the package here. FieldManager adds to the ownership rules (`managers`) what
-Kubernetes adds: managedFields inside the object, timestamps, fields that no manager can own,
-objects older than managedFields, and a limit on the number of managers.
+Write handlers enter the package here. On top of the ownership rules (`managers`), FieldManager
+handles managedFields inside the object, timestamps, fields that no manager can own, objects older
+than managedFields, and a limit on the number of managers.
 """
 
 from collections.abc import Mapping
@@ -94,8 +94,8 @@ class FieldManager:
         managers = managers_before_write(sent, stored, subresource)
         if not managers and live is not None and _metadata(live).get("uid"):
             return _with_entries(new, [])
-        before = self._live(live, new)
-        after = self._versioned(_with_entries(new, []))
+        before = self._live_object(live, new)
+        after = self._in_served_version(_with_entries(new, []))
         writer = updating_manager(manager, self.version, subresource)
         managers = managers_after_write(self._ownership, before, after, managers, writer, time)
         return _with_entries(new, managed_fields.encode(managed_fields.cap_managers(managers)))
@@ -126,14 +126,14 @@ class FieldManager:
         is invalid.
         """
         self._check_patch(applied)
-        before = self._live(live, applied)
+        before = self._live_object(live, applied)
         fields = self._validate(applied, before)
         try:
             managers = managed_fields.decode(_metadata(live or {}).get("managedFields"))
         except InvalidManagedFields as error:
             raise InvalidManagedFields(f"failed to decode managed fields: {error}") from None
         if not managers:
-            managers = self._managed_before_apply(before, applied, time, subresource)
+            managers = self._managers_before_apply(before, applied, time, subresource)
         applier = ManagerIdentifier(manager or UNKNOWN_MANAGER, "Apply", "", subresource)
         patch = Versioned(applied, self.version)
         value, after = self._apply(before, patch, fields, managers, applier, force=force)
@@ -165,21 +165,21 @@ class FieldManager:
                 raise ApplyConflict(remaining) from None
         return apply(force=True)
 
-    def _managed_before_apply(
+    def _managers_before_apply(
         self, live: Versioned, applied: Object, time: str, subresource: str
     ) -> dict[ManagerIdentifier, OwnedFields]:
         """Give all existing fields to `before-first-apply`, for an object never tracked before."""
         owner = ManagerIdentifier(BEFORE_FIRST_APPLY, "Update", self.version, subresource)
-        empty = self._live(None, applied)
+        empty = self._live_object(None, applied)
         return managers_after_write(self._ownership, empty, live, {}, owner, time)
 
-    def _live(self, live: Object | None, other: Object) -> Versioned:
+    def _live_object(self, live: Object | None, new: Object) -> Versioned:
         if live is not None:
-            return self._versioned(_with_entries(live, []))
-        kind = {name: other[name] for name in ("apiVersion", "kind") if name in other}
+            return self._in_served_version(_with_entries(live, []))
+        kind = {name: new[name] for name in ("apiVersion", "kind") if name in new}
         return Versioned(kind | dict(self._empty), self.version)
 
-    def _versioned(self, obj: Object) -> Versioned:
+    def _in_served_version(self, obj: Object) -> Versioned:
         version = obj.get("apiVersion")
         source = Versioned(obj, version if version and isinstance(version, str) else self.version)
         return self._ownership.in_version(source, self.version)
@@ -250,8 +250,8 @@ def managers_after_write(
     change = after.pop(_CURRENT_OPERATION, None)
     fields = change.fields - _OWNERLESS if change else None
     if fields:
-        kept = after.get(manager)
-        owned = OwnedFields(fields | kept.fields if kept else fields, new.version, time)
+        existing = after.get(manager)
+        owned = OwnedFields(fields | existing.fields if existing else fields, new.version, time)
         after[manager] = _reuse_encoding(owned, managers.get(manager))
     return after
 

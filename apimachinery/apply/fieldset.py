@@ -100,9 +100,9 @@ class FieldSet:
         if not self:
             return other
         children = dict(self.children)
-        for element, theirs in other.children.items():
-            mine = children.get(element)
-            children[element] = theirs if mine is None else mine.union(theirs)
+        for element, other_child in other.children.items():
+            own_child = children.get(element)
+            children[element] = other_child if own_child is None else own_child.union(other_child)
         return FieldSet(self.members | other.members, children)
 
     def intersection(self, other: "FieldSet") -> "FieldSet":

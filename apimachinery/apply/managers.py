@@ -57,7 +57,7 @@ class FieldOwnership:
     """The ownership rules for objects of one kind, in all its versions.
 
     Callers pass validated objects. *ignored* maps each version to the fields that a write to this
-    endpoint does not change; no manager comes to own them. For updates an object can be any value
+    endpoint does not change; no manager owns them after it. For updates an object can be any value
     that *convert* and *compare* accept; an apply requires plain JSON documents.
     """
 
@@ -83,8 +83,8 @@ class FieldOwnership:
         before = after.pop(manager, None)
         fields = comparison.modified | comparison.added
         if before:
-            kept = before.fields - comparison.removed
-            fields |= kept.recursive_difference(self.ignored.get(new.version, EMPTY))
+            remaining = before.fields - comparison.removed
+            fields |= remaining.recursive_difference(self.ignored.get(new.version, EMPTY))
         if fields:
             after[manager] = OwnedFields(fields, new.version, before.time if before else None)
         return after
@@ -103,8 +103,8 @@ class FieldOwnership:
 
         *fields* are the fields of the configuration, if the caller has computed them already.
 
-        The manager owns exactly what it applies. Fields that it applied before and left out now
-        are removed unless other managers own them. Raises ApplyConflict if other managers own
+        The manager owns exactly the fields it applies. Fields that it applied before and left out
+        now are removed unless other managers own them. Raises ApplyConflict if other managers own
         fields that would change, unless *force* is set: then *manager* takes them over.
         """
         after = self._reconcile(live, managers)
@@ -205,7 +205,7 @@ class FieldOwnership:
             before = self.in_version(merged, last.version)
         except MissingVersion:
             return merged
-        pruned = self._remove(before, self._named(last.fields, last.version))
+        pruned = self._remove(before, self._with_named_fields(last.fields, last.version))
         pruned = self._add_back_owned(before, pruned, managers)
         pruned = self._add_back_dangling(before, pruned, last)
         return self.in_version(pruned, now.version)
@@ -215,8 +215,8 @@ class FieldOwnership:
     ) -> Versioned:
         """Restore the fields that any manager owns, including the newly applied ones."""
         owned: dict[str, FieldSet] = {pruned.version: EMPTY}
-        for other in managers.values():
-            owned[other.version] = owned.get(other.version, EMPTY) | other.fields
+        for entry in managers.values():
+            owned[entry.version] = owned.get(entry.version, EMPTY) | entry.fields
         # Start with the version of the pruned object: until its owned fields are restored, the
         # object may lack fields that a conversion requires.
         for version, fields in owned.items():
@@ -224,8 +224,8 @@ class FieldOwnership:
                 continue
             merged = self.in_version(merged, version)
             pruned = self._part_in_version(pruned, merged)
-            kept = self._fields(pruned) | self._named(fields, version)
-            pruned = self._remove(merged, self._fields(merged) - kept)
+            remaining = self._fields(pruned) | self._with_named_fields(fields, version)
+            pruned = self._remove(merged, self._fields(merged) - remaining)
         return pruned
 
     def _add_back_dangling(
@@ -233,7 +233,7 @@ class FieldOwnership:
     ) -> Versioned:
         """Restore the fields without an owner that the manager had not owned either."""
         removed = self._fields(merged) - self._fields(self._part_in_version(pruned, merged))
-        return self._remove(merged, removed & self._named(last.fields, last.version))
+        return self._remove(merged, removed & self._with_named_fields(last.fields, last.version))
 
     def _part_in_version(self, part: Versioned, whole: Versioned) -> Versioned:
         """Convert *part* to the version of the *whole* object that it was taken from.
@@ -249,9 +249,9 @@ class FieldOwnership:
 
     def _fields(self, source: Versioned) -> FieldSet:
         fields = field_set_of(source.value, self.shapes[source.version], allow_duplicates=True)
-        return self._named(fields, source.version)
+        return self._with_named_fields(fields, source.version)
 
-    def _named(self, fields: FieldSet, version: str) -> FieldSet:
+    def _with_named_fields(self, fields: FieldSet, version: str) -> FieldSet:
         return ensure_named_fields_are_members(fields, self.shapes[version])
 
     def _remove(self, source: Versioned, fields: FieldSet) -> Versioned:

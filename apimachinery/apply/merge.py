@@ -128,6 +128,6 @@ def _interleave(live: list[Element], applied: list[Element]) -> Iterator[tuple[i
         done.add(element)
         if element == next_shared:
             next_shared = next(shared, None)
-    for rest in range(position, len(live)):
-        if live[rest] not in in_applied:
-            yield rest, live[rest]
+    for index in range(position, len(live)):
+        if live[index] not in in_applied:
+            yield index, live[index]

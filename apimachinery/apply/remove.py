@@ -50,7 +50,7 @@ def _remove(value: JSON, fields: FieldSet, shape: Shape, depth: int) -> JSON:
 def _remove_from_map(
     value: dict[str, JSON], fields: FieldSet, shape: MapShape | StructShape, depth: int
 ) -> dict[str, JSON]:
-    kept = {}
+    remaining = {}
     for name, item in value.items():
         element = paths.field(name)
         if element in fields.members:
@@ -58,8 +58,8 @@ def _remove_from_map(
         below = fields.children.get(element)
         if below is not None:
             item = _remove(item, below, require_field_shape(shape, name), depth + 1)
-        kept[name] = item
-    return kept
+        remaining[name] = item
+    return remaining
 
 
 def _remove_from_list(

@@ -40,8 +40,8 @@ def reconcile_with_shape(fields: FieldSet, shape: Shape | None) -> FieldSet:
         below = _child_shape(shape, element)
         if isinstance(below, _CONTAINERS) and is_atomic(below):
             atomic.add(element)
-        elif (kept := reconcile_with_shape(child, below)) is not child:
-            changed[element] = kept
+        elif (adjusted := reconcile_with_shape(child, below)) is not child:
+            changed[element] = adjusted
     if not (atomic or changed):
         return fields
     children = {e: changed.get(e, c) for e, c in fields.children.items() if e not in atomic}

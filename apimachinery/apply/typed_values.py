@@ -79,10 +79,10 @@ class _Walker:
         members: set[Element] = set()
         children: dict[Element, FieldSet] = {}
         declared = shape.fields if isinstance(shape, StructShape) else {}
-        others = undeclared_shape(shape)
+        undeclared = undeclared_shape(shape)
         for name, item in value.items():
             element = f"f:{name}"
-            field_type = declared.get(name, others)
+            field_type = declared.get(name, undeclared)
             is_scalar = isinstance(field_type, Scalar) and not isinstance(item, CONTAINERS)
             if is_scalar and isinstance(name, str):
                 members.add(element)

@@ -50,8 +50,8 @@ def resolve(shape: Shape, value: JSON) -> Concrete:
 
 def field_shape(shape: MapShape | StructShape, name: str) -> Shape | None:
     """Return the shape of a field, or None if the field is not allowed."""
-    others = undeclared_shape(shape)
-    return shape.fields.get(name, others) if isinstance(shape, StructShape) else others
+    undeclared = undeclared_shape(shape)
+    return shape.fields.get(name, undeclared) if isinstance(shape, StructShape) else undeclared
 
 
 def undeclared_shape(shape: MapShape | StructShape) -> Shape | None:
@@ -106,19 +106,19 @@ def item_elements(shape: ListShape, items: Sequence[JSON]) -> list[Element]:
     return elements
 
 
-def equal(one: JSON, other: JSON) -> bool:
+def equal(left: JSON, right: JSON) -> bool:
     """Return whether two values are equal JSON: 1 equals 1.0, but true does not equal 1."""
-    return same_serialization(one, other) or _equal(one, other, 0)
+    return same_serialization(left, right) or _equal(left, right, 0)
 
 
-def same_serialization(one: JSON, other: JSON) -> bool:
+def same_serialization(left: JSON, right: JSON) -> bool:
     """Return whether two values serialize to the same JSON.
 
     Faster than `equal`, but it can return False for equal values (1 and 1.0).
     """
     try:
-        return orjson.dumps(one, option=orjson.OPT_SORT_KEYS) == orjson.dumps(
-            other, option=orjson.OPT_SORT_KEYS
+        return orjson.dumps(left, option=orjson.OPT_SORT_KEYS) == orjson.dumps(
+            right, option=orjson.OPT_SORT_KEYS
         )
     except (orjson.JSONEncodeError, RecursionError):
         return False
@@ -172,16 +172,16 @@ def _value_element(item: JSON) -> Element:
     return paths.value(item)
 
 
-def _equal(one: JSON, other: JSON, depth: int) -> bool:
+def _equal(left: JSON, right: JSON, depth: int) -> bool:
     check_depth(depth)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(
-            _equal(value, other[name], depth + 1) for name, value in one.items()
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(
+            _equal(value, right[name], depth + 1) for name, value in left.items()
         )
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(
-            _equal(a, b, depth + 1) for a, b in zip(one, other, strict=True)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(
+            _equal(a, b, depth + 1) for a, b in zip(left, right, strict=True)
         )
-    if isinstance(one, CONTAINERS) or isinstance(other, CONTAINERS):
+    if isinstance(left, CONTAINERS) or isinstance(right, CONTAINERS):
         return False
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)

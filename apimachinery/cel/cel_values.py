@@ -1,8 +1,8 @@
 """CEL values: convert JSON values to the types of CEL, by their schema.
 
 Where JSON has only strings and numbers, CEL has timestamps, durations, bytes and doubles. A
-property whose name is not a CEL identifier gets an escaped name. Values that need no conversion,
-which is nearly all, are passed on as they are.
+property whose name is not a CEL identifier gets an escaped name. Most values need no
+conversion and are passed on as they are.
 """
 
 import base64
@@ -70,7 +70,7 @@ def _each_item(below: Convert | None) -> Convert | None:
 
 
 def _resource(node: Node) -> Convert:
-    """Convert a whole resource, of whose metadata rules can use the names only."""
+    """Convert a whole resource; rules can use only the names in its metadata."""
     members = _members(node) or (lambda value: value)
 
     def convert(value: Any) -> Any:

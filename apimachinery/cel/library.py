@@ -66,16 +66,21 @@ def _sets() -> Iterator[tuple[str, Signature]]:
     def contains(items: list[Any], subset: list[Any]) -> bool:
         return all(item in items for item in subset)
 
-    def intersects(items: list[Any], others: list[Any]) -> bool:
-        return any(item in items for item in others)
+    def intersects(items: list[Any], candidates: list[Any]) -> bool:
+        return any(item in items for item in candidates)
 
-    both = [_LIST, _LIST]
-    yield "sets.contains", (False, _T.BOOL, both, contains)
+    two_lists = [_LIST, _LIST]
+    yield "sets.contains", (False, _T.BOOL, two_lists, contains)
     yield (
         "sets.equivalent",
-        (False, _T.BOOL, both, lambda left, right: contains(left, right) and contains(right, left)),
+        (
+            False,
+            _T.BOOL,
+            two_lists,
+            lambda left, right: contains(left, right) and contains(right, left),
+        ),
     )
-    yield "sets.intersects", (False, _T.BOOL, both, intersects)
+    yield "sets.intersects", (False, _T.BOOL, two_lists, intersects)
 
 
 def _strings() -> Iterator[tuple[str, Signature]]:
@@ -85,10 +90,10 @@ def _strings() -> Iterator[tuple[str, Signature]]:
     def find_some(text: str, pattern: str, limit: int) -> list[str]:
         return find_all(pattern, text)[: limit if limit >= 0 else None]
 
-    two = [_T.STRING, _T.STRING]
-    yield "find", (True, _T.STRING, two, find)
-    yield "findAll", (True, _STRINGS, two, lambda text, pattern: find_all(pattern, text))
-    yield "findAll", (True, _STRINGS, [*two, _T.INT], find_some)
+    two_strings = [_T.STRING, _T.STRING]
+    yield "find", (True, _T.STRING, two_strings, find)
+    yield "findAll", (True, _STRINGS, two_strings, lambda text, pattern: find_all(pattern, text))
+    yield "findAll", (True, _STRINGS, [*two_strings, _T.INT], find_some)
 
 
 _NAME_FORMATS: Final[Mapping[str, Callable[[str], list[str]]]] = {
@@ -128,14 +133,14 @@ _URL: Final = re.compile(r"(?:([a-zA-Z][\w+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?
 
 
 def _urls() -> Iterator[tuple[str, Signature]]:
-    text = [_T.STRING]
-    yield "url", (False, _T.STRING, text, lambda given: _parts(given) and given)
-    yield "isURL", (False, _T.BOOL, text, lambda given: _is_valid(_parts, given))
+    string = [_T.STRING]
+    yield "url", (False, _T.STRING, string, lambda text: _parts(text) and text)
+    yield "isURL", (False, _T.BOOL, string, lambda text: _is_valid(_parts, text))
     for position, name in enumerate(("getScheme", "getHost", "getEscapedPath")):
-        yield name, (True, _T.STRING, text, lambda given, at=position: _parts(given)[at])
-    yield "getHostname", (True, _T.STRING, text, lambda given: _host(given)[0])
-    yield "getPort", (True, _T.STRING, text, lambda given: _host(given)[1])
-    yield "getQuery", (True, _T.Map(_T.STRING, _STRINGS), text, _query)
+        yield name, (True, _T.STRING, string, lambda text, at=position: _parts(text)[at])
+    yield "getHostname", (True, _T.STRING, string, lambda text: _host(text)[0])
+    yield "getPort", (True, _T.STRING, string, lambda text: _host(text)[1])
+    yield "getQuery", (True, _T.Map(_T.STRING, _STRINGS), string, _query)
 
 
 def _parts(text: str) -> tuple[str, str, str, str]:
@@ -163,19 +168,19 @@ def _query(text: str) -> dict[str, list[str]]:
 
 
 def _addresses() -> Iterator[tuple[str, Signature]]:
-    text = [_T.STRING]
-    yield "ip", (False, _T.STRING, text, lambda given: str(_address(given)))
-    yield "isIP", (False, _T.BOOL, text, lambda given: _is_valid(_address, given))
-    yield "ip.isCanonical", (False, _T.BOOL, text, lambda given: str(_address(given)) == given)
-    yield "family", (True, _T.INT, text, lambda given: _address(given).version)
+    string = [_T.STRING]
+    yield "ip", (False, _T.STRING, string, lambda text: str(_address(text)))
+    yield "isIP", (False, _T.BOOL, string, lambda text: _is_valid(_address, text))
+    yield "ip.isCanonical", (False, _T.BOOL, string, lambda text: str(_address(text)) == text)
+    yield "family", (True, _T.INT, string, lambda text: _address(text).version)
     for name, attribute in (
         ("isUnspecified", "is_unspecified"),
         ("isLoopback", "is_loopback"),
         ("isLinkLocalUnicast", "is_link_local"),
         ("isGlobalUnicast", "is_global"),
     ):
-        yield name, (True, _T.BOOL, text, lambda given, a=attribute: getattr(_address(given), a))
-    yield "isLinkLocalMulticast", (True, _T.BOOL, text, _is_link_local_multicast)
+        yield name, (True, _T.BOOL, string, lambda text, a=attribute: getattr(_address(text), a))
+    yield "isLinkLocalMulticast", (True, _T.BOOL, string, _is_link_local_multicast)
 
 
 _LINK_LOCAL_MULTICAST: Final = (
@@ -193,16 +198,16 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 
 
 def _networks() -> Iterator[tuple[str, Signature]]:
-    text, two = [_T.STRING], [_T.STRING, _T.STRING]
-    yield "cidr", (False, _T.STRING, text, lambda given: _network(given) and given)
-    yield "isCIDR", (False, _T.BOOL, text, lambda given: _is_valid(_network, given))
+    string, two_strings = [_T.STRING], [_T.STRING, _T.STRING]
+    yield "cidr", (False, _T.STRING, string, lambda text: _network(text) and text)
+    yield "isCIDR", (False, _T.BOOL, string, lambda text: _is_valid(_network, text))
     yield (
         "containsIP",
-        (True, _T.BOOL, two, lambda net, address: _address(address) in _network(net)),
+        (True, _T.BOOL, two_strings, lambda net, address: _address(address) in _network(net)),
     )
-    yield "containsCIDR", (True, _T.BOOL, two, _contains_network)
-    yield "prefixLength", (True, _T.INT, text, lambda given: _network(given).prefixlen)
-    yield "masked", (True, _T.STRING, text, lambda given: str(_network(given)))
+    yield "containsCIDR", (True, _T.BOOL, two_strings, _contains_network)
+    yield "prefixLength", (True, _T.INT, string, lambda text: _network(text).prefixlen)
+    yield "masked", (True, _T.STRING, string, lambda text: str(_network(text)))
 
 
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
@@ -219,19 +224,22 @@ def _contains_network(outer: str, inner: str) -> bool:
 
 
 def _quantities() -> Iterator[tuple[str, Signature]]:
-    text, two, with_integer = [_T.STRING], [_T.STRING, _T.STRING], [_T.STRING, _T.INT]
+    string, two_strings, with_integer = [_T.STRING], [_T.STRING, _T.STRING], [_T.STRING, _T.INT]
     parse = parse_quantity
-    yield "quantity", (False, _T.STRING, text, lambda given: str(parse(given)))
-    yield "isQuantity", (False, _T.BOOL, text, lambda given: _is_valid(parse, given))
-    yield "sign", (True, _T.INT, text, lambda given: parse(given).sign)
-    yield "isInteger", (True, _T.BOOL, text, lambda given: _is_integer(parse(given)))
-    yield "asInteger", (True, _T.INT, text, _as_integer)
-    yield "asApproximateFloat", (True, _T.DOUBLE, text, _as_float)
-    yield "isLessThan", (True, _T.BOOL, two, lambda a, b: parse(a) < parse(b))
-    yield "isGreaterThan", (True, _T.BOOL, two, lambda a, b: parse(a) > parse(b))
-    yield "compareTo", (True, _T.INT, two, lambda a, b: _compare(parse(a), parse(b)))
+    yield "quantity", (False, _T.STRING, string, lambda text: str(parse(text)))
+    yield "isQuantity", (False, _T.BOOL, string, lambda text: _is_valid(parse, text))
+    yield "sign", (True, _T.INT, string, lambda text: parse(text).sign)
+    yield "isInteger", (True, _T.BOOL, string, lambda text: _is_integer(parse(text)))
+    yield "asInteger", (True, _T.INT, string, _as_integer)
+    yield "asApproximateFloat", (True, _T.DOUBLE, string, _as_float)
+    yield "isLessThan", (True, _T.BOOL, two_strings, lambda a, b: parse(a) < parse(b))
+    yield "isGreaterThan", (True, _T.BOOL, two_strings, lambda a, b: parse(a) > parse(b))
+    yield "compareTo", (True, _T.INT, two_strings, lambda a, b: _compare(parse(a), parse(b)))
     for name, call in (("add", Quantity.__add__), ("sub", Quantity.__sub__)):
-        yield name, (True, _T.STRING, two, lambda a, b, call=call: str(call(parse(a), parse(b))))
+        yield (
+            name,
+            (True, _T.STRING, two_strings, lambda a, b, call=call: str(call(parse(a), parse(b)))),
+        )
         yield (
             name,
             (True, _T.STRING, with_integer, lambda a, b, c=call: str(c(parse(a), Quantity(b)))),

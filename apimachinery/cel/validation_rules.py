@@ -75,9 +75,9 @@ def compile_rules(node: Node, *, root: bool = False) -> CheckRules | None:
     convert = compile_conversion(node, root=root) if own else None
     parts = ((name, compile_rules(part)) for name, part in node.properties.items())
     members = {name: rules for name, rules in parts if rules is not None}
-    others = compile_rules(node.additional) if node.additional else None
+    additional = compile_rules(node.additional) if node.additional else None
     items = compile_rules(node.items) if node.items else None
-    if not own and not members and others is None and items is None:
+    if not own and not members and additional is None and items is None:
         return None
     keys = node.list_keys if node.list_type == "map" else ()
 
@@ -85,9 +85,9 @@ def compile_rules(node: Node, *, root: bool = False) -> CheckRules | None:
         if own and (value is not None or node.nullable):
             yield from _check_own(own, convert, value, old, path)
         if isinstance(value, dict):
-            yield from _check_members(value, old, path, members, others)
+            yield from _check_members(value, old, path, members, additional)
         elif isinstance(value, list) and items is not None:
-            before = _by_keys(old, keys)
+            before = _index_by_keys(old, keys)
             for position, item in enumerate(value):
                 previous = before.get(_key_values(item, keys), ABSENT) if before else ABSENT
                 yield from items(item, previous, path.index(position))
@@ -100,17 +100,17 @@ def _check_members(
     old: Any,
     path: Path,
     members: Mapping[str, CheckRules],
-    others: CheckRules | None,
+    additional: CheckRules | None,
 ) -> Iterator[FieldError]:
     before = old if isinstance(old, dict) else {}
     for name, item in value.items():
         if name in members:
             yield from members[name](item, before.get(name, ABSENT), path.child(name))
-        elif others is not None:
-            yield from others(item, before.get(name, ABSENT), path.key(name))
+        elif additional is not None:
+            yield from additional(item, before.get(name, ABSENT), path.key(name))
 
 
-def _by_keys(old: Any, keys: tuple[str, ...]) -> dict[Any, Any]:
+def _index_by_keys(old: Any, keys: tuple[str, ...]) -> dict[Any, Any]:
     if not keys or not isinstance(old, list):
         return {}
     return {_key_values(item, keys): item for item in old}

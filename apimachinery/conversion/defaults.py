@@ -1,8 +1,8 @@
 """Defaulting: functions per versioned type, applied wherever the type occurs in an object.
 
-A default belongs to a version, because it is part of what a document of that version means. A
-defaulting function changes an object of its annotated type in place; the function of an object runs
-before the functions of the values nested in it.
+A default belongs to a version, because it is part of the meaning of its documents. A defaulting
+function changes an object of its annotated type in place; the function of an object runs before the
+functions of the values nested in it.
 """
 
 from collections.abc import Callable

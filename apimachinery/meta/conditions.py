@@ -66,9 +66,9 @@ def find_condition(conditions: list[Condition], type: str) -> Condition | None: 
 
 def remove_condition(conditions: list[Condition], type: str) -> bool:  # noqa: A002
     """Remove the condition of a type; return whether there was one."""
-    kept = [condition for condition in conditions if condition.type != type]
-    removed = len(kept) < len(conditions)
-    conditions[:] = kept
+    remaining = [condition for condition in conditions if condition.type != type]
+    removed = len(remaining) < len(conditions)
+    conditions[:] = remaining
     return removed
 
 

@@ -169,13 +169,13 @@ def _validate_write(options: CreateOptions | UpdateOptions | PatchOptions) -> Fi
 
 def _validate_ignoring_read_errors(options: DeleteOptions) -> FieldErrors:
     """Reject all other options: none can apply to an object that cannot be decoded."""
-    others = {
+    incompatible = {
         "dryRun": bool(options.dry_run),
         "propagationPolicy": options.propagation_policy is not None,
         "orphanDependents": options.orphan_dependents is not None,
         "gracePeriodSeconds": options.grace_period_seconds is not None,
         "preconditions": options.preconditions is not None,
     }
-    for name, is_set in others.items():
+    for name, is_set in incompatible.items():
         if is_set:
             yield invalid(_IGNORE, True, f"cannot be set together with .{name}")

@@ -86,9 +86,9 @@ def has_owner(obj: Object, owner: Object) -> bool:
 def remove_owner(obj: Object, owner: Object) -> bool:
     """Remove the reference to *owner*; return whether there was one."""
     references = obj.metadata.owner_references
-    kept = [reference for reference in references if reference.uid != owner.metadata.uid]
-    obj.metadata.owner_references = kept
-    return len(kept) < len(references)
+    remaining = [reference for reference in references if reference.uid != owner.metadata.uid]
+    obj.metadata.owner_references = remaining
+    return len(remaining) < len(references)
 
 
 def owner_group(reference: OwnerReference) -> str | None:

@@ -1,9 +1,9 @@
 """Query parameters: convert query strings to request options and back.
 
-The server loads what the client dumps, so one marshmallow schema per kind of options defines both
-directions. Strings are converted by Kubernetes' rules: unknown parameters are ignored, the first
-of several values counts (all of them for a list), and a flag is false only if it is absent, `0` or
-`false`, so that `?watch` starts a watch.
+The server loads the parameters that the client dumps, so one marshmallow schema per kind of
+options defines both directions. Strings are converted by Kubernetes' rules: unknown parameters are
+ignored, the first of several values counts (all of them for a list), and a flag is false only if it
+is absent, `0` or `false`, so that `?watch` starts a watch.
 """
 
 import re

@@ -31,7 +31,7 @@ def bulk_decode_json(cls: type[ModelT], data: bytes | str) -> ModelT:
 
 
 def bulk_decode_document(cls: type[ModelT], document: dict[str, Any]) -> ModelT:
-    """Decode parsed JSON; raises ValueError, also where `bulk_decode_json` would try again.
+    """Decode parsed JSON; raises ValueError, even where `bulk_decode_json` would retry.
 
     Not for classes with `Bytes` fields: base64 is decoded only when pydantic reads JSON.
     """

@@ -61,7 +61,7 @@ def _changed(old: BaseModel, new: BaseModel) -> Fields:
 
 
 def _without(fields: Fields, left_out: Fields) -> Fields:
-    kept: Fields = {}
+    remaining: Fields = {}
     for name, nested in fields.items():
         excluded = left_out.get(name)
         if excluded is True:
@@ -69,8 +69,8 @@ def _without(fields: Fields, left_out: Fields) -> Fields:
         if excluded and nested is not True:
             nested = _without(nested, excluded)
         if nested:
-            kept[name] = nested
-    return kept
+            remaining[name] = nested
+    return remaining
 
 
 def _document(obj: BaseModel, **selected: Fields) -> Document:

@@ -155,7 +155,7 @@ def _markers(options: FieldOptions) -> Markers:
     )
 
 
-# `field` is not a field specifier: type checkers would then require the keyword `default=`.
+# If `field` were a field specifier, type checkers would require the keyword `default=`.
 @dataclass_transform(kw_only_default=True, field_specifiers=())
 class Model(BaseModel):
     """The base class of all versioned and internal API types."""

@@ -18,8 +18,8 @@ from apimachinery.scalars.wire_types import INT64_MAX, INT64_MIN
 
 def wire_name(name: str) -> str:
     """Return the camelCase of a snake_case name: the wire name of fields that declare none."""
-    first, *rest = name.rstrip("_").split("_")
-    return first + "".join(part[:1].upper() + part[1:] for part in rest)
+    first, *words = name.rstrip("_").split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in words)
 
 
 _is_none = partial(operator.is_, None)

@@ -141,9 +141,9 @@ def _module_and_parents(module: str) -> Iterable[str]:
         module = module.rpartition(".")[0]
 
 
-def unique(name: str, taken: Container[str]) -> str:
+def unique(name: str, used_names: Container[str]) -> str:
     """Return *name*, or on a collision `Gadget_v2` and so on, as Kubernetes numbers them."""
     candidate, number = name, 2
-    while candidate in taken:
+    while candidate in used_names:
         candidate, number = f"{name}_v{number}", number + 1
     return candidate

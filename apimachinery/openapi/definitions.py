@@ -181,10 +181,10 @@ class Definitions:
 
     def _assign_names(self, nodes: Iterable[_Node]) -> dict[_Node, str]:
         names: dict[_Node, str] = {}
-        taken = set(self._scalars)
+        used_names = set(self._scalars)
         for node in nodes:
-            name = names[node] = unique(schema_name(node.cls, node.version, node.kind), taken)
-            taken.add(name)
+            name = names[node] = unique(schema_name(node.cls, node.version, node.kind), used_names)
+            used_names.add(name)
         return names
 
     def _refer(self, node: _Node) -> Schema:

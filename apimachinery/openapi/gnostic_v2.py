@@ -31,7 +31,7 @@ class Tables:
     """Messages that hold exactly one of their fields."""
     maps: Mapping[str, str]
     """Map messages and their value types; they hold ordered pairs, in `Named...` messages."""
-    named: tuple[str, ...]
+    pair_types: tuple[str, ...]
     """Value types that other messages hold in such pairs."""
 
 
@@ -131,7 +131,7 @@ V2: Final = Tables(
     messages=_MESSAGES,
     one_of=_ONE_OF,
     maps=_MAPS,
-    named=("PathItem", "ResponseValue", "Any"),
+    pair_types=("PathItem", "ResponseValue", "Any"),
 )
 
 _SCALARS: Final = {
@@ -169,7 +169,7 @@ def _file(tables: Tables) -> FileDescriptorProto:
     for name, value_type in tables.maps.items():
         pairs = f"additional_properties:*{pair_message(value_type)}"
         _describe(file.message_type.add(name=name), pairs, package)
-    for value_type in {*tables.maps.values(), *tables.named}:
+    for value_type in {*tables.maps.values(), *tables.pair_types}:
         pair = file.message_type.add(name=pair_message(value_type))
         _describe(pair, f"name value:{value_type}", package)
     return file

@@ -116,5 +116,5 @@ V3: Final = Tables(
         "ServerVariables": "ServerVariable",
         "Strings": "string",
     },
-    named=("PathItem", "Any"),
+    pair_types=("PathItem", "Any"),
 )

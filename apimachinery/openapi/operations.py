@@ -185,24 +185,26 @@ class _Describer:
             text = f"Create an object of kind {kind}."
             creation = self._operation("post", word="create", suffix=suffix, description=text)
             operations.append(creation)
-        yield PathItem(f"{self._base()}/{plural}", self._common(), tuple(operations))
+        yield PathItem(f"{self._base()}/{plural}", self._common_parameters(), tuple(operations))
 
     def item(self) -> PathItem:
         return PathItem(
             f"{self._base()}/{self.resource.plural}/{{name}}",
-            self._common(named=True),
+            self._common_parameters(with_name=True),
             tuple(
-                self._on_object(self.resource.verbs, "", self.version.with_kind(self.resource.kind))
+                self._object_operations(
+                    self.resource.verbs, "", self.version.with_kind(self.resource.kind)
+                )
             ),
         )
 
     def subresource(self, description: SubresourceDescription) -> PathItem:
         kind = description.kind or self.version.with_kind(self.resource.kind)
-        named = description.kind is not None and description.kind.kind != self.resource.kind
+        has_own_kind = description.kind is not None and description.kind.kind != self.resource.kind
         return PathItem(
             f"{self._base()}/{self.resource.plural}/{{name}}/{description.name}",
-            self._common(named=True, kind=kind.kind if named else ""),
-            tuple(self._on_object(description.verbs, description.name, kind)),
+            self._common_parameters(with_name=True, kind=kind.kind if has_own_kind else ""),
+            tuple(self._object_operations(description.verbs, description.name, kind)),
         )
 
     def watches(self) -> Iterator[PathItem]:
@@ -212,11 +214,13 @@ class _Describer:
             yield PathItem(f"{self.root}/watch/{plural}", (PRETTY,), (all_namespaces,))
         base, suffix = self._base("/watch"), f"{self._scope}{kind}"
         watch_list = self._watch("watchlist", f"{suffix}List")
-        yield PathItem(f"{base}/{plural}", self._common(), (watch_list,))
+        yield PathItem(f"{base}/{plural}", self._common_parameters(), (watch_list,))
         watch = self._watch("watch", suffix)
-        yield PathItem(f"{base}/{plural}/{{name}}", self._common(named=True), (watch,))
+        yield PathItem(
+            f"{base}/{plural}/{{name}}", self._common_parameters(with_name=True), (watch,)
+        )
 
-    def _on_object(
+    def _object_operations(
         self, verbs: tuple[str, ...], subresource: str, kind: GroupVersionKind
     ) -> Iterator[PathOperation]:
         suffix = f"{self._scope}{self.resource.kind}{subresource[:1].upper()}{subresource[1:]}"
@@ -263,8 +267,10 @@ class _Describer:
             resource=self.resource,
         )
 
-    def _common(self, *, named: bool = False, kind: str = "") -> tuple[Parameter, ...]:
-        name = (name_parameter(kind or self.resource.kind),) if named else ()
+    def _common_parameters(
+        self, *, with_name: bool = False, kind: str = ""
+    ) -> tuple[Parameter, ...]:
+        name = (name_parameter(kind or self.resource.kind),) if with_name else ()
         return (*name, *((NAMESPACE,) if self.resource.namespaced else ()), PRETTY)
 
     def _base(self, watch: str = "") -> str:

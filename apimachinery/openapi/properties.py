@@ -94,7 +94,7 @@ def _innermost(info: TypeInfo) -> TypeInfo:
 
 
 def _default(cls: type[BaseModel], field: ModelField) -> Any:
-    """Return the default of a field as JSON, or None if it is empty: that is not published."""
+    """Return the default of a field as JSON, or None if it is empty, which is not published."""
     factory = field.info.default_factory
     # Calling a factory is slow; these always return an empty container.
     if field.required or factory in (list, dict):

@@ -71,25 +71,25 @@ def _object_patch(source: JSONValue, target: JSONValue, name: str) -> JSONObject
 
 
 def _only_nulls(patch: JSONObject) -> JSONObject:
-    kept: JSONObject = {}
+    removals: JSONObject = {}
     for key, value in patch.items():
         if value is None:
-            kept[key] = None
+            removals[key] = None
         elif isinstance(value, dict) and (nested := _only_nulls(value)):
-            kept[key] = nested
-    return kept
+            removals[key] = nested
+    return removals
 
 
 def _without_nulls(patch: JSONObject) -> JSONObject:
-    kept: JSONObject = {}
+    changes: JSONObject = {}
     for key, value in patch.items():
         # An empty object is a value to set; an object emptied here only held removals.
         if isinstance(value, dict) and value:
             if nested := _without_nulls(value):
-                kept[key] = nested
+                changes[key] = nested
         elif value is not None:
-            kept[key] = value
-    return kept
+            changes[key] = value
+    return changes
 
 
 def _union(removals: JSONObject, changes: JSONObject) -> JSONObject:

@@ -137,10 +137,10 @@ def _merge_keyed_list(current: JSONList, patch: JSONList, rule: FieldRule, path:
             merge_key=key,
             path=path,
         )
-    kept = [element for element in current if identity(element, key, path) not in deleted]
-    merged = list(kept)
+    remaining = [element for element in current if identity(element, key, path) not in deleted]
+    merged = list(remaining)
     positions = {
-        identity(element, key, path): index for index, element in reversed([*enumerate(kept)])
+        identity(element, key, path): index for index, element in reversed([*enumerate(remaining)])
     }
     for change in changes:
         element_id = identity(change, key, path)
@@ -151,7 +151,7 @@ def _merge_keyed_list(current: JSONList, patch: JSONList, rule: FieldRule, path:
         else:
             positions[element_id] = len(merged)
             merged.append(members_without_directives(change))
-    return arrange(merged, preferred=changes, server=kept, merge_key=key, path=path)
+    return arrange(merged, preferred=changes, server=remaining, merge_key=key, path=path)
 
 
 def _sort_directives(

@@ -66,13 +66,13 @@ def _object_patch(
             patch[key] = value
     patch.update((key, None) for key in original if key not in modified)
     retained: JSONList = [key for key in sorted(modified) if modified[key] is not None]
-    if rule.retain_keys and retained and (patch or _has_other_members(current, modified)):
+    if rule.retain_keys and retained and (patch or _has_members_outside(current, modified)):
         patch[RETAIN_KEYS] = retained
     return patch
 
 
-def _has_other_members(document: JSONObject, than: JSONObject) -> bool:
-    return any(value is not None and key not in than for key, value in document.items())
+def _has_members_outside(document: JSONObject, reference: JSONObject) -> bool:
+    return any(value is not None and key not in reference for key, value in document.items())
 
 
 def _field_patch(

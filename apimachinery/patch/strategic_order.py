@@ -33,18 +33,21 @@ def arrange(
     identified = [(identity(element, merge_key, path), element) for element in elements]
     patched = [pair for pair in identified if pair[0] in preferred_ranks]
     patched.sort(key=lambda pair: preferred_ranks[pair[0]])
-    others = [pair for pair in identified if pair[0] not in preferred_ranks]
-    others.sort(key=lambda pair: server_ranks.get(pair[0], len(server)))
+    remaining = [pair for pair in identified if pair[0] not in preferred_ranks]
+    remaining.sort(key=lambda pair: server_ranks.get(pair[0], len(server)))
 
     result: JSONList = []
-    taken = 0
+    position = 0
     for element_id, element in patched:
         rank = server_ranks.get(element_id, -1)
-        while taken < len(others) and server_ranks.get(others[taken][0], len(server)) < rank:
-            result.append(others[taken][1])
-            taken += 1
+        while (
+            position < len(remaining)
+            and server_ranks.get(remaining[position][0], len(server)) < rank
+        ):
+            result.append(remaining[position][1])
+            position += 1
         result.append(element)
-    return result + [element for _, element in others[taken:]]
+    return result + [element for _, element in remaining[position:]]
 
 
 def _ranks(elements: Sequence[JSONValue], merge_key: str, path: str) -> dict[Identity, int]:

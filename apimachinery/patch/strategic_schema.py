@@ -209,18 +209,18 @@ def elements_without_directives(
     elements: Sequence[JSONValue], *, keep_nulls: bool = False
 ) -> JSONList:
     """Return the elements of a patch list that are stored in the document."""
-    kept: JSONList = []
+    stored: JSONList = []
     for element in elements:
         if not has_directive(element):
-            kept.append(without_directives(element, keep_nulls=keep_nulls))
-    return kept
+            stored.append(without_directives(element, keep_nulls=keep_nulls))
+    return stored
 
 
 def members_without_directives(value: JSONObject, *, keep_nulls: bool = False) -> JSONObject:
     """Return the members of a patch object that are stored in the document."""
-    kept: JSONObject = {}
+    stored: JSONObject = {}
     for key, member in value.items():
         absent = member is None and not keep_nulls
         if not absent and not is_directive(key) and not has_directive(member):
-            kept[key] = without_directives(member, keep_nulls=keep_nulls)
-    return kept
+            stored[key] = without_directives(member, keep_nulls=keep_nulls)
+    return stored

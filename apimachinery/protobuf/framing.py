@@ -39,8 +39,8 @@ class Unframer:
     def close(self) -> None:
         """End the stream; raise InvalidProtobuf if it ends inside a frame."""
         if self._buffer:
-            rest = len(self._buffer)
-            raise InvalidProtobuf(f"the stream ended inside a frame, after {rest} bytes of it")
+            size = len(self._buffer)
+            raise InvalidProtobuf(f"the stream ended inside a frame, after {size} bytes of it")
 
     def _end(self, start: int) -> int | None:
         """Return the end of the frame at *start*, or None if it is incomplete."""

@@ -143,16 +143,16 @@ def _innermost(element: Element) -> Element:
 
 
 def _check_numbers(root: type[Model], place: str, slots: list[FieldSlot]) -> None:
-    taken: dict[tuple[int, ...], str] = {}
+    wire_names: dict[tuple[int, ...], str] = {}
     for slot in slots:
         field_place = _join(place, slot.field.wire)
         if not slot.path or not all(map(_is_number, slot.path)):
             raise _no_form(root, field_place, f"has an illegal protobuf field number: {slot.path}")
-        for other, wire in taken.items():
-            shorter = min(len(other), len(slot.path))
-            if other[:shorter] == slot.path[:shorter]:
+        for other_path, wire in wire_names.items():
+            shorter = min(len(other_path), len(slot.path))
+            if other_path[:shorter] == slot.path[:shorter]:
                 raise _no_form(root, field_place, f"has the protobuf field number of {wire}")
-        taken[slot.path] = slot.field.wire
+        wire_names[slot.path] = slot.field.wire
 
 
 def _is_number(number: int) -> bool:

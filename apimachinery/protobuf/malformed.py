@@ -119,8 +119,8 @@ def _skip(data: bytes, position: int, tag: int, depth: int) -> int:
     else:
         raise InvalidProtobuf(f"illegal wire type {wire_type}")
     if size > len(data) - position:
-        rest = len(data) - position
-        raise InvalidProtobuf(f"unexpected end of data: {size} bytes announced, {rest} left")
+        remaining = len(data) - position
+        raise InvalidProtobuf(f"unexpected end of data: {size} bytes announced, {remaining} left")
     return position + size
 
 

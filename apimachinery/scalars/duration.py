@@ -66,8 +66,8 @@ def format_duration(value: timedelta) -> str:
         return f"{sign}{microseconds}\u00b5s"
     if microseconds < 1_000_000:
         return f"{sign}{_decimal(microseconds, 3)}ms"
-    minutes, rest = divmod(microseconds, 60_000_000)
-    seconds = f"{_decimal(rest, 6)}s"
+    minutes, remainder = divmod(microseconds, 60_000_000)
+    seconds = f"{_decimal(remainder, 6)}s"
     if not minutes:
         return f"{sign}{seconds}"
     hours, minutes = divmod(minutes, 60)

@@ -63,7 +63,7 @@ def parse_int_or_string(text: str) -> int | str:
 def scaled_value(value: IntOrString, total: int, *, round_up: bool) -> int:
     """Return an integer value as it is, and a percentage as its share of *total*.
 
-    Raises InvalidIntOrString for any other string, also for one that contains a number. Nothing is
+    Raises InvalidIntOrString for any other string, even if it contains a number. Nothing is
     clamped: the caller checks for -10% and 200%.
     """
     if isinstance(value, int):
@@ -73,7 +73,7 @@ def scaled_value(value: IntOrString, total: int, *, round_up: bool) -> int:
 
 
 def parse_integer(text: str) -> int | None:
-    """Parse a decimal int64, with or without a sign; return None if *text* is none."""
+    """Parse a decimal int64, with or without a sign; return None if *text* is not one."""
     match = _INTEGER.fullmatch(text)
     if match is None:
         return None

@@ -43,11 +43,11 @@ def parse_micro_time(text: str) -> datetime:
 # Cached: objects that are created together share timestamps, and each is encoded several times.
 @lru_cache(maxsize=4096)
 def format_time(value: datetime) -> str:
-    return _in_utc(value).isoformat(timespec="seconds")[:19] + "Z"
+    return _to_utc(value).isoformat(timespec="seconds")[:19] + "Z"
 
 
 def format_micro_time(value: datetime) -> str:
-    return _in_utc(value).isoformat(timespec="microseconds")[:26] + "Z"
+    return _to_utc(value).isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def now() -> datetime:
@@ -65,31 +65,31 @@ _parse_cached = lru_cache(maxsize=4096)(_parse_second)
 def _parse(text: str) -> datetime:
     match = _RFC3339.fullmatch(text)
     if match is None or not text.isascii():
-        raise InvalidTime(f"{_parsing(text)} as RFC 3339: expected 2006-01-02T15:04:05Z")
+        raise InvalidTime(f"{_error_prefix(text)} as RFC 3339: expected 2006-01-02T15:04:05Z")
     year, month, day, hour, minute, second, fraction, *offset = match.groups()
     micro = int((fraction or "0")[:6].ljust(6, "0"))
-    zone = UTC if offset[0] is None else _offset(text, *offset)
+    zone = UTC if offset[0] is None else _parse_offset(text, *offset)
     try:
         instant = datetime(
             int(year), int(month), int(day), int(hour), int(minute), int(second), micro, zone
         )
         return instant.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise InvalidTime(f"{_parsing(text)}: {error}") from None
+        raise InvalidTime(f"{_error_prefix(text)}: {error}") from None
 
 
-def _parsing(text: str) -> str:
+def _error_prefix(text: str) -> str:
     return f"parsing time {quote(text[:64])}"
 
 
-def _offset(text: str, sign: str, hours: str, minutes: str) -> timezone:
+def _parse_offset(text: str, sign: str, hours: str, minutes: str) -> timezone:
     if int(hours) > 23 or int(minutes) > 59:
-        raise InvalidTime(f"{_parsing(text)}: time zone offset out of range")
+        raise InvalidTime(f"{_error_prefix(text)}: time zone offset out of range")
     delta = timedelta(hours=int(hours), minutes=int(minutes))
     return timezone(-delta if sign == "-" else delta)
 
 
-def _in_utc(value: datetime) -> datetime:
+def _to_utc(value: datetime) -> datetime:
     return value if value.tzinfo is UTC else value.astimezone(UTC)
 
 
@@ -117,7 +117,7 @@ class _Instant:
             except InvalidTime as error:
                 raise PydanticCustomError("time", "{reason}", {"reason": str(error)}) from None
         if isinstance(value, datetime) and value.tzinfo is not None:
-            instant = _in_utc(value)
+            instant = _to_utc(value)
             return instant.replace(microsecond=0) if self.timespec == "seconds" else instant
         raise PydanticCustomError("time", "must be an RFC 3339 string or an aware datetime")
 

@@ -95,7 +95,7 @@ class FieldSelector:
         A requirement is dropped if *function* returns an empty field and an empty value. An
         exception that *function* raises for an unknown field is passed to the caller.
         """
-        return FieldSelector(_transformed(self.requirements, function))
+        return FieldSelector(_transform_requirements(self.requirements, function))
 
     def __str__(self) -> str:
         return ",".join(map(str, self.requirements))
@@ -189,7 +189,7 @@ def _unescape(text: str, value: str, position: int) -> str:
     return _ESCAPED.sub(unescape, value)
 
 
-def _transformed(
+def _transform_requirements(
     requirements: Iterable[FieldRequirement], function: Transform
 ) -> Iterator[FieldRequirement]:
     for requirement in requirements:

@@ -45,7 +45,7 @@ class MediaType:
 
 @dataclass(frozen=True, slots=True)
 class Negotiated:
-    """A media type that the server can answer with, and the client's parameters for it."""
+    """A media type that the server can respond with, and the client's parameters for it."""
 
     media_type: str
     parameters: Mapping[str, str]
@@ -53,13 +53,13 @@ class Negotiated:
 
 def parse_media_type(text: str) -> MediaType | None:
     """Parse one media type; return None if *text* is malformed."""
-    full_type, *rest = _split_unquoted(text[:MAX_HEADER], ";")
+    full_type, *parameter_texts = _split_unquoted(text[:MAX_HEADER], ";")
     main_type, slash, subtype = full_type.strip().lower().partition("/")
     if not slash or not main_type or not subtype or "/" in subtype:
         return None
     parameters = {}
     quality = 1.0
-    for part in rest:
+    for part in parameter_texts:
         key, equals, value = part.strip().partition("=")
         key = key.strip().lower()
         value = value.strip().strip('"')

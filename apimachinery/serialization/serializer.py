@@ -152,7 +152,7 @@ class LineFrames:
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield the documents that *data* completes."""
-        *lines, rest = data.split(b"\n")
+        *lines, incomplete = data.split(b"\n")
         for line in lines:
             self._grow(line)
             document = b"".join((*self._parts, line))
@@ -160,9 +160,9 @@ class LineFrames:
             self._size = 0
             if document.strip():
                 yield document
-        self._grow(rest)
-        if rest:
-            self._parts.append(rest)
+        self._grow(incomplete)
+        if incomplete:
+            self._parts.append(incomplete)
 
     def _grow(self, part: bytes) -> None:
         self._size += len(part)

@@ -22,7 +22,7 @@ from apimachinery.fieldpath import quote
 from apimachinery.model.decoding import MAX_DEPTH, DecodeError
 
 MAX_ALIASED = 3 * 1024 * 1024
-"""The limit on what all aliases together add to a document, in characters."""
+"""The maximum number of characters that all aliases together may add to a document."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BASE_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -53,23 +53,23 @@ def load_strict(data: bytes) -> tuple[Any, dict[str, str]]:
 
     A message is `line 3: key "a" already set in map`.
     """
-    documents = _read(data, several=False)
+    documents = _read_documents(data, several=False)
     return documents[0] if documents else (None, {})
 
 
 def load_all_yaml(data: bytes) -> list[tuple[Any, tuple[str, ...]]]:
     """Load every document in *data* like `load_yaml`."""
-    return [(value, tuple(duplicates)) for value, duplicates in _read(data, several=True)]
+    return [(value, tuple(duplicates)) for value, duplicates in _read_documents(data, several=True)]
 
 
-def _read(data: bytes, *, several: bool) -> list[tuple[Any, dict[str, str]]]:
+def _read_documents(data: bytes, *, several: bool) -> list[tuple[Any, dict[str, str]]]:
     try:
         reader = _Reader(yaml.parse(data.decode("utf-8"), Loader=_LOADER))
         return list(reader.documents(several=several))
     except UnicodeDecodeError as error:
         raise DecodeError(f"yaml: not UTF-8 at byte {error.start}") from None
     except yaml.YAMLError as error:
-        raise DecodeError(f"yaml: {_one_line(error)}") from None
+        raise DecodeError(f"yaml: {_format_error(error)}") from None
 
 
 def dump_yaml(value: Any) -> bytes:
@@ -107,67 +107,71 @@ class _Reader:
             if not isinstance(event, yaml.DocumentStartEvent):
                 continue
             if not first and not several:
-                raise DecodeError(f"yaml: {_where(event)}: expected one document, not several")
+                raise DecodeError(f"yaml: {_location(event)}: expected one document, not several")
             first = False
             self.duplicates = {}
             self._anchors.clear()
-            yield self._value(next(self._events), "", 0), self.duplicates
+            yield self._read_value(next(self._events), "", 0), self.duplicates
 
-    def _value(self, event: Any, path: str, depth: int) -> Any:
+    def _read_value(self, event: Any, path: str, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event)
+            return self._read_alias(event)
         start = self._size
         if event.anchor is not None:
             self._anchors[event.anchor] = None
-        value = self._own_value(event, path, depth)
+        value = self._read_node(event, path, depth)
         if event.anchor is not None:
             self._anchors[event.anchor] = _Anchored(value, self._size - start)
         return value
 
-    def _own_value(self, event: Any, path: str, depth: int) -> Any:
+    def _read_node(self, event: Any, path: str, depth: int) -> Any:
         self._size += 1
         if isinstance(event, yaml.ScalarEvent):
             self._size += len(event.value)
-            return _scalar(event)
+            return _resolve_scalar(event)
         if depth >= MAX_DEPTH:
             raise DecodeError(f"yaml: nested deeper than {MAX_DEPTH} at {path[:200] or 'the top'}")
         if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(path, depth)
-        return self._sequence(path, depth)
+            return self._read_mapping(path, depth)
+        return self._read_sequence(path, depth)
 
-    def _alias(self, event: yaml.AliasEvent) -> Any:
+    def _read_alias(self, event: yaml.AliasEvent) -> Any:
         if event.anchor not in self._anchors:
-            raise DecodeError(f"yaml: {_where(event)}: unknown anchor {event.anchor!r} referenced")
+            raise DecodeError(
+                f"yaml: {_location(event)}: unknown anchor {event.anchor!r} referenced"
+            )
         anchored = self._anchors[event.anchor]
         if anchored is None:
-            raise DecodeError(f"yaml: {_where(event)}: anchor {event.anchor!r} contains itself")
+            raise DecodeError(f"yaml: {_location(event)}: anchor {event.anchor!r} contains itself")
         self._size += anchored.size
         self._aliased += anchored.size
         if self._aliased > MAX_ALIASED:
-            raise DecodeError(f"yaml: {_where(event)}: document contains excessive aliasing")
+            raise DecodeError(f"yaml: {_location(event)}: document contains excessive aliasing")
         return anchored.value
 
-    def _sequence(self, path: str, depth: int) -> list[Any]:
+    def _read_sequence(self, path: str, depth: int) -> list[Any]:
         items: list[Any] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
-            items.append(self._value(event, f"{path}[{len(items)}]", depth + 1))
+            items.append(self._read_value(event, f"{path}[{len(items)}]", depth + 1))
         return items
 
-    def _mapping(self, path: str, depth: int) -> dict[str, Any]:
+    def _read_mapping(self, path: str, depth: int) -> dict[str, Any]:
         members: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if _is_merge(event):
-                for part in _merge_parts(event, self._value(next(self._events), path, depth + 1)):
+                for part in _merge_parts(
+                    event, self._read_value(next(self._events), path, depth + 1)
+                ):
                     merged = {**part, **merged}
                 continue
-            name = self._value(event, path, depth + 1)
-            key = _key(event, name)
+            name = self._read_value(event, path, depth + 1)
+            key = _key_text(event, name)
             key_path = f"{path}.{key}" if path else key
             event = next(self._events)
-            value = self._value(event, key_path, depth + 1)
+            value = self._read_value(event, key_path, depth + 1)
             if key in members:
-                message = f"{_where(event)}: key {_format_key(name)} already set in map"
+                message = f"{_location(event)}: key {_format_key(name)} already set in map"
                 self.duplicates[key_path] = message
             members[key] = value
         return {**merged, **members} if merged else members
@@ -183,38 +187,38 @@ def _is_merge(event: Any) -> bool:
 def _merge_parts(key: yaml.Event, value: Any) -> list[dict[str, Any]]:
     parts = value if isinstance(value, list) else [value]
     if not all(isinstance(part, dict) for part in parts):
-        raise DecodeError(f"yaml: {_where(key)}: map merge requires map or sequence of maps")
+        raise DecodeError(f"yaml: {_location(key)}: map merge requires map or sequence of maps")
     return parts
 
 
-def _scalar(event: yaml.ScalarEvent) -> Any:
+def _resolve_scalar(event: yaml.ScalarEvent) -> Any:
     text: str = event.value
     if event.tag == "!":  # the non-specific tag: a string, whatever it looks like
         return text
     if event.tag:
-        return _tagged(event, event.tag, text)
-    return _plain(event, text) if event.implicit[0] else text
+        return _resolve_tagged(event, event.tag, text)
+    return _resolve_plain(event, text) if event.implicit[0] else text
 
 
-def _tagged(event: yaml.ScalarEvent, tag: str, text: str) -> Any:
+def _resolve_tagged(event: yaml.ScalarEvent, tag: str, text: str) -> Any:
     name = tag.removeprefix(_TAG)
     if name not in _TAGS:
-        raise DecodeError(f"yaml: {_where(event)}: unknown tag {tag!r}")
+        raise DecodeError(f"yaml: {_location(event)}: unknown tag {tag!r}")
     if name == "binary":
-        return _binary(event, text)
-    return text if name == "str" or event.style else _plain(event, text)
+        return _decode_binary(event, text)
+    return text if name == "str" or event.style else _resolve_plain(event, text)
 
 
-def _plain(event: yaml.ScalarEvent | None, text: str) -> Any:
+def _resolve_plain(event: yaml.ScalarEvent | None, text: str) -> Any:
     """Resolve an unquoted scalar; a number that fits neither 64 bits nor a float is a string."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if _NOT_FINITE.fullmatch(text):
-        raise DecodeError(f"yaml: {_where(event)}: {text} cannot be represented in JSON")
+        raise DecodeError(f"yaml: {_location(event)}: {text} cannot be represented in JSON")
     if len(text) > _LONGEST_NUMBER or text[0] not in "+-.0123456789":
         return text
     digits = text if text[0] == "." else text.replace("_", "")
-    number: float | None = _integer(digits) if _INT.fullmatch(digits) else None
+    number: float | None = _parse_integer(digits) if _INT.fullmatch(digits) else None
     if number is None and _FLOAT.fullmatch(digits):
         number = float(digits)
     return text if number is None or abs(number) == float("inf") else number
@@ -224,7 +228,7 @@ _LONGEST_NUMBER = 400
 """Longer scalars stay strings: no number of 64 bits has more digits, except for zeros."""
 
 
-def _integer(text: str) -> int | None:
+def _parse_integer(text: str) -> int | None:
     digits = text.lstrip("+-")
     octal = len(digits) > 1 and digits[0] == "0" and digits.isdecimal()
     value = int(digits, 8 if octal else 0)
@@ -232,11 +236,11 @@ def _integer(text: str) -> int | None:
     return value if -(2**63) <= value < 2**64 else None
 
 
-def _key(event: yaml.Event, value: Any) -> str:
+def _key_text(event: yaml.Event, value: Any) -> str:
     if isinstance(value, dict | list):
-        raise DecodeError(f"yaml: {_where(event)}: a key must be a scalar")
+        raise DecodeError(f"yaml: {_location(event)}: a key must be a scalar")
     if value is None:
-        raise DecodeError(f"yaml: {_where(event)}: a key must not be null")
+        raise DecodeError(f"yaml: {_location(event)}: a key must not be null")
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value)
@@ -246,18 +250,18 @@ def _format_key(key: Any) -> str:
     return quote(key) if isinstance(key, str) else str(key).lower()
 
 
-def _binary(event: yaml.ScalarEvent, text: str) -> str:
+def _decode_binary(event: yaml.ScalarEvent, text: str) -> str:
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, ValueError):
-        raise DecodeError(f"yaml: {_where(event)}: !!binary is not base64 of UTF-8") from None
+        raise DecodeError(f"yaml: {_location(event)}: !!binary is not base64 of UTF-8") from None
 
 
-def _where(event: yaml.Event | None) -> str:
-    return f"line {event.start_mark.line + 1}" if event and event.start_mark else "somewhere"
+def _location(event: yaml.Event | None) -> str:
+    return f"line {event.start_mark.line + 1}" if event and event.start_mark else "unknown line"
 
 
-def _one_line(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error).split("\n")[0]
     return f"line {mark.line + 1}: {problem}" if mark else str(problem)
@@ -274,14 +278,16 @@ def _represent_str(dumper: Any, text: str) -> Any:
     style = "|" if "\n" in text else None
     # PyYAML does not quote `y`, which other parsers read as a boolean. It quotes `1:30` and dates
     # by itself, which are numbers and dates only in YAML 1.1.
-    if style is None and (text in ("y", "Y", "n", "N") or not isinstance(_resolve(text), str)):
+    if style is None and (
+        text in ("y", "Y", "n", "N") or not isinstance(_resolve_or_none(text), str)
+    ):
         style = '"'
     return dumper.represent_scalar(f"{_TAG}str", text, style=style)
 
 
-def _resolve(text: str) -> Any:
+def _resolve_or_none(text: str) -> Any:
     try:
-        return _plain(None, text)
+        return _resolve_plain(None, text)
     except DecodeError:
         return None
 

@@ -7,7 +7,7 @@ prune, default and validate plain JSON values, and into a shape for server-side 
     schema_node                         the skeleton of a schema, and its shape
     structural_schema                   `Schema`, the compiled schema
     pruning, defaulting                 drop unknown fields, fill in defaults
-    schema_validation, value_checks     validate values; `problems` are what they find
+    schema_validation, value_checks     validate values, and report `problems`
     formats, patterns, implied_rules    string formats, regular expressions, unique list items
     custom_kind                         a custom kind with its codecs
     jsonpath                            the paths of printer columns

@@ -23,25 +23,25 @@ Inspect = Callable[[Any, Path], FieldErrors]
 
 def compile_embedded(node: Node) -> Inspect | None:
     """Compile the check of resources embedded in values of *node*; None if it has none."""
-    return _walk(node, lambda part: _validate_embedded if part.embedded else None)
+    return _compile_checks(node, lambda part: _validate_embedded if part.embedded else None)
 
 
 def compile_unique(node: Node) -> Inspect | None:
     """Compile the check for duplicate list items; None if *node* allows them everywhere."""
-    return _walk(node, _unique_items)
+    return _compile_checks(node, _compile_unique_items)
 
 
-def _walk(node: Node, compile_node: Callable[[Node], Inspect | None]) -> Inspect | None:
+def _compile_checks(node: Node, compile_node: Callable[[Node], Inspect | None]) -> Inspect | None:
     """Combine the checks of *node* and of all nodes below it; None if there are none."""
     own = compile_node(node)
     members = {
         name: below
         for name, part in node.properties.items()
-        if (below := _walk(part, compile_node))
+        if (below := _compile_checks(part, compile_node))
     }
-    others = _walk(node.additional, compile_node) if node.additional else None
-    items = _walk(node.items, compile_node) if node.items else None
-    if own is None and not members and others is None and items is None:
+    additional = _compile_checks(node.additional, compile_node) if node.additional else None
+    items = _compile_checks(node.items, compile_node) if node.items else None
+    if own is None and not members and additional is None and items is None:
         return None
     declared = frozenset(node.properties)
 
@@ -50,7 +50,7 @@ def _walk(node: Node, compile_node: Callable[[Node], Inspect | None]) -> Inspect
             yield from own(value, path)
         if isinstance(value, dict):
             for name, member in value.items():
-                below = members.get(name) if name in declared else others
+                below = members.get(name) if name in declared else additional
                 if below is not None:
                     place = path.child(name) if name in declared else path.key(name)
                     yield from below(member, place)
@@ -61,16 +61,20 @@ def _walk(node: Node, compile_node: Callable[[Node], Inspect | None]) -> Inspect
     return inspect
 
 
-def _unique_items(node: Node) -> Inspect | None:
+def _compile_unique_items(node: Node) -> Inspect | None:
     if node.list_type == "set":
-        return lambda value, path: _duplicates(value, path, lambda item: item)
+        return lambda value, path: _report_duplicates(value, path, lambda item: item)
     if node.list_type == "map":
         keys = node.list_keys
-        return lambda value, path: _duplicates(value, path, lambda item: _select_keys(item, keys))
+        return lambda value, path: _report_duplicates(
+            value, path, lambda item: _select_keys(item, keys)
+        )
     return None
 
 
-def _duplicates(value: Any, path: Path, identity: Callable[[Any], Any]) -> Iterator[FieldError]:
+def _report_duplicates(
+    value: Any, path: Path, identity: Callable[[Any], Any]
+) -> Iterator[FieldError]:
     if not isinstance(value, list) or len(value) < 2:
         return
     keys: set[bytes] = set()
@@ -101,14 +105,14 @@ def _validate_embedded(value: Any, path: Path) -> FieldErrors:
         if name not in value:
             yield required(path.child(name), "must not be empty")
     if "apiVersion" in value:
-        yield from _api_version(value["apiVersion"], path.child("apiVersion"))
+        yield from _validate_api_version(value["apiVersion"], path.child("apiVersion"))
     if "kind" in value:
-        yield from _kind(value["kind"], path.child("kind"))
+        yield from _validate_kind(value["kind"], path.child("kind"))
     if isinstance(value.get("metadata"), dict):
-        yield from _metadata(value["metadata"], path.child("metadata"))
+        yield from _validate_metadata(value["metadata"], path.child("metadata"))
 
 
-def _api_version(value: Any, path: Path) -> FieldErrors:
+def _validate_api_version(value: Any, path: Path) -> FieldErrors:
     if not isinstance(value, str):
         yield invalid(path, value, "must be a string")
         return
@@ -120,7 +124,7 @@ def _api_version(value: Any, path: Path) -> FieldErrors:
         yield invalid(path, value, str(error))
 
 
-def _kind(value: Any, path: Path) -> FieldErrors:
+def _validate_kind(value: Any, path: Path) -> FieldErrors:
     if not isinstance(value, str):
         yield invalid(path, value, "must be a string")
     elif not value:
@@ -129,7 +133,7 @@ def _kind(value: Any, path: Path) -> FieldErrors:
         yield invalid(path, value, _MIXED_CASE + ",".join(problems))
 
 
-def _metadata(value: dict[str, Any], path: Path) -> FieldErrors:
+def _validate_metadata(value: dict[str, Any], path: Path) -> FieldErrors:
     try:
         metadata = decode_json(ObjectMeta, orjson.dumps(value), find_unknown=False).object
     except DecodeError as error:

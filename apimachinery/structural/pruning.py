@@ -21,28 +21,28 @@ def compile_pruning(node: Node, *, root: bool = False) -> Prune | None:
     *root* marks the node of a whole resource, whose metadata is not pruned by its schema.
     """
     members = {name: compile_pruning(part) for name, part in node.properties.items()}
-    kept = META_FIELDS if root else _TYPE_META_FIELDS if node.embedded else frozenset[str]()
+    kept_fields = META_FIELDS if root else _TYPE_META_FIELDS if node.embedded else frozenset[str]()
     if node.embedded and not root:
         members["metadata"] = _prune_metadata
-    others = compile_pruning(node.additional) if node.additional else _drop_all
+    additional = compile_pruning(node.additional) if node.additional else _drop_all
     items = _compile_items(node)
     if node.preserves_unknown:
-        return _prune_declared(node, members, kept, items)
+        return _compile_declared(node, members, kept_fields, items)
     if node.type in _SCALARS or node.int_or_string:
         # Keep an object in place of a scalar: validation rejects it with all its content.
         return None
-    return _prune_unknown(node, members, kept, others, items)
+    return _compile_unknown(node, members, kept_fields, additional, items)
 
 
 _TYPE_META_FIELDS = META_FIELDS - {"metadata"}
 _SCALARS = frozenset(("string", "integer", "number", "boolean"))
 
 
-def _prune_unknown(
+def _compile_unknown(
     node: Node,
     members: Mapping[str, Prune | None],
-    kept: frozenset[str],
-    others: Prune | None,
+    kept_fields: frozenset[str],
+    additional: Prune | None,
     items: Prune | None,
 ) -> Prune:
     is_map = node.is_map
@@ -50,12 +50,12 @@ def _prune_unknown(
     def prune(value: Any, path: str, dropped: list[str]) -> None:
         if isinstance(value, dict):
             for name in list(value):
-                if name in kept:
+                if name in kept_fields:
                     continue
                 if name in members:
                     below = members[name]
                 elif is_map:
-                    below = others
+                    below = additional
                 else:
                     dropped.append(_join(path, name))
                     del value[name]
@@ -69,23 +69,23 @@ def _prune_unknown(
     return prune
 
 
-def _prune_declared(
+def _compile_declared(
     node: Node,
     members: Mapping[str, Prune | None],
-    kept: frozenset[str],
+    kept_fields: frozenset[str],
     items: Prune | None,
 ) -> Prune | None:
-    """Keep unknown members with all their content; prune inside the declared ones."""
-    declared = {name: below for name, below in members.items() if below and name not in kept}
-    others = compile_pruning(node.additional) if node.additional else None
-    if not declared and others is None and items is None:
+    """Compile pruning that keeps unknown members and prunes only inside the declared ones."""
+    declared = {name: below for name, below in members.items() if below and name not in kept_fields}
+    additional = compile_pruning(node.additional) if node.additional else None
+    if not declared and additional is None and items is None:
         return None
 
     def prune(value: Any, path: str, dropped: list[str]) -> None:
         if isinstance(value, dict):
             for name, member in value.items():
-                below = declared.get(name, others if name not in members else None)
-                if below is not None and name not in kept:
+                below = declared.get(name, additional if name not in members else None)
+                if below is not None and name not in kept_fields:
                     below(member, _join(path, name), dropped)
         elif isinstance(value, list) and items is not None:
             for position, item in enumerate(value):

@@ -46,9 +46,9 @@ _NOTHING: Final[Problems] = []
 def compile_validation(schema: JSONSchema) -> Validate:
     """Compile the validation of values of *schema*."""
     check_type = compile_type(schema)
-    by_type = _by_type(schema)
+    by_type = _compile_by_type(schema)
     check_enum = compile_enum(schema)
-    composites = list(_composites(schema))
+    composites = list(_compile_composites(schema))
 
     def validate(value: Any, old: Any) -> Problems:
         if old is not ABSENT and equal_json(value, old):
@@ -68,18 +68,21 @@ def compile_validation(schema: JSONSchema) -> Validate:
     return validate
 
 
-def _by_type(schema: JSONSchema) -> Mapping[str, Sequence[Validate]]:
+def _compile_by_type(schema: JSONSchema) -> Mapping[str, Sequence[Validate]]:
     by_type: dict[str, list[Validate]] = {}
     for types, check in scalar_checks(schema):
         for name in types:
-            by_type.setdefault(name, []).append(_from_check(check))
-    for name, validations in (("array", _array(schema)), ("object", _object(schema))):
+            by_type.setdefault(name, []).append(_compile_check(check))
+    for name, validations in (
+        ("array", _compile_array(schema)),
+        ("object", _compile_object(schema)),
+    ):
         if collected := list(validations):
             by_type[name] = collected
     return by_type
 
 
-def _from_check(check: Check) -> Validate:
+def _compile_check(check: Check) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         problem = check(value)
         return _NOTHING if problem is None else [problem]
@@ -87,19 +90,19 @@ def _from_check(check: Check) -> Validate:
     return validate
 
 
-def _array(schema: JSONSchema) -> Iterator[Validate]:
+def _compile_array(schema: JSONSchema) -> Iterator[Validate]:
     for check in size_checks(schema, "Items"):
-        yield _from_check(check)
+        yield _compile_check(check)
     items = schema.get("items")
     if isinstance(items, Mapping):
         keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
         keyed = schema.get("x-kubernetes-list-type") == "map"
-        yield _each_item(compile_validation(items), keys if keyed else ())
+        yield _compile_items(compile_validation(items), keys if keyed else ())
 
 
-def _each_item(below: Validate, keys: tuple[str, ...]) -> Validate:
+def _compile_items(below: Validate, keys: tuple[str, ...]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
-        before = _by_keys(old, keys) if keys and isinstance(old, list) else {}
+        before = _index_by_keys(old, keys) if keys and isinstance(old, list) else {}
         problems: Problems = []
         for position, item in enumerate(value):
             previous = before.get(_key_values(item, keys), ABSENT) if before else ABSENT
@@ -110,7 +113,7 @@ def _each_item(below: Validate, keys: tuple[str, ...]) -> Validate:
     return validate
 
 
-def _by_keys(items: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
+def _index_by_keys(items: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
     return {_key_values(item, keys): item for item in items if isinstance(item, dict)}
 
 
@@ -120,22 +123,22 @@ def _key_values(item: Any, keys: tuple[str, ...]) -> Any:
     return tuple(str(item.get(key)) for key in keys)
 
 
-def _object(schema: JSONSchema) -> Iterator[Validate]:
+def _compile_object(schema: JSONSchema) -> Iterator[Validate]:
     for check in size_checks(schema, "Properties"):
-        yield _from_check(check)
+        yield _compile_check(check)
     if required := schema.get("required"):
-        yield _required(required)
+        yield _compile_required(required)
     properties = schema.get("properties") or {}
     additional = schema.get("additionalProperties")
     if properties:
-        yield _each_property(
+        yield _compile_properties(
             {name: compile_validation(part) for name, part in sorted(properties.items())}
         )
     if isinstance(additional, Mapping):
-        yield _each_undeclared(compile_validation(additional), frozenset(properties))
+        yield _compile_undeclared(compile_validation(additional), frozenset(properties))
 
 
-def _required(names: list[str]) -> Validate:
+def _compile_required(names: list[str]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         return [
             Problem(missing_field, None, member_step(name)) for name in names if name not in value
@@ -144,7 +147,7 @@ def _required(names: list[str]) -> Validate:
     return validate
 
 
-def _each_property(below: Mapping[str, Validate]) -> Validate:
+def _compile_properties(below: Mapping[str, Validate]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         before = old if isinstance(old, dict) else _EMPTY
         problems: Problems = []
@@ -158,7 +161,7 @@ def _each_property(below: Mapping[str, Validate]) -> Validate:
     return validate
 
 
-def _each_undeclared(below: Validate, declared: frozenset[str]) -> Validate:
+def _compile_undeclared(below: Validate, declared: frozenset[str]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         before = old if isinstance(old, dict) else _EMPTY
         problems: Problems = []
@@ -175,15 +178,15 @@ def _each_undeclared(below: Validate, declared: frozenset[str]) -> Validate:
 _EMPTY: Final[dict[str, Any]] = {}
 
 
-def _composites(schema: JSONSchema) -> Iterator[Validate]:
+def _compile_composites(schema: JSONSchema) -> Iterator[Validate]:
     if parts := schema.get("anyOf"):
-        yield _any_of([compile_validation(part) for part in parts])
+        yield _compile_any_of([compile_validation(part) for part in parts])
     if parts := schema.get("oneOf"):
-        yield _one_of([compile_validation(part) for part in parts])
+        yield _compile_one_of([compile_validation(part) for part in parts])
     if parts := schema.get("allOf"):
-        yield _all_of([compile_validation(part) for part in parts])
+        yield _compile_all_of([compile_validation(part) for part in parts])
     if (part := schema.get("not")) is not None:
-        yield _not(compile_validation(part))
+        yield _compile_not(compile_validation(part))
 
 
 _ANY_OF: Final = error_without_field('"{path}" must validate at least one schema (anyOf)')
@@ -196,7 +199,7 @@ _ALL_OF_NONE: Final = error_without_field(
 _NOT: Final = error_without_field('"{path}" must not validate the schema (not)')
 
 
-def _any_of(parts: list[Validate]) -> Validate:
+def _compile_any_of(parts: list[Validate]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         first: Problems = []
         for part in parts:
@@ -209,7 +212,7 @@ def _any_of(parts: list[Validate]) -> Validate:
     return validate
 
 
-def _one_of(parts: list[Validate]) -> Validate:
+def _compile_one_of(parts: list[Validate]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         outcomes = [part(value, ABSENT) for part in parts]
         valid = sum(not problems for problems in outcomes)
@@ -222,7 +225,7 @@ def _one_of(parts: list[Validate]) -> Validate:
     return validate
 
 
-def _all_of(parts: list[Validate]) -> Validate:
+def _compile_all_of(parts: list[Validate]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         outcomes = [part(value, ABSENT) for part in parts]
         valid = sum(not problems for problems in outcomes)
@@ -234,7 +237,7 @@ def _all_of(parts: list[Validate]) -> Validate:
     return validate
 
 
-def _not(part: Validate) -> Validate:
+def _compile_not(part: Validate) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         return _NOTHING if part(value, ABSENT) else [Problem(_NOT, None)]
 

@@ -26,33 +26,36 @@ _IS_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 
 def validate_structural(schema: JSONSchema, path: Path) -> FieldErrors:
     """Yield every violation of the rules of structural schemas, sorted by message."""
-    errors = [*_invariants(schema, "root", path), *_completeness(schema, schema, path, path)]
+    errors = [
+        *_check_invariants(schema, "root", path),
+        *_check_completeness(schema, schema, path, path),
+    ]
     yield from sorted(errors, key=str)
 
 
-def _invariants(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
-    yield from _children(schema, level, path)
-    yield from _extensions(schema, path)
-    yield from _value_validations(schema, path, exempt=_exempt(schema))
-    yield from _type(schema, level, path)
-    yield from _resource(schema, level, path)
+def _check_invariants(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
+    yield from _check_children(schema, level, path)
+    yield from _check_extensions(schema, path)
+    yield from _check_value_validations(schema, path, exempt=_int_or_string_keyword(schema))
+    yield from _check_type(schema, level, path)
+    yield from _check_resource(schema, level, path)
 
 
-def _children(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
+def _check_children(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
     items, additional = schema.get("items"), schema.get("additionalProperties")
     if schema.get("type") == "array" and items is None:
         yield required(path.child("items"), "must be specified")
     if isinstance(items, Mapping):
-        yield from _invariants(items, "item", path.child("items"))
+        yield from _check_invariants(items, "item", path.child("items"))
     for name, part in (schema.get("properties") or {}).items():
-        yield from _invariants(part, "field", path.child("properties").key(name))
+        yield from _check_invariants(part, "field", path.child("properties").key(name))
     if additional is not None and level == "root":
         yield forbidden(path.child("additionalProperties"), "must not be used at the root")
     if isinstance(additional, Mapping):
-        yield from _invariants(additional, "field", path.child("additionalProperties"))
+        yield from _check_invariants(additional, "field", path.child("additionalProperties"))
 
 
-def _extensions(schema: JSONSchema, path: Path) -> FieldErrors:
+def _check_extensions(schema: JSONSchema, path: Path) -> FieldErrors:
     if not schema.get(_IS_INT_OR_STRING):
         return
     for name in (_PRESERVE, _EMBEDDED):
@@ -61,7 +64,7 @@ def _extensions(schema: JSONSchema, path: Path) -> FieldErrors:
             yield invalid(path.child(name), True, rule)
 
 
-def _type(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
+def _check_type(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
     kind, here = schema.get("type", ""), path.child("type")
     if schema.get(_EMBEDDED) and kind != "object":
         rule = "must be object if x-kubernetes-embedded-resource is true"
@@ -72,7 +75,7 @@ def _type(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
         yield invalid(here, kind, "must be object at the root")
 
 
-def _resource(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
+def _check_resource(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
     """Check that apiVersion, kind and metadata of a resource are restricted but not redefined."""
     properties = schema.get("properties") or {}
     embedded = schema.get(_EMBEDDED)
@@ -85,7 +88,7 @@ def _resource(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
             if kind != "string":
                 here = path.child("properties").key(name).child("type")
                 yield invalid(here, kind, "must be string")
-        yield from _metadata(properties.get("metadata"), level, path)
+        yield from _check_metadata(properties.get("metadata"), level, path)
     if embedded and not schema.get(_PRESERVE) and not properties:
         yield required(
             path.child("properties"),
@@ -94,7 +97,7 @@ def _resource(schema: JSONSchema, level: Level, path: Path) -> FieldErrors:
         )
 
 
-def _metadata(schema: JSONSchema | None, level: Level, path: Path) -> FieldErrors:
+def _check_metadata(schema: JSONSchema | None, level: Level, path: Path) -> FieldErrors:
     if schema is None:
         return
     here = path.child("properties").key("metadata")
@@ -115,27 +118,27 @@ def _metadata(schema: JSONSchema | None, level: Level, path: Path) -> FieldError
         )
 
 
-def _exempt(schema: JSONSchema) -> str:
-    """Return the keyword that may hold types: the idiom for an integer or a string."""
-    if _types(schema.get("anyOf")) == _INT_OR_STRING:
+def _int_or_string_keyword(schema: JSONSchema) -> str:
+    """Return the keyword of the int-or-string idiom, whose alternatives may declare types."""
+    if _as_dicts(schema.get("anyOf")) == _INT_OR_STRING:
         return "anyOf"
     first: JSONSchema = next(iter(schema.get("allOf") or ()), {})
-    return "allOf" if _types(first.get("anyOf")) == _INT_OR_STRING else ""
+    return "allOf" if _as_dicts(first.get("anyOf")) == _INT_OR_STRING else ""
 
 
-def _types(parts: Any) -> list[Any]:
+def _as_dicts(parts: Any) -> list[Any]:
     return [dict(part) for part in parts or ()]
 
 
-def _value_validations(schema: JSONSchema, path: Path, *, exempt: str = "") -> FieldErrors:
+def _check_value_validations(schema: JSONSchema, path: Path, *, exempt: str = "") -> FieldErrors:
     for keyword in ("anyOf", "allOf", "oneOf"):
         for position, part in enumerate(schema.get(keyword) or ()):
             if keyword == "anyOf" and exempt == "anyOf":
                 continue
             inner = "anyOf" if keyword == "allOf" == exempt and position == 0 else ""
-            yield from _nested(part, path.child(keyword).index(position), exempt=inner)
+            yield from _check_nested(part, path.child(keyword).index(position), exempt=inner)
     if schema.get("not") is not None:
-        yield from _nested(schema["not"], path.child("not"))
+        yield from _check_nested(schema["not"], path.child("not"))
     if pattern := schema.get("pattern"):
         try:
             compile_pattern(pattern)
@@ -144,14 +147,14 @@ def _value_validations(schema: JSONSchema, path: Path, *, exempt: str = "") -> F
             yield invalid(path.child("pattern"), pattern, rule)
 
 
-def _nested(schema: JSONSchema, path: Path, *, exempt: str = "") -> FieldErrors:
+def _check_nested(schema: JSONSchema, path: Path, *, exempt: str = "") -> FieldErrors:
     """Check a schema inside `anyOf` and the like, which may hold value validations only."""
-    yield from _value_validations(schema, path, exempt=exempt)
+    yield from _check_value_validations(schema, path, exempt=exempt)
     if isinstance(schema.get("items"), Mapping):
-        yield from _nested(schema["items"], path.child("items"))
+        yield from _check_nested(schema["items"], path.child("items"))
     properties = schema.get("properties") or {}
     for name, part in properties.items():
-        yield from _nested(part, path.child("properties").key(name))
+        yield from _check_nested(part, path.child("properties").key(name))
     for keyword, required_state in _NOT_NESTED.items():
         value = schema.get(keyword)
         if value is not None and (value or required_state == "undefined"):
@@ -179,30 +182,34 @@ _NOT_NESTED: Final[Mapping[str, str]] = {
 }
 
 
-def _completeness(
+def _check_completeness(
     values: JSONSchema, schema: JSONSchema | None, place: Path, path: Path
 ) -> FieldErrors:
     """Check that the skeleton declares every field that alternatives refer to."""
     for part, here in _alternatives(values, path):
-        yield from _nested_completeness(part, schema, place, here)
+        yield from _check_nested_completeness(part, schema, place, here)
 
 
-def _nested_completeness(
+def _check_nested_completeness(
     values: JSONSchema, schema: JSONSchema | None, place: Path, path: Path
 ) -> FieldErrors:
     if schema is None:
         yield required(place, f"because it is defined in {path}")
         return
-    yield from _completeness(values, schema, place, path)
+    yield from _check_completeness(values, schema, place, path)
     if isinstance(values.get("items"), Mapping):
         items = schema.get("items")
-        yield from _nested_completeness(
+        yield from _check_nested_completeness(
             values["items"], items, place.child("items"), path.child("items")
         )
     declared = schema.get("properties") or {}
     for name, part in (values.get("properties") or {}).items():
-        there, here = (parent.child("properties").key(name) for parent in (place, path))
-        yield from _nested_completeness(part, declared.get(name), there, here)
+        yield from _check_nested_completeness(
+            part,
+            declared.get(name),
+            place.child("properties").key(name),
+            path.child("properties").key(name),
+        )
 
 
 def _alternatives(schema: JSONSchema, path: Path) -> Iterator[tuple[JSONSchema, Path]]:

@@ -105,7 +105,7 @@ def structural_of(cls: type[Any]) -> Schema | None:
 def _compile_rules(node: Node, *, root: bool) -> "CheckRules | None":
     if b'"x-kubernetes-validations"' not in orjson.dumps(node.source):
         return None
-    # Imported on first use: few schemas have rules, and what runs them is large.
+    # Imported on first use: few schemas have rules, and the CEL library is large.
     with name_missing_extra():
         from apimachinery.cel.validation_rules import compile_rules
 

@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if "--kubeconfig" in config.invocation_params.args:
         path = config.getoption("--kubeconfig")
         raise pytest.UsageError(
-            f"write --kubeconfig={path} as one word: as two, pytest takes the second for a test"
+            f"pass --kubeconfig={path} as one argument: pytest treats a separate path as a test"
         )
 
 

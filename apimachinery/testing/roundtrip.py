@@ -80,49 +80,49 @@ class _Trip:
         )
 
     def run(self) -> None:
-        self._check(self.cls, self._from_version)
-        self._check(self.hub, self._from_internal)
+        self._run_examples(self.cls, self._check_versioned)
+        self._run_examples(self.hub, self._check_internal)
 
-    def _check(self, cls: type[Any], check: Callable[[Any], None]) -> None:
+    def _run_examples(self, cls: type[Any], check: Callable[[Any], None]) -> None:
         # Hypothesis prints the name of this function in front of the smallest example.
         def example(obj: Any) -> None:
             check(obj)
 
         self.settings(given(objects(cls, self.strategies))(example))()
 
-    def _from_version(self, obj: Any) -> None:
+    def _check_versioned(self, obj: Any) -> None:
         self.scheme.default(obj)
         _unset_dropped(obj, self.scheme.dropped(self.cls))
         internal = self._convert(deep_copy(obj), self.hub)
         back = self._convert(internal, self.cls)
-        self._same(obj, back, f"{self.kind.version} -> internal -> {self.kind.version}")
-        self._through_bytes(obj)
+        self._assert_equal(obj, back, f"{self.kind.version} -> internal -> {self.kind.version}")
+        self._check_bytes(obj)
         for other in self._other_versions():
-            self._through(obj, other)
+            self._check_other_version(obj, other)
 
-    def _from_internal(self, obj: Any) -> None:
+    def _check_internal(self, obj: Any) -> None:
         _unset_dropped(obj, self.scheme.dropped(self.cls))
         versioned = self._convert(deep_copy(obj), self.cls)
         back = self._convert(versioned, self.hub)
-        self._same(obj, back, f"internal -> {self.kind.version} -> internal")
+        self._assert_equal(obj, back, f"internal -> {self.kind.version} -> internal")
         stored = self.storage.decode(self.storage.encode(obj))
-        self._same(obj, stored, "internal -> stored bytes -> internal")
+        self._assert_equal(obj, stored, "internal -> stored bytes -> internal")
 
-    def _through_bytes(self, obj: Any) -> None:
+    def _check_bytes(self, obj: Any) -> None:
         version = self.kind.group_version
         data = self.codec.encode(self.codec.in_version(obj, version), version)
         back: Any = self.codec.decode(data, expected=self.kind).object
         back.__dict__["kind"] = back.__dict__["api_version"] = ""
-        self._same(obj, back, f"{self.kind.version} -> bytes -> {self.kind.version}")
+        self._assert_equal(obj, back, f"{self.kind.version} -> bytes -> {self.kind.version}")
 
-    def _through(self, obj: Any, other: type[Any]) -> None:
+    def _check_other_version(self, obj: Any, other: type[Any]) -> None:
         hub = self._convert(deep_copy(obj), self.hub)
         _unset_dropped(hub, self.scheme.dropped(other))
         start = self._convert(deep_copy(hub), self.cls)
         converted = self._convert(deep_copy(start), other)
         back = self._convert(converted, self.cls)
         name = self.scheme.kind_of(other).version
-        self._same(start, back, f"{self.kind.version} -> {name} -> {self.kind.version}")
+        self._assert_equal(start, back, f"{self.kind.version} -> {name} -> {self.kind.version}")
 
     def _convert(self, obj: Any, target: type[Any]) -> Any:
         try:
@@ -139,12 +139,12 @@ class _Trip:
             if same and kind.version not in (INTERNAL, self.kind.version) and cls is not self.cls:
                 yield cls
 
-    def _same(self, before: Model, after: Model, route: str) -> None:
+    def _assert_equal(self, before: Model, after: Model, route: str) -> None:
         difference = next(differences(before, after), None)
         if difference is not None:
-            path, was, now = difference
+            path, old, new = difference
             raise AssertionError(
-                f"{self.kind.kind}: {route} loses {path}: {was!r} became {now!r}\n"
+                f"{self.kind.kind}: {route} loses {path}: {old!r} became {new!r}\n"
                 f"smallest object that shows it: {before!r}"
             )
 

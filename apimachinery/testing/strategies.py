@@ -64,9 +64,9 @@ class _Generator:
             return st.just(field.default)  # set by the server, and tested there
         if field.required:
             return self._type(field.type, depth)
-        return st.one_of(st.builds(lambda: field.default), self._set(field, depth))
+        return st.one_of(st.builds(lambda: field.default), self._non_default(field, depth))
 
-    def _set(self, field: ModelField, depth: int) -> st.SearchStrategy[Any]:
+    def _non_default(self, field: ModelField, depth: int) -> st.SearchStrategy[Any]:
         """Return a strategy for values other than the default, mostly not empty.
 
         Only objects that have a field show that a conversion loses it.
@@ -74,7 +74,7 @@ class _Generator:
         kind = field.type
         if depth >= MAX_DEPTH or (kind.optional and field.default is not None):
             return self._type(kind, depth)
-        return self._present(kind, depth, least=1)
+        return self._present(kind, depth, min_size=1)
 
     def _type(self, kind: TypeInfo, depth: int) -> st.SearchStrategy[Any]:
         if not kind.optional:
@@ -83,7 +83,7 @@ class _Generator:
             return st.none()
         return st.one_of(st.none(), self._present(kind, depth))
 
-    def _present(self, kind: TypeInfo, depth: int, least: int = 0) -> st.SearchStrategy[Any]:
+    def _present(self, kind: TypeInfo, depth: int, min_size: int = 0) -> st.SearchStrategy[Any]:
         if kind.category == "model":
             return self.model(kind.python, depth + 1)
         if kind.category == "any":
@@ -91,7 +91,7 @@ class _Generator:
         if kind.item is None:
             return _scalar(kind)
         low, high = _lengths(kind)
-        low = min(max(low, least), high)
+        low = min(max(low, min_size), high)
         if depth >= MAX_DEPTH and low == 0:
             return st.builds(kind.python)
         item = self._type(kind.item, depth + 1)

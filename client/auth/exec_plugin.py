@@ -62,7 +62,7 @@ class ExecPlugin:
 
     async def identity(self) -> ClientIdentity:
         async with self._lock:
-            if self._identity is None or self._expired():
+            if self._identity is None or self._is_expired():
                 await self._refresh()
             assert self._identity is not None
             return self._identity
@@ -74,7 +74,7 @@ class ExecPlugin:
                 await self._refresh()
             return self._identity
 
-    def _expired(self) -> bool:
+    def _is_expired(self) -> bool:
         return self._expires is not None and self._clock.now() >= self._expires
 
     async def _refresh(self) -> None:

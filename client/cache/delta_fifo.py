@@ -45,12 +45,12 @@ class DeltaFIFO(DeltaQueue[T]):
 
     def add(self, obj: T) -> None:
         self._populated = True
-        self._put(DeltaType.ADDED, object_key(obj), self._transformed(obj))
+        self._put(DeltaType.ADDED, object_key(obj), self._apply_transform(obj))
         self._version = obj.metadata.resource_version
 
     def update(self, obj: T) -> None:
         self._populated = True
-        self._put(DeltaType.UPDATED, object_key(obj), self._transformed(obj))
+        self._put(DeltaType.UPDATED, object_key(obj), self._apply_transform(obj))
         self._version = obj.metadata.resource_version
 
     def delete(self, obj: T) -> None:
@@ -58,12 +58,12 @@ class DeltaFIFO(DeltaQueue[T]):
         self._populated = True
         key = object_key(obj)
         if key in self._items or (self._known is not None and self._known.get(key) is not None):
-            self._put(DeltaType.DELETED, key, self._transformed(obj))
+            self._put(DeltaType.DELETED, key, self._apply_transform(obj))
         self._version = obj.metadata.resource_version
 
     def replace(self, objects: Sequence[T], resource_version: str) -> None:
         """Enqueue the objects of a list, and then the deletion of all others."""
-        listed = {object_key(obj): self._transformed(obj) for obj in objects}
+        listed = {object_key(obj): self._apply_transform(obj) for obj in objects}
         for key, obj in listed.items():
             self._put(DeltaType.REPLACED, key, obj)
         missing = [key for key in self._items if key not in listed]
@@ -109,7 +109,7 @@ class DeltaFIFO(DeltaQueue[T]):
         try:
             process(DeltaBatch(deltas or [Bookmark(version)], is_initial, version))
         finally:
-            self._taken.set()
+            self._popped.set()
 
     def _is_empty(self) -> bool:
         return not self._items and self._version is None

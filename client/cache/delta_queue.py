@@ -35,11 +35,11 @@ class DeltaQueue(ABC, Generic[T]):
     def __init__(self, transform: Transform[T] | None = None) -> None:
         self._transform = transform
         self._arrived = asyncio.Event()
-        self._taken = asyncio.Event()
+        self._popped = asyncio.Event()
         self._closed = False
         # Whether a list or any other change has arrived yet.
         self._populated = False
-        # The entries of the first list that have not been processed.
+        # The number of entries of the first list that have not been processed.
         self._initial = 0
 
     # Called by the reflector
@@ -63,13 +63,13 @@ class DeltaQueue(ABC, Generic[T]):
 
     @abstractmethod
     def bookmark(self, resource_version: str) -> None:
-        """Enqueue that nothing else changed up to *resource_version*."""
+        """Enqueue a bookmark: nothing else changed up to *resource_version*."""
 
     async def wait_for_room(self) -> None:
         """Return when fewer than MAX_PENDING entries wait, or when the queue is closed."""
         while len(self._items) >= MAX_PENDING and not self._closed:
-            self._taken.clear()
-            await self._taken.wait()
+            self._popped.clear()
+            await self._popped.wait()
 
     # Called by the informer
 
@@ -86,7 +86,7 @@ class DeltaQueue(ABC, Generic[T]):
         """Wake all waiting callers; batches that are queued can still be popped."""
         self._closed = True
         self._arrived.set()
-        self._taken.set()
+        self._popped.set()
 
     def __len__(self) -> int:
         return len(self._items)
@@ -102,5 +102,5 @@ class DeltaQueue(ABC, Generic[T]):
             self._arrived.clear()
             await self._arrived.wait()
 
-    def _transformed(self, obj: T) -> T:
+    def _apply_transform(self, obj: T) -> T:
         return obj if self._transform is None else self._transform(obj)

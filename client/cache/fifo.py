@@ -46,8 +46,8 @@ class FIFO(DeltaQueue[T]):
         self._put_change(DeltaType.DELETED, obj)
 
     def replace(self, objects: Sequence[T], resource_version: str) -> None:
-        """Enqueue a list as one entry; if an object has no key or fails the transform, none is."""
-        transformed = {object_key(obj): self._transformed(obj) for obj in objects}
+        """Enqueue a list as one entry; if an object has no key or its transform fails, nothing."""
+        transformed = {object_key(obj): self._apply_transform(obj) for obj in objects}
         self._put(ReplacedAll(transformed, resource_version))
         if not self._populated:
             self._populated = True
@@ -67,7 +67,7 @@ class FIFO(DeltaQueue[T]):
             process(DeltaBatch(deltas, is_initial, _version_after(deltas[-1])))
         finally:
             self._initial = max(0, self._initial - len(deltas))
-            self._taken.set()
+            self._popped.set()
 
     def _is_empty(self) -> bool:
         return not self._items
@@ -75,7 +75,7 @@ class FIFO(DeltaQueue[T]):
     def _put_change(self, delta_type: DeltaType, obj: T) -> None:
         key = object_key(obj)
         self._populated = True
-        self._put(ObjectChange(delta_type, key, self._transformed(obj)))
+        self._put(ObjectChange(delta_type, key, self._apply_transform(obj)))
 
     def _put(self, delta: Delta[T]) -> None:
         self._items.append(delta)

@@ -27,6 +27,6 @@ def is_valid(version: str) -> bool:
     return version.isascii() and version.isdecimal() and version[0] != "0"
 
 
-def has_reached(version: str, wanted: str) -> bool:
-    """Return whether *version* is at least as new as *wanted*; False if it is not a number."""
-    return is_valid(version) and compare(version, wanted) >= 0
+def has_reached(version: str, target: str) -> bool:
+    """Return whether *version* is at least as new as *target*; False if it is not a number."""
+    return is_valid(version) and compare(version, target) >= 0

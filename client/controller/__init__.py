@@ -9,7 +9,7 @@
 
 The tour: a `Manager` runs controllers with their caches, leader election, probes and metrics; a
 controller calls its reconciler with the `Context` of one object. `Kind`, `Owned`, `Channel` and
-`Stream` are sources of what to reconcile, predicates filter their changes, `Mapped` maps them to
+`Stream` are sources of names to reconcile, predicates filter their changes, `Mapped` maps them to
 other objects. `Finalizers` run before an object is deleted. `Result` and `Terminal` decide whether
 and when the object is reconciled again; queues and rate limiters decide the pace.
 """

@@ -38,11 +38,11 @@ def set_condition(obj: Object, new: Condition, now: datetime) -> bool:
 
     Raises NoConditions if *obj* has no conditions.
     """
-    present = conditions_of(obj)
-    changed = conditions.set_condition(present, new, now)
+    current = conditions_of(obj)
+    changed = conditions.set_condition(current, new, now)
     if changed and isinstance(obj, Unstructured):
         status = obj.content.setdefault("status", {})
-        status["conditions"] = [orjson.loads(dump_json(condition)) for condition in present]
+        status["conditions"] = [orjson.loads(dump_json(condition)) for condition in current]
     return changed
 
 

@@ -105,7 +105,7 @@ class Context(Generic[T]):
 
     async def get(self) -> T | None:
         """Return a copy of the reconciled object, or None if it does not exist."""
-        self._root = await self._read()
+        self._root = await self._read_cached()
         if self._root is None:
             return None
         self._generation = self._root.metadata.generation
@@ -123,8 +123,8 @@ class Context(Generic[T]):
     ) -> Sequence[OtherT]:
         """Return objects of this namespace, of another *namespace*, or of ALL_NAMESPACES."""
         reader = await self._caches.synced(cls)
-        chosen = self.namespace if namespace is None else namespace
-        return reader.list("" if chosen == ALL_NAMESPACES else chosen, labels)
+        scope = self.namespace if namespace is None else namespace
+        return reader.list("" if scope == ALL_NAMESPACES else scope, labels)
 
     async def children(self, cls: type[OtherT]) -> Sequence[OtherT]:
         """Return the objects of a class whose controlling owner is the reconciled object.
@@ -132,7 +132,7 @@ class Context(Generic[T]):
         Raises NoObject if the reconciled object does not exist.
         """
         reader = await self._caches.synced(cls)
-        return reader.controlled_by((await self._existing()).metadata.uid)
+        return reader.controlled_by((await self._require_object()).metadata.uid)
 
     # Writes to the server
 
@@ -190,7 +190,7 @@ class Context(Generic[T]):
 
     async def set_condition(
         self,
-        type: str,  # noqa: A002  # the wire's own word
+        type: str,  # noqa: A002  # the name of the field on the wire
         status: bool | str | None,
         *,
         reason: str,
@@ -201,7 +201,7 @@ class Context(Generic[T]):
         A *status* of None means Unknown. The condition's observedGeneration is the generation of
         the object that `get` returned.
         """
-        await self._existing()
+        await self._require_object()
         new = condition(type, status, reason, message, observed_generation=self._generation)
         changed = False
 
@@ -224,7 +224,7 @@ class Context(Generic[T]):
 
     def event(
         self,
-        type: str,  # noqa: A002  # the wire's own word
+        type: str,  # noqa: A002  # the name of the field on the wire
         reason: str,
         message: str,
         *,
@@ -240,10 +240,10 @@ class Context(Generic[T]):
             raise NoObject(f"{self.request}: get() the object before recording events about it")
         self._events.event(subject, type, reason, message)
 
-    async def _read(self) -> T | None:
+    async def _read_cached(self) -> T | None:
         return (await self._caches.synced(self._cls)).get(*self.request)
 
-    async def _existing(self) -> T:
+    async def _require_object(self) -> T:
         obj = self._root or await self.get()
         if obj is None:
             raise NoObject(f"{self.kind.kind} {self.request} does not exist")
@@ -256,7 +256,7 @@ class Context(Generic[T]):
         modify: Callable[[str, Callable[[T], None]], Any],
     ) -> T:
         """Change and update the cached state; if that is outdated, use the server's state."""
-        before = await self._read()
+        before = await self._read_cached()
         if before is None:
             raise NotFound.of(self._caches.reader(self._cls).informer.resource, self.name)
         after = before.deep_copy()

@@ -138,7 +138,7 @@ class Controller(Generic[T]):
                 log.info("controller %s: starting %d workers", self.name, self.workers)
                 async with asyncio.TaskGroup() as workers:
                     for number in range(self.workers):
-                        workers.create_task(self._work(), name=f"{self.name} worker {number}")
+                        workers.create_task(self._run_worker(), name=f"{self.name} worker {number}")
                 for source in sources:
                     source.cancel()
         except BaseExceptionGroup as group:
@@ -172,9 +172,11 @@ class Controller(Generic[T]):
         try:
             await within(self.clock, self._sync_timeout, self._all_synced())
         except TimeoutError:
-            late = [source.name for source, synced in self._synced.items() if not synced.is_set()]
+            unsynced = [
+                source.name for source, synced in self._synced.items() if not synced.is_set()
+            ]
             raise CacheSyncTimeout(
-                f"failed to wait for {self.name} caches to sync {', '.join(late)}: timed out"
+                f"failed to wait for {self.name} caches to sync {', '.join(unsynced)}: timed out"
                 " waiting for cache to be synced"
             ) from None
 
@@ -184,7 +186,7 @@ class Controller(Generic[T]):
 
     # Workers
 
-    async def _work(self) -> None:
+    async def _run_worker(self) -> None:
         while True:
             try:
                 request, priority = await self.queue.get_with_priority()
@@ -198,7 +200,7 @@ class Controller(Generic[T]):
 
     async def _handle(self, request: NamespacedName, priority: int) -> None:
         self._active.add(request)
-        self._metrics.active(len(self._active))
+        self._metrics.set_active(len(self._active))
         self.reconciles += 1
         start = self.clock.monotonic()
         outcome = "error"
@@ -206,17 +208,17 @@ class Controller(Generic[T]):
             outcome = await self._reconcile_and_requeue(request, priority)
         finally:
             self._active.discard(request)
-            self._metrics.active(len(self._active))
-            self._metrics.ended(outcome, self.clock.monotonic() - start)
+            self._metrics.set_active(len(self._active))
+            self._metrics.count_reconcile(outcome, self.clock.monotonic() - start)
 
     async def _reconcile_and_requeue(self, request: NamespacedName, priority: int) -> str:
         """Reconcile one name, requeue it if necessary, and return the outcome for the metrics."""
         ctx = self._context(request, priority)
         try:
-            result = await self._call(ctx)
+            result = await self._call_reconciler(ctx)
         except Terminal as error:
             ctx.log.error("terminal error, not retried: %s", error, exc_info=error)
-            self._metrics.failed(terminal=True)
+            self._metrics.count_failure(terminal=True)
             self._failing.discard(request)
             return "error"
         except (Exception, asyncio.CancelledError) as error:
@@ -224,7 +226,7 @@ class Controller(Generic[T]):
                 raise
             # Any error of a reconciler, even its own cancellation, is retried.
             ctx.log.error("reconciler error: %s", error, exc_info=error)
-            self._metrics.failed(timed_out=isinstance(error, ReconcileTimeout))
+            self._metrics.count_failure(timed_out=isinstance(error, ReconcileTimeout))
             self._failing.add(request)
             self.queue.add_rate_limited(request, priority=priority)
             return "error"
@@ -239,7 +241,7 @@ class Controller(Generic[T]):
             return "requeue_after"
         return "success"
 
-    async def _call(self, ctx: Context[T]) -> Result | None:
+    async def _call_reconciler(self, ctx: Context[T]) -> Result | None:
         reconciling = self._reconcile(ctx)
         if self._reconcile_timeout is None:
             result = await reconciling

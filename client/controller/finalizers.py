@@ -43,7 +43,9 @@ def add_finalizer(obj: Object, name: str) -> bool:
 def remove_finalizer(obj: Object, name: str) -> bool:
     """Remove a finalizer and return whether it was present."""
     before = len(obj.metadata.finalizers)
-    obj.metadata.finalizers = [other for other in obj.metadata.finalizers if other != name]
+    obj.metadata.finalizers = [
+        finalizer for finalizer in obj.metadata.finalizers if finalizer != name
+    ]
     return len(obj.metadata.finalizers) < before
 
 

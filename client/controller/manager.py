@@ -143,16 +143,16 @@ class Manager:
         """
 
         def add(reconcile: Reconcile[T]) -> Reconcile[T]:
-            chosen = name or cls.__kind__.lower()
+            controller_name = name or cls.__kind__.lower()
             sources: list[Source] = [source or Kind(cls, predicates=predicates)]
             sources += [Owned(owned, cls) for owned in owns]
-            self._check_name(chosen)
-            self.controllers[chosen] = controller = Controller(
+            self._check_name(controller_name)
+            self.controllers[controller_name] = controller = Controller(
                 cls,
                 reconcile,
-                name=chosen,
+                name=controller_name,
                 sources=[*sources, *watches],
-                client=ControllerClient(self.client, self.caches, f"{self.name}/{chosen}"),
+                client=ControllerClient(self.client, self.caches, f"{self.name}/{controller_name}"),
                 caches=self.caches,
                 events=self.events,
                 clock=self.clock,
@@ -295,7 +295,7 @@ class Manager:
             self._elected.set()
             return None
         task = asyncio.create_task(self._elector.run(self._lead), name=f"election {self.name}")
-        task.add_done_callback(self._election_ended)
+        task.add_done_callback(self._on_election_done)
         return task
 
     async def _lead(self) -> None:
@@ -308,7 +308,7 @@ class Manager:
             await self._leader_group.stop(0)
             raise
 
-    def _election_ended(self, task: "asyncio.Task[None]") -> None:
+    def _on_election_done(self, task: "asyncio.Task[None]") -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._fail(error)
 

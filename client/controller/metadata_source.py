@@ -59,7 +59,10 @@ class MetadataFeed:
         """Uid -> name of every object that was reported and not deleted since."""
 
     async def changes(self) -> AsyncIterator[MetadataChange | None]:
-        """Yield what exists, then None, then each change; start over when the server forgets."""
+        """Yield the existing objects, then None, then each change.
+
+        All of this is repeated when the watch cannot resume and the collection is listed again.
+        """
         while True:
             try:
                 async for change in self._list_and_watch():
@@ -67,7 +70,7 @@ class MetadataFeed:
             except (Expired, Gone) as error:
                 log.debug("%s: listing again: %s", self._name, error)
             except (APIError, TransportError) as error:
-                log.warning("%s: cannot be listed or watched, retrying: %s", self._name, error)
+                log.warning("%s: list or watch failed, retrying: %s", self._name, error)
                 await self._backoff.wait()
 
     async def _list_and_watch(self) -> AsyncIterator[MetadataChange | None]:
@@ -78,7 +81,7 @@ class MetadataFeed:
             version = version or page.resource_version
             for obj in page.items:
                 missing.pop(obj.metadata.uid, None)
-                if self._is_reported(obj.metadata):
+                if self._update_tracked(obj.metadata):
                     yield MetadataChange(obj.metadata, deleted=False)
         for uid, (namespace, name) in missing.items():
             del self._tracked[uid]
@@ -90,14 +93,15 @@ class MetadataFeed:
                 if event.type is EventType.DELETED:
                     self._tracked.pop(metadata.uid, None)
                     yield MetadataChange(metadata, deleted=True)
-                elif self._is_reported(metadata):
+                elif self._update_tracked(metadata):
                     yield MetadataChange(metadata, deleted=False)
 
-    def _is_reported(self, metadata: ObjectMeta) -> bool:
+    def _update_tracked(self, metadata: ObjectMeta) -> bool:
+        """Start or stop tracking an object, and return whether to report it."""
         if self._tracks(metadata):
             self._tracked[metadata.uid] = NamespacedName(metadata.namespace, metadata.name)
             return True
-        # The last report of an object that is no longer tracked says so.
+        # An object that is no longer tracked is reported one last time.
         return self._tracked.pop(metadata.uid, None) is not None
 
 

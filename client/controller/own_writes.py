@@ -29,7 +29,7 @@ class OwnWrites(Generic[T]):
         self._deleted: OrderedDict[str, None] = OrderedDict()
 
     def observe(self, answer: T | Status) -> None:
-        """Record the answer to a write: the stored object, or the Status of a deletion.
+        """Record the response to a write: the stored object, or the Status of a deletion.
 
         The object is copied, because the caller that wrote it may change it.
         """
@@ -49,7 +49,7 @@ class OwnWrites(Generic[T]):
             return
         key = object_key(obj)
         previous = self._objects.get(key)
-        # Answers to concurrent writes may arrive out of order.
+        # Responses to concurrent writes may arrive out of order.
         if previous is None or compare(version, previous.metadata.resource_version) > 0:
             self._objects[key] = obj
             self._objects.move_to_end(key)

@@ -92,7 +92,7 @@ class RunnableGroup:
         tasks = [*self._tasks]
         try:
             if tasks and grace > 0:
-                await self._wait_ended(tasks, grace)
+                await self._wait_for_end(tasks, grace)
         finally:
             # Even if this call is cancelled, no task may be left running.
             for task in tasks:
@@ -100,18 +100,18 @@ class RunnableGroup:
             if tasks:
                 await asyncio.wait(tasks)
 
-    async def _wait_ended(self, tasks: "list[asyncio.Task[None]]", grace: float) -> None:
+    async def _wait_for_end(self, tasks: "list[asyncio.Task[None]]", grace: float) -> None:
         await race(asyncio.wait(tasks), self._clock.sleep(grace))
-        late = [self._tasks[task].name for task in tasks if task in self._tasks]
-        if late:
-            log.error("cancelling runnables not stopped within %gs: %s", grace, ", ".join(late))
+        running = [self._tasks[task].name for task in tasks if task in self._tasks]
+        if running:
+            log.error("cancelling runnables not stopped within %gs: %s", grace, ", ".join(running))
 
     def _start(self, runnable: Runnable) -> None:
         task = asyncio.create_task(runnable.run(), name=runnable.name)
         self._tasks[task] = runnable
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_task_done)
 
-    def _ended(self, task: "asyncio.Task[None]") -> None:
+    def _on_task_done(self, task: "asyncio.Task[None]") -> None:
         runnable = self._tasks.pop(task)
         error = self._error_of(task, runnable)
         if error is not None:

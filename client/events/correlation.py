@@ -38,7 +38,7 @@ class EventSubject(NamedTuple):
     field_path: str = ""
 
     @property
-    def same(self) -> "EventSubject":
+    def object_identity(self) -> "EventSubject":
         """The subject without resourceVersion and field path."""
         return self._replace(resource_version="", field_path="")
 
@@ -71,12 +71,12 @@ class EventRecord:
         return self.subject.namespace or "default"
 
     @property
-    def similar(self) -> tuple[object, ...]:
+    def similarity_key(self) -> tuple[object, ...]:
         """The key of similar events: everything but the message."""
-        return (self.source, self.subject.same, self.type, self.reason)
+        return (self.source, self.subject.object_identity, self.type, self.reason)
 
     @property
-    def identity(self) -> tuple[object, ...]:
+    def repetition_key(self) -> tuple[object, ...]:
         """The key of repetitions of this event."""
         subject = self.subject._replace(resource_version="")
         return (self.source, subject, self.type, self.reason, self.message)
@@ -98,9 +98,9 @@ class Correlator:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._similar: _Recent[tuple[object, ...], _Similar] = _Recent()
-        self._recorded: _Recent[tuple[object, ...], EventRecord] = _Recent()
-        self._buckets: _Recent[tuple[object, ...], _Bucket] = _Recent()
+        self._similar: _LRUCache[tuple[object, ...], _Similar] = _LRUCache()
+        self._recorded: _LRUCache[tuple[object, ...], EventRecord] = _LRUCache()
+        self._buckets: _LRUCache[tuple[object, ...], _Bucket] = _LRUCache()
 
     def correlate(self, record: EventRecord, new_name: Callable[[], str]) -> Correlated | None:
         """Return the event to write, or None; *new_name* generates names of combined events."""
@@ -108,7 +108,7 @@ class Correlator:
         counted = self._count(combined, key)
         return Correlated(counted, key) if self._allow(counted) else None
 
-    def written(self, correlated: Correlated) -> None:
+    def record_written(self, correlated: Correlated) -> None:
         """Continue counting from the event that was written to the server."""
         self._recorded.put(correlated.key, correlated.record)
 
@@ -116,18 +116,18 @@ class Correlator:
         self, record: EventRecord, new_name: Callable[[], str]
     ) -> tuple[EventRecord, tuple[object, ...]]:
         now = self._clock.monotonic()
-        similar = self._similar.get(record.similar)
+        similar = self._similar.get(record.similarity_key)
         if similar is None or now - similar.last > SIMILAR_SECONDS:
             similar = _Similar(now)
         similar.messages[record.message] = None
         similar.last = now
-        self._similar.put(record.similar, similar)
+        self._similar.put(record.similarity_key, similar)
         if len(similar.messages) < SIMILAR_EVENTS:
-            return record, record.identity
+            return record, record.repetition_key
         # Drop the oldest message: only the number of messages matters, and it is at the limit.
         del similar.messages[next(iter(similar.messages))]
         message = COMBINED + record.message
-        return replace(record, message=message, name=new_name()), record.similar
+        return replace(record, message=message, name=new_name()), record.similarity_key
 
     def _count(self, record: EventRecord, key: tuple[object, ...]) -> EventRecord:
         last = self._recorded.get(key)
@@ -140,7 +140,7 @@ class Correlator:
         return counted
 
     def _allow(self, record: EventRecord) -> bool:
-        key = (record.source, record.subject.same)
+        key = (record.source, record.subject.object_identity)
         bucket = self._buckets.get(key) or _Bucket(self._clock)
         self._buckets.put(key, bucket)
         return bucket.take()
@@ -172,7 +172,7 @@ class _Bucket:
         return True
 
 
-class _Recent(Generic[K, V]):
+class _LRUCache(Generic[K, V]):
     """A cache of the most recently used entries."""
 
     def __init__(self) -> None:

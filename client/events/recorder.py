@@ -167,12 +167,12 @@ class EventRecorder:
         if correlated.is_repetition:
             try:
                 await events.patch(record.name, _repetition(record))
-                self._correlator.written(correlated)
+                self._correlator.record_written(correlated)
                 return
             except NotFound:
                 log.debug("event %s no longer exists and is created again", record.name)
         await events.create(_document(record))
-        self._correlator.written(correlated)
+        self._correlator.record_written(correlated)
 
 
 def _repetition(record: EventRecord) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ Outcome: TypeAlias = Awaitable[object] | object
 
 
 class Handler(Generic[T]):
-    """Is notified of added, updated and deleted objects; override the methods you need.
+    """Handles added, updated and deleted objects; override the methods you need.
 
     The objects belong to the cache: read them or copy them (`deep_copy`), but never modify them.
     """

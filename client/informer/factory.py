@@ -95,14 +95,14 @@ class InformerFactory:
         It does not run before `start` or `wait_synced`. Raises ValueError if the informer is shared
         and has another *transform*.
         """
-        chosen = self._namespace if namespace is None else namespace
+        scope = self._namespace if namespace is None else namespace
         key = _InformerKey(
-            cls, cls, chosen, format_label_selector(labels), format_field_selector(fields)
+            cls, cls, scope, format_label_selector(labels), format_field_selector(fields)
         )
-        return self._shared(
+        return self._get_or_create(
             key,
             transform,
-            lambda: self._client.of(cls, namespace=chosen),
+            lambda: self._client.of(cls, namespace=scope),
             resource=self._resource_of(cls),
         )
 
@@ -115,18 +115,18 @@ class InformerFactory:
         fields: Fields = "",
     ) -> SharedInformer[PartialObjectMetadata]:
         """Return an informer that caches only the metadata of the objects of a class."""
-        chosen = self._namespace if namespace is None else namespace
+        scope = self._namespace if namespace is None else namespace
         key = _InformerKey(
             cls,
             PartialObjectMetadata,
-            chosen,
+            scope,
             format_label_selector(labels),
             format_field_selector(fields),
         )
-        return self._shared(
+        return self._get_or_create(
             key,
             None,
-            lambda: self._client.of(cls, namespace=chosen).metadata,
+            lambda: self._client.of(cls, namespace=scope).metadata,
             resource=self._resource_of(cls),
         )
 
@@ -141,15 +141,15 @@ class InformerFactory:
         transform: Transform[Unstructured] | None = None,
     ) -> SharedInformer[Unstructured]:
         """Return the informer of a kind that has no class."""
-        chosen = self._namespace if namespace is None else namespace
+        scope = self._namespace if namespace is None else namespace
         gvk = GroupVersion.parse(api_version).with_kind(kind)
         key = _InformerKey(
-            gvk, Unstructured, chosen, format_label_selector(labels), format_field_selector(fields)
+            gvk, Unstructured, scope, format_label_selector(labels), format_field_selector(fields)
         )
-        return self._shared(
+        return self._get_or_create(
             key,
             transform,
-            lambda: self._client.kind(kind, api_version, namespace=chosen),
+            lambda: self._client.kind(kind, api_version, namespace=scope),
             resource=GroupResource(gvk.group, guess_plural(kind)),
         )
 
@@ -199,7 +199,7 @@ class InformerFactory:
         for informer in [*self._informers.values()]:
             await informer.wait_synced()
 
-    def _shared(
+    def _get_or_create(
         self,
         key: _InformerKey,
         transform: Transform[T] | None,
@@ -212,18 +212,18 @@ class InformerFactory:
             if transform is not None and transform is not self._transforms[key]:
                 raise ValueError(f"{shared.name} is shared and already has another transform")
             return cast(SharedInformer[T], shared)
-        chosen = transform if transform is not None else self._transform
+        transform = transform if transform is not None else self._transform
         informer = SharedInformer(
             bind_client().list_watch(labels=key.labels, fields=key.fields),
             resource=resource,
             expected=cast(type[T], key.cls),
             kind=key.source if isinstance(key.source, GroupVersionKind) else None,
-            transform=chosen,
+            transform=transform,
             options=self._informer_options(),
             clock=self._clock,
         )
         self._informers[key] = informer
-        self._transforms[key] = chosen
+        self._transforms[key] = transform
         return informer
 
     def _informer_options(self) -> InformerOptions:

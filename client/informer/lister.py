@@ -23,7 +23,7 @@ class Lister(Generic[T]):
 
     def get(self, name: str) -> T:
         """Return a cluster-scoped object. Raises NotFound if it does not exist."""
-        return _existing(self._store.get(name), self._resource, name)
+        return _require(self._store.get(name), self._resource, name)
 
     def list(self, labels: Labels = "") -> Sequence[T]:
         """Return the objects of all namespaces that match *labels*."""
@@ -49,7 +49,7 @@ class NamespaceLister(Generic[T]):
     def get(self, name: str) -> T:
         """Return an object. Raises NotFound if it does not exist."""
         obj = self._store.get(join_key(self._namespace, name))
-        return _existing(obj, self._resource, name)
+        return _require(obj, self._resource, name)
 
     def list(self, labels: Labels = "") -> Sequence[T]:
         """Return the objects that match *labels*."""
@@ -81,7 +81,7 @@ def selected(objects: Iterable[T], selector: label_selectors.Selector) -> Sequen
     return [obj for obj in objects if matches(obj.metadata.labels)]
 
 
-def _existing(obj: T | None, resource: GroupResource, name: str) -> T:
+def _require(obj: T | None, resource: GroupResource, name: str) -> T:
     if obj is None:
         raise NotFound.of(resource, name)
     return obj

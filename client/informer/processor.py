@@ -58,7 +58,7 @@ class Processor(Generic[T]):
         if batch.resource_version:
             self.store.resource_version = batch.resource_version
         for notification in notifications:
-            self._distribute(notification)
+            self._notify_handlers(notification)
         if failure is not None:
             raise failure
 
@@ -101,7 +101,7 @@ class Processor(Generic[T]):
             else:
                 yield UpdateNotification(before, obj)
 
-    def _distribute(self, notification: Notification[T]) -> None:
+    def _notify_handlers(self, notification: Notification[T]) -> None:
         if self._detector is not None:
             self._detect_mutations(notification)
         if isinstance(notification, UpdateNotification) and _is_unchanged(notification):

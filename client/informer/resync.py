@@ -33,7 +33,7 @@ class Resyncs(Generic[T]):
     """The resync schedules of the handlers of one informer."""
 
     def __init__(self, default: float = 0) -> None:
-        self._default = _at_least_minimum(default)
+        self._default = _enforce_minimum(default)
         self._schedules: dict[Registration[T], _Schedule] = {}
         self._due: set[Registration[T]] = set()
         self.check_period = self._default
@@ -42,7 +42,7 @@ class Resyncs(Generic[T]):
 
     def add(self, registration: Registration[T], requested: float | None, now: float) -> None:
         """Schedule a resync every *requested* seconds; 0 is never, None the default."""
-        period = self._default if requested is None else _at_least_minimum(requested)
+        period = self._default if requested is None else _enforce_minimum(requested)
         schedule = _Schedule(period)
         self._schedules[registration] = schedule
         if not self._started and period:
@@ -88,7 +88,7 @@ class Resyncs(Generic[T]):
         )
 
 
-def _at_least_minimum(period: float) -> float:
+def _enforce_minimum(period: float) -> float:
     if 0 < period < MIN_PERIOD:
         log.warning("resync period %gs is too short, using %gs", period, MIN_PERIOD)
         return MIN_PERIOD

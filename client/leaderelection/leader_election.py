@@ -127,28 +127,27 @@ class LeaderElector:
         try:
             await self._acquire()
             log.info("%s became leader", self._election.identity)
-            self._tell_leading(True)
+            self._notify_leading(True)
             try:
                 await self._lead(work)
             finally:
-                self._tell_leading(False)
+                self._notify_leading(False)
                 if self._election.release_on_cancel:
-                    await self._release_whatever_happens()
+                    await self._release_despite_cancellation()
         finally:
             if self._on_stopped is not None:
                 self._on_stopped()
 
     async def _acquire(self) -> None:
-        while not await self._try():
-            stretch = 1 + JITTER * self._chance()
-            await self._clock.sleep(self._election.retry_period * stretch)
+        while not await self._try_acquire_or_renew():
+            factor = 1 + JITTER * self._chance()
+            await self._clock.sleep(self._election.retry_period * factor)
 
     async def _lead(self, work: Callable[[], Awaitable[None]]) -> None:
         working = asyncio.ensure_future(work())
         renewing = asyncio.ensure_future(self._renew())
-        both = (working, renewing)
         try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((working, renewing), return_when=asyncio.FIRST_COMPLETED)
         finally:
             # Keep renewing the lease until the work has ended, however long that takes.
             if not working.done():
@@ -165,7 +164,7 @@ class LeaderElector:
         election = self._election
         while True:
             try:
-                await within(self._clock, self._deadline(), self._until_renewed())
+                await within(self._clock, self._deadline(), self._retry_renewal())
             except TimeoutError:
                 raise LeadershipLost(
                     f"{election.identity}: lease {election.lease_name} was not renewed within"
@@ -178,19 +177,19 @@ class LeaderElector:
         valid = self._renewed_at + self._election.lease_duration - self._clock.monotonic()
         return min(self._election.renew_deadline, valid)
 
-    async def _until_renewed(self) -> None:
-        while not await self._try():
+    async def _retry_renewal(self) -> None:
+        while not await self._try_acquire_or_renew():
             await self._clock.sleep(self._election.retry_period)
 
-    async def _try(self) -> bool:
+    async def _try_acquire_or_renew(self) -> bool:
         """Acquire or renew the lease; return whether this candidate holds it."""
         try:
-            return await self._take_or_renew()
+            return await self._acquire_or_renew()
         finally:
             self._report_leader()
 
-    async def _take_or_renew(self) -> bool:
-        if self.is_leader and self._is_valid() and await self._renew_what_is_known():
+    async def _acquire_or_renew(self) -> bool:
+        if self.is_leader and self._is_lease_valid() and await self._renew_without_reading():
             return True
         try:
             lease = await self._leases.get(self._election.lease_name)
@@ -202,21 +201,21 @@ class LeaderElector:
         self._lease = lease
         if lease.spec != self._observed:
             self._observe(lease.spec)
-        if lease.spec.holder_identity and self._is_valid() and not self.is_leader:
+        if lease.spec.holder_identity and self._is_lease_valid() and not self.is_leader:
             log.debug("lease is held by %s and has not yet expired", lease.spec.holder_identity)
             return False
-        return await self._write(lease, self._record(lease.spec))
+        return await self._write(lease, self._next_record(lease.spec))
 
-    async def _renew_what_is_known(self) -> bool:
+    async def _renew_without_reading(self) -> bool:
         """Renew the lease without reading it first: one request instead of two."""
         if self._lease is None or self._observed is None:
             return False
-        return await self._write(self._lease, self._record(self._observed))
+        return await self._write(self._lease, self._next_record(self._observed))
 
     async def _create(self) -> bool:
         now = self._clock.now()
         lease = ElectionLease(metadata=ObjectMeta(name=self._election.lease_name))
-        lease.spec = self._own(acquired=now, transitions=0)
+        lease.spec = self._new_record(acquired=now, transitions=0)
         sent = self._clock.monotonic()
         try:
             self._lease = await self._leases.create(lease)
@@ -240,17 +239,17 @@ class LeaderElector:
         self._observe(self._lease.spec)
         return True
 
-    def _record(self, old: ElectionLeaseSpec) -> ElectionLeaseSpec:
+    def _next_record(self, old: ElectionLeaseSpec) -> ElectionLeaseSpec:
         transitions = old.lease_transitions or 0
         if self.is_leader:
             acquired = old.acquire_time or self._clock.now()
-            record = self._own(acquired=acquired, transitions=transitions)
+            record = self._new_record(acquired=acquired, transitions=transitions)
         else:
-            record = self._own(acquired=self._clock.now(), transitions=transitions + 1)
+            record = self._new_record(acquired=self._clock.now(), transitions=transitions + 1)
         record.strategy, record.preferred_holder = old.strategy, old.preferred_holder
         return record
 
-    def _own(self, *, acquired: datetime, transitions: int) -> ElectionLeaseSpec:
+    def _new_record(self, *, acquired: datetime, transitions: int) -> ElectionLeaseSpec:
         return ElectionLeaseSpec(
             holder_identity=self._election.identity,
             lease_duration_seconds=int(self._election.lease_duration),
@@ -263,7 +262,7 @@ class LeaderElector:
         self._observed = record
         self._observed_at = self._clock.monotonic()
 
-    def _is_valid(self) -> bool:
+    def _is_lease_valid(self) -> bool:
         """Return whether the record changed within its lease duration, by the local clock."""
         assert self._observed is not None
         duration = self._observed.lease_duration_seconds or 0
@@ -273,16 +272,16 @@ class LeaderElector:
         if self.leader == self._reported:
             return
         self._reported = self.leader
-        log.info("new leader: %s", self.leader or "nobody")
+        log.info("new leader: %s", self.leader or "none")
         if self._on_new_leader is not None:
             self._on_new_leader(self.leader)
 
-    def _tell_leading(self, leading: bool) -> None:
+    def _notify_leading(self, leading: bool) -> None:
         if self._on_leading is not None:
             self._on_leading(leading)
 
-    async def _release_whatever_happens(self) -> None:
-        """Release the lease even if this task is cancelled a second time meanwhile."""
+    async def _release_despite_cancellation(self) -> None:
+        """Release the lease even if this task is cancelled again meanwhile."""
         releasing = asyncio.ensure_future(self._release())
         try:
             await asyncio.shield(releasing)
@@ -306,7 +305,7 @@ class LeaderElector:
         try:
             await within(self._clock, self._election.renew_deadline, retrying)
         except NotFound:
-            log.info("lease %s is gone already", self._election.lease_name)
+            log.info("lease %s was already deleted", self._election.lease_name)
         except (*_UNREACHABLE, TimeoutError) as error:
             log.error("lease %s was not released: %s", self._election.lease_name, error)
         self._report_leader()

@@ -66,17 +66,17 @@ class ControllerMetrics:
         for name in (RECONCILE_ERRORS, TERMINAL_ERRORS, RECONCILE_TIMEOUTS):
             self._metrics.declare(name, self._labels)
         self._metrics.set(MAX_CONCURRENT, workers, self._labels)
-        self.active(0)
+        self.set_active(0)
 
-    def active(self, workers: int) -> None:
+    def set_active(self, workers: int) -> None:
         self._metrics.set(ACTIVE_WORKERS, workers, self._labels)
 
-    def ended(self, result: str, seconds: float) -> None:
+    def count_reconcile(self, result: str, seconds: float) -> None:
         """Count a reconcile that ended with one of RESULTS."""
         self._metrics.count(RECONCILE_TOTAL, {**self._labels, "result": result})
         self._metrics.observe(RECONCILE_TIME, seconds, self._labels)
 
-    def failed(self, *, terminal: bool = False, timed_out: bool = False) -> None:
+    def count_failure(self, *, terminal: bool = False, timed_out: bool = False) -> None:
         self._metrics.count(RECONCILE_ERRORS, self._labels)
         if terminal:
             self._metrics.count(TERMINAL_ERRORS, self._labels)

@@ -110,7 +110,7 @@ class Reflector(Generic[T]):
 
     async def _list(self) -> None:
         version = self._relist_version()
-        size = page_size_for(version, wanted=self._page_size, server_pages=self._server_pages)
+        size = page_size_for(version, configured=self._page_size, server_pages=self._server_pages)
         try:
             page, paginated = await list_all(self._source, version, page_size=size)
         except APIError as error:

@@ -40,15 +40,15 @@ async def list_all(
     return Page(items, version), True
 
 
-def page_size_for(resource_version: str, *, wanted: int, server_pages: bool) -> int:
+def page_size_for(resource_version: str, *, configured: int, server_pages: bool) -> int:
     """Return the page size with which the server can serve the list from its watch cache.
 
     A watch cache ignores the limit of a list of any state, and serves a list of a given state only
     without a limit. A server that paginates the former (*server_pages*) has no watch cache. A
-    page size that is configured (*wanted*) takes precedence.
+    *configured* page size takes precedence.
     """
-    if wanted:
-        return wanted
+    if configured:
+        return configured
     if server_pages or resource_version in (MOST_RECENT, ANY):
         return PAGE_SIZE
     return 0

@@ -123,13 +123,13 @@ class Intake(Generic[T]):
     def object_of(self, event: ObjectEvent[TypeMeta]) -> T | None:
         """Return the object of an event; log and return None if it is of another class or kind."""
         obj = event.object
-        problem = self._problem(obj)
+        problem = self._find_problem(obj)
         if problem is None:
-            return obj  # type: ignore[return-value]  # checked by _problem
+            return obj  # type: ignore[return-value]  # checked by _find_problem
         log.error("%s: %s event skipped: %s", self._name, event.type, problem)
         return None
 
-    def _problem(self, obj: TypeMeta) -> str | None:
+    def _find_problem(self, obj: TypeMeta) -> str | None:
         cls = type(obj)
         expected = self._expected
         if expected is not None and cls is not expected and not issubclass(cls, expected):

@@ -42,12 +42,12 @@ async def race(work: Awaitable[T], against: Awaitable[object]) -> "asyncio.Futur
 
     The loser is cancelled and awaited before this returns. So are both if the caller is cancelled.
     """
-    contender, opponent = asyncio.ensure_future(work), asyncio.ensure_future(against)
+    work_task, against_task = asyncio.ensure_future(work), asyncio.ensure_future(against)
     try:
-        await asyncio.wait((contender, opponent), return_when=asyncio.FIRST_COMPLETED)
-        return contender if contender.done() else None
+        await asyncio.wait((work_task, against_task), return_when=asyncio.FIRST_COMPLETED)
+        return work_task if work_task.done() else None
     finally:
-        unfinished = [future for future in (contender, opponent) if not future.done()]
+        unfinished = [future for future in (work_task, against_task) if not future.done()]
         for future in unfinished:
             future.cancel()
         await asyncio.gather(*unfinished, return_exceptions=True)

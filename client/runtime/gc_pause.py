@@ -40,7 +40,7 @@ class GCPauser:
     def prepare(self, size: int) -> bool:
         """Return whether to pause collection while *size* bytes are decoded.
 
-        If so, collect garbage first: whatever is young now becomes old after the pause.
+        If so, collect garbage first: objects that are young now are old after the pause.
         """
         if size < MIN_PAUSE_BYTES or not gc.isenabled():
             return False

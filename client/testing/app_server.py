@@ -26,7 +26,7 @@ class InMemoryServer:
             tokens=[TokenAuthenticator({self.token: admin})],
             keys=TokenKeys(load_signing_key(new_signing_key())),
         )
-        # Without defaults, so that a test finds in a namespace only what it has created.
+        # Without defaults, so that a test finds only its own objects in a namespace.
         self.app: App = create_app(
             ServerConfig(storage=storage, insecure_http=True),
             groups=groups,

@@ -115,7 +115,7 @@ class Environment:
             observer=self.observer,
             name=name,
             clock=self.clock,
-            **{"namespace": self._watched(), **options},
+            **{"namespace": self._namespace_to_watch(), **options},
         )
         pending = setup(manager)
         if isawaitable(pending):
@@ -140,11 +140,11 @@ class Environment:
         if self._kubeconfig is None:
             assert self._server is not None
             # Imported late: most tests need neither sockets nor certificates.
-            from client.testing.network_server import listening
+            from client.testing.network_server import listen
 
             folder = self._stack.enter_context(TemporaryDirectory(prefix="env-"))
             self._kubeconfig = await self._stack.enter_async_context(
-                listening(self._server, Path(folder))
+                listen(self._server, Path(folder))
             )
         return self._kubeconfig
 
@@ -152,7 +152,7 @@ class Environment:
         await self._faulty.aclose()
         await self._stack.aclose()
 
-    def _watched(self) -> str:
+    def _namespace_to_watch(self) -> str:
         """Return the namespace to watch: in a cluster only the test's own, since it is shared."""
         return ALL_NAMESPACES if self._server is not None else self.namespace
 
@@ -172,7 +172,7 @@ async def environment(
             Config("https://apiserver", auth=AuthInfo(token=server.token), user_agent="tests"),
             server.app.groups.scheme,
             clock=clock or SystemClock(),
-            resource_of=_resources(server.app.groups.scheme, server.resources()),
+            resource_of=_resource_lookup(server.app.groups.scheme, server.resources()),
             server=server,
         )
         try:
@@ -193,7 +193,7 @@ async def cluster_environment(
     from client.transport.network import NetworkTransport
 
     scheme = Scheme()
-    by_name = {group.name: group for group in (*groups, *_standard())}
+    by_name = {group.name: group for group in (*groups, *_standard_groups())}
     for group in by_name.values():
         group.add_to_scheme(scheme)
     isolated = replace(config, namespace=f"test-{uuid.uuid4().hex[:12]}")
@@ -203,7 +203,7 @@ async def cluster_environment(
         isolated,
         scheme,
         clock=clock or SystemClock(),
-        resource_of=_resources(scheme, {}),
+        resource_of=_resource_lookup(scheme, {}),
         kubeconfig=kubeconfig,
     )
     namespaces = env.observer.kind("Namespace", "v1")
@@ -219,13 +219,13 @@ async def cluster_environment(
         await transport.aclose()
 
 
-def _standard() -> "Sequence[Group]":
+def _standard_groups() -> "Sequence[Group]":
     from apiserver.controlplane.standard_server import standard_groups
 
     return standard_groups()
 
 
-def _resources(
+def _resource_lookup(
     scheme: Scheme, plurals: dict[str, dict[str, str]]
 ) -> Callable[[type[Object]], GroupResource]:
     def resource_of(cls: type[Object]) -> GroupResource:

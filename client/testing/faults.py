@@ -107,7 +107,7 @@ class Faults:
         return self.on("update", cls, subresource)
 
     def patch(self, cls: type[Object], subresource: str = "") -> "FaultTarget":
-        """Patches of all kinds, including apply."""
+        """Match patches of all kinds, including apply."""
         return self.on("patch", cls, subresource)
 
     def delete(self, cls: type[Object]) -> "FaultTarget":
@@ -148,7 +148,7 @@ class FaultTarget:
         self._subresource = subresource
 
     def gone_once(self) -> "FaultTarget":
-        """410 once: of a watch in mid-stream, of any other request as the response."""
+        """Respond with 410 once; end a watch with it in mid-stream."""
         return self.gone()
 
     def gone(self, *, times: int = 1) -> "FaultTarget":
@@ -157,7 +157,7 @@ class FaultTarget:
         )
 
     def conflict(self, *, times: int = 1) -> "FaultTarget":
-        """409, as after a concurrent write."""
+        """Respond with 409, as after a concurrent write."""
         return self._plan(lambda req: Conflict.modified(req.resource, req.name), times)
 
     def forbidden(self, *, times: int = 1) -> "FaultTarget":
@@ -166,7 +166,7 @@ class FaultTarget:
         )
 
     def unavailable(self, *, retry_after: int = 0, times: int = 1) -> "FaultTarget":
-        """503; with *retry_after* seconds, clients retry by themselves."""
+        """Respond with 503; with *retry_after* seconds, clients retry by themselves."""
         return self._plan(
             lambda _: ServiceUnavailable.of("a fault of the test", retry_after=retry_after), times
         )
@@ -180,7 +180,7 @@ class FaultTarget:
         return self._plan(lambda _: InternalError.of("a fault of the test"), times)
 
     def error(self, error: APIError, *, times: int = 1) -> "FaultTarget":
-        """Any error as the response; of a watch, when it is opened."""
+        """Respond with any error; for a watch, when it is opened."""
         return self._plan(lambda _: error, times)
 
     def latency(self, seconds: float, *, times: int = ALWAYS) -> "FaultTarget":

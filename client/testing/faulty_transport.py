@@ -47,7 +47,7 @@ class FaultyTransport:
     async def open(
         self, request: Request, certificate: ClientCertificate | None = None
     ) -> Response:
-        lost = False
+        lose_response = False
         for fault in self._faults.matching(request, in_stream=False):
             effect = fault.consume(request)
             if isinstance(effect, Latency):
@@ -57,18 +57,18 @@ class FaultyTransport:
             elif effect is ConnectionFault.REFUSED:
                 raise ConnectionRefused("connection refused: a fault of the test")
             else:
-                lost = True
+                lose_response = True
                 break
         if request.verb == "watch":
             return self._stream(request, await self._inner.open(request, certificate))
-        return await self._exchange(request, certificate, lost=lost)
+        return await self._exchange(request, certificate, lose_response=lose_response)
 
     async def aclose(self) -> None:
         for stream in [*self._streams]:
             stream.close()
 
     async def _exchange(
-        self, request: Request, certificate: ClientCertificate | None, *, lost: bool
+        self, request: Request, certificate: ClientCertificate | None, *, lose_response: bool
     ) -> Response:
         # The whole response is read here: it counts as in flight until its end.
         self.requests += 1
@@ -78,7 +78,7 @@ class FaultyTransport:
             body = await response.read()
         finally:
             self._in_flight -= 1
-        if lost:
+        if lose_response:
             raise ConnectionLost(_LOST)
         return _ReadResponse(response.status, response.headers, body)
 

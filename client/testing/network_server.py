@@ -24,7 +24,7 @@ HOST: Final = "127.0.0.1"
 
 
 @asynccontextmanager
-async def listening(server: InMemoryServer, folder: Path) -> AsyncIterator[Path]:
+async def listen(server: InMemoryServer, folder: Path) -> AsyncIterator[Path]:
     """Listen on a free port of this machine; yield the path of a kubeconfig in *folder*."""
     authority = CertificateAuthority.create(now=datetime.now(UTC))
     pair = authority.issue_serving(("localhost", HOST), now=datetime.now(UTC))
@@ -57,7 +57,7 @@ class _Worker:
             lambda: settings, lambda: app, when_ready=lambda: None, invalid=(OSError,)
         )
         self.cfg = serving.cfg
-        self.log = _Quiet()
+        self.log = _QuietLogger()
         self.alive = True
         self.nr = 0
         self.nr_conns = 0
@@ -76,7 +76,7 @@ class _Worker:
             await asyncio.sleep(0.01)
 
 
-class _Quiet(logging.LoggerAdapter[logging.Logger]):
+class _QuietLogger(logging.LoggerAdapter[logging.Logger]):
     """A logger without an access log."""
 
     access_log_enabled = False

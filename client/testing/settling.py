@@ -24,9 +24,9 @@ from client.transport.request import ALL_NAMESPACES
 
 TIMEOUT: Final = 10.0
 """Real seconds."""
-LONGEST_LEAP: Final = 120.0
+MAX_ADVANCE: Final = 120.0
 """Seconds by which `settled` advances a fake clock at most, in total."""
-LONGEST_STEP: Final = 60.0
+MAX_STEP: Final = 60.0
 """Seconds of one step at most: a longer sleep is not a retry."""
 _POLL: Final = 0.001
 _LONGEST_POLL: Final = 0.01
@@ -74,11 +74,11 @@ class ManagerUnderTest(Manager):
             if self.failure is not None:
                 raise self.failure
             before = self._progress()
-            busy = self._busy() or await self._stale_cache()
-            if not busy and before == self._progress() and not self._busy():
+            busy = self._work_in_progress() or await self._stale_cache()
+            if not busy and before == self._progress() and not self._work_in_progress():
                 return
-            if time.monotonic() > deadline or pause.leapt > LONGEST_LEAP:
-                raise NotSettled(f"not settled: {busy or 'something keeps changing'}")
+            if time.monotonic() > deadline or pause.advanced > MAX_ADVANCE:
+                raise NotSettled(f"not settled: {busy or 'the state keeps changing'}")
             await pause.take(progressed=before != self._progress(), retrying=self._only_retries())
 
     async def __aexit__(self, *raised: object) -> None:
@@ -106,7 +106,7 @@ class ManagerUnderTest(Manager):
             *(reader.informer.resource_version for reader in self.caches),
         )
 
-    def _busy(self) -> str:
+    def _work_in_progress(self) -> str:
         """Describe the work in progress; empty if there is none."""
         if self._transport.busy:
             return "a request is in flight"
@@ -114,7 +114,9 @@ class ManagerUnderTest(Manager):
             return "events are being written"
         if not self.is_leader:
             return ""
-        work = (line for controller in self.controllers.values() for line in _work_of(controller))
+        work = (
+            line for controller in self.controllers.values() for line in _describe_work(controller)
+        )
         return next(work, "")
 
     def _only_retries(self) -> bool:
@@ -145,7 +147,7 @@ class _Pause:
     """Yields to other tasks: real time first, then time of the fake clock."""
 
     def __init__(self, clock: Clock) -> None:
-        self.leapt = 0.0
+        self.advanced = 0.0
         self._clock = clock
         self._pause = _POLL
         self._quiet_since = time.monotonic()
@@ -157,27 +159,27 @@ class _Pause:
         if progressed:
             self._quiet_since = now
         elif now - self._quiet_since > (_QUIET_WITH_RETRIES if retrying else _QUIET):
-            await self._leap()
+            await self._advance_clock()
             self._quiet_since = time.monotonic()
 
-    async def _leap(self) -> None:
+    async def _advance_clock(self) -> None:
         if not isinstance(self._clock, FakeClock):
             return
         wake = self._clock.next_wake()
-        if wake is not None and wake - self._clock.monotonic() <= LONGEST_STEP:
-            self.leapt += await self._clock.step()
+        if wake is not None and wake - self._clock.monotonic() <= MAX_STEP:
+            self.advanced += await self._clock.step()
 
 
-def _work_of(controller: Controller[Any]) -> Iterator[str]:
+def _describe_work(controller: Controller[Any]) -> Iterator[str]:
     if not controller.synced:
         yield f"controller {controller.name}: its sources are not synced yet"
     if controller.active:
-        yield f"controller {controller.name}: reconciles {_names(controller.active)}"
+        yield f"controller {controller.name}: reconciles {_join_names(controller.active)}"
     if controller.failing:
-        yield f"controller {controller.name}: is failing for {_names(controller.failing)}"
+        yield f"controller {controller.name}: is failing for {_join_names(controller.failing)}"
     if not controller.idle:
         yield f"controller {controller.name}: {len(controller.queue)} names are enqueued"
 
 
-def _names(names: Any) -> str:
+def _join_names(names: Any) -> str:
     return ", ".join(sorted(str(name) for name in names))

@@ -1,7 +1,7 @@
 """ASGITransport: sends requests to an ASGI application in this process, without sockets or threads.
 
 It serves tests and programs that embed their server. Each request, including a watch over HTTP or
-WebSocket, is one call of the application (see `asgi_call`). Any ASGI application will do.
+WebSocket, is one call of the application (see `asgi_call`). Any ASGI application is supported.
 """
 
 import asyncio

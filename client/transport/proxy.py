@@ -23,7 +23,7 @@ def proxy_from_environment(server: str, environ: Mapping[str, str]) -> str:
     # In a CGI script the client sets HTTP_PROXY, by a Proxy header in its request.
     if not proxy or (url.scheme == "http" and environ.get("REQUEST_METHOD")):
         return ""
-    if _bypassed(url, environ.get("NO_PROXY") or environ.get("no_proxy") or ""):
+    if _bypasses_proxy(url, environ.get("NO_PROXY") or environ.get("no_proxy") or ""):
         return ""
     return validate_proxy(proxy if "://" in proxy else f"http://{proxy}")
 
@@ -47,7 +47,7 @@ def is_socks(proxy: str) -> bool:
     return urlsplit(proxy).scheme in SOCKS
 
 
-def _bypassed(url: SplitResult, rules: str) -> bool:
+def _bypasses_proxy(url: SplitResult, rules: str) -> bool:
     host = (url.hostname or "").rstrip(".").lower()
     address = _address(host)
     if host == "localhost" or (address is not None and address.is_loopback):

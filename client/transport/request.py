@@ -65,8 +65,8 @@ class Request:
 
     def with_headers(self, headers: Iterable[tuple[str, str]]) -> "Request":
         """Return a copy with *headers* added, except those that the request already has."""
-        present = {name.lower() for name, _ in self.headers}
-        added = tuple(pair for pair in headers if pair[0].lower() not in present)
+        existing = {name.lower() for name, _ in self.headers}
+        added = tuple(pair for pair in headers if pair[0].lower() not in existing)
         return replace(self, headers=(*self.headers, *added)) if added else self
 
 

@@ -1,6 +1,6 @@
 """Retries: which responses and transport errors permit one, and after which delay.
 
-A request is retried only if that is safe: if the response asks for it (429 or a server error, with
+A request is retried only if that is safe: if the response requests it (429 or a server error, with
 a Retry-After header), or if the connection of a read was lost. A write is not repeated after its
 connection was lost, because the server may have executed it.
 """

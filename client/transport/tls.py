@@ -30,7 +30,7 @@ class ClientCertificate:
 
 @dataclass(frozen=True, slots=True)
 class TLS:
-    """How to verify the server's certificate."""
+    """Settings for verifying the server's certificate."""
 
     ca: bytes = b""
     """PEM of the trusted authorities; empty means those of the system."""

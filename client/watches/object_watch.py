@@ -74,7 +74,7 @@ class ResumingWatch(Watch[ObjectT]):
 
     async def _run(self) -> AsyncIterator[ObjectEvent[ObjectT]]:
         if self._version in _ANY_VERSION:
-            async for event in self._existing():
+            async for event in self._list_existing():
                 yield event
         if self._stop_signal:
             return
@@ -86,7 +86,7 @@ class ResumingWatch(Watch[ObjectT]):
                 raise change.error
             yield ObjectEvent(change.type, change.object)
 
-    async def _existing(self) -> AsyncIterator[ObjectEvent[ObjectT]]:
+    async def _list_existing(self) -> AsyncIterator[ObjectEvent[ObjectT]]:
         options = self._options.model_copy(update={"limit": PAGE_SIZE})
         async for page in Listing(self._list, options).pages():
             # All pages show the snapshot of the first one, from which the watch then continues.

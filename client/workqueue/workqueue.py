@@ -78,20 +78,20 @@ class Queue(ABC, Generic[T]):
         return (await self.get_with_priority())[0]
 
     async def get_with_priority(self) -> tuple[T, int]:
-        """Like `get`, but return the item's priority as well: 0 in a queue without priorities."""
+        """Return the next item like `get`, with its priority: 0 in a queue without priorities."""
         while True:
             self._promote()
-            taken = self._take()
-            if taken is not None:
+            entry = self._take()
+            if entry is not None:
                 break
             if self._shutting_down:
                 raise QueueShutDown(f"queue {self.name!r} was shut down")
             await self._parking.wait()
-        item, priority = taken
+        item, priority = entry
         self.metrics.taken(item, priority=priority)
         self._processing.add(item)
         self._parking.leave()
-        return taken
+        return entry
 
     def done(self, item: T) -> None:
         """Mark *item* as processed; if it was added meanwhile, it can be taken again."""
@@ -237,8 +237,8 @@ class _DelayedItems(Generic[T]):
 
     def put(self, item: T, at: float) -> bool:
         """Keep *item* until *at*; return whether it is now the first to become ready."""
-        present = self._ready_at.get(item)
-        if present is not None and present <= at:
+        current = self._ready_at.get(item)
+        if current is not None and current <= at:
             return False
         self._ready_at[item] = at
         heapq.heappush(self._heap, (at, next(self._order), item))

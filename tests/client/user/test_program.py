@@ -249,4 +249,4 @@ def test_a_kubeconfig_that_pytest_would_take_for_a_test_is_refused(
     result = pytester.runpytest_subprocess("--kubeconfig", str(server.kubeconfig))
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*write --kubeconfig=*"])
+    result.stderr.fnmatch_lines(["*pass --kubeconfig=*"])
