@@ -22,8 +22,8 @@ from apimachinery.apply.apply_errors import (
 from apimachinery.apply.compare import Comparison, compare, compare_to_empty
 from apimachinery.apply.conflicts import ApplyConflict, FieldConflict, ManagerIdentifier
 from apimachinery.apply.field_manager import FieldManager, no_other_version
+from apimachinery.apply.field_ownership import FieldOwnership, OwnedFields
 from apimachinery.apply.fieldset import FieldSet
-from apimachinery.apply.managers import FieldOwnership, OwnedFields
 from apimachinery.apply.merge import merge
 from apimachinery.apply.remove import extract_items, remove_items
 from apimachinery.apply.typed_values import field_set_of, validate

@@ -19,9 +19,15 @@ from apimachinery.apply.apply_errors import (
     MissingVersion,
 )
 from apimachinery.apply.conflicts import ApplyConflict, ManagerIdentifier
+from apimachinery.apply.field_ownership import (
+    Convert,
+    FieldOwnership,
+    Managers,
+    OwnedFields,
+    Versioned,
+)
 from apimachinery.apply.fieldset import FieldSet
 from apimachinery.apply.last_applied import KUBECTL, allowed_conflicts
-from apimachinery.apply.managers import Convert, FieldOwnership, Managers, OwnedFields, Versioned
 from apimachinery.apply.typed_values import field_set_of, validate
 from apimachinery.apply.value_shapes import equal, same_serialization
 from apimachinery.model.type_shape import Shape

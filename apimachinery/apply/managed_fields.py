@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from apimachinery.apply.apply_errors import InvalidFieldSet, InvalidManagedFields
 from apimachinery.apply.conflicts import ManagerIdentifier, Operation
+from apimachinery.apply.field_ownership import Managers, OwnedFields
 from apimachinery.apply.fieldset import FieldSet
-from apimachinery.apply.managers import Managers, OwnedFields
 from apimachinery.fieldpath import quote
 from apimachinery.scalars.time import InvalidTime, format_time, parse_time
 

@@ -1,4 +1,7 @@
-"""Annotations of a property's schema: description, default, deprecation and merge markers."""
+"""Annotations of a property's schema: description, default, deprecation and merge markers.
+
+The description is the text that `kubectl explain` prints for a field.
+"""
 
 import inspect
 import re

@@ -27,8 +27,8 @@ from apimachinery.apply.field_manager import (
     managers_before_write,
     updating_manager,
 )
+from apimachinery.apply.field_ownership import Versioned
 from apimachinery.apply.managed_fields import Entry
-from apimachinery.apply.managers import Versioned
 from apimachinery.codec import Codec, dump_json
 from apimachinery.meta.types import ManagedFieldsEntry, Object
 from apimachinery.model.class_fields import shape_of

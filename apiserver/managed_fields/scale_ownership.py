@@ -19,7 +19,7 @@ from apimachinery.apply import (
 )
 from apimachinery.apply import path_elements as paths
 from apimachinery.apply.conflicts import ManagerIdentifier
-from apimachinery.apply.managers import Managers, OwnedFields
+from apimachinery.apply.field_ownership import Managers, OwnedFields
 from apimachinery.apply.path_elements import Path
 from apimachinery.codec import dump_json
 from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta

@@ -1,4 +1,4 @@
-"""Intake: reads one watch stream to its end into a store or a queue.
+"""Watch intake: reads one watch stream to its end into a store or a queue.
 
 Events whose object does not belong to the collection are logged and skipped. An ERROR event is
 raised as the error it contains; the reflector decides how to handle it.

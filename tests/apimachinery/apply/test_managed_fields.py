@@ -11,8 +11,8 @@ from apimachinery.apply.conflicts import (
     ManagerIdentifier,
     manager_text,
 )
+from apimachinery.apply.field_ownership import OwnedFields
 from apimachinery.apply.managed_fields import cap_managers, decode, encode, is_reset
-from apimachinery.apply.managers import OwnedFields
 from tests.apimachinery.apply.apply_shapes import fields, path, shown
 
 

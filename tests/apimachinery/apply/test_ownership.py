@@ -10,8 +10,8 @@ import pytest
 
 from apimachinery.apply.apply_errors import MissingVersion
 from apimachinery.apply.conflicts import ApplyConflict, ManagerIdentifier
+from apimachinery.apply.field_ownership import FieldOwnership, OwnedFields, Versioned
 from apimachinery.apply.fieldset import FieldSet
-from apimachinery.apply.managers import FieldOwnership, OwnedFields, Versioned
 from apimachinery.model.type_shape import MapShape, Shape
 from tests.apimachinery.apply.apply_shapes import (
     ATOMIC_LIST,

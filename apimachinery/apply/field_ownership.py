@@ -1,4 +1,4 @@
-"""Field ownership: which manager owns which fields, and how updates and applies change that.
+"""Field ownership and conflict detection: how updates and applies change the owners of fields.
 
 Every manager owns a set of fields, expressed in the version the manager wrote in. To find what a
 write changes for a manager of another version, the objects before and after the write are
