@@ -7,9 +7,10 @@ LOCK := requirements.lock
 SHELL := bash
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-# Installs section $(1) of the lock file and prints its packages. The sections are complete, so there is
-# nothing to resolve; bytecode is compiled on first import, since most modules are never imported.
-INSTALL = set -o pipefail; sed -n '/^\# $(1)/,/^\# end/p' $(LOCK) | $(BIN)/pip install \
+# Installs section $(1) of the lock file, with the pip $(2) if given, and prints its packages. The
+# sections are complete, so there is nothing to resolve; bytecode is compiled on first import, since
+# most modules are never imported.
+INSTALL = set -o pipefail; sed -n '/^\# $(1)/,/^\# end/p' $(LOCK) | $(or $(2),$(BIN)/pip) install \
 	--progress-bar off --no-compile --no-deps --require-hashes -r /dev/stdin \
 	| awk '/^(Collecting|Processing) / {sub(".*/", "", $$2); print "  " $$2; fflush()}'
 COMPILE := $(VENV)/lock/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 \
@@ -62,9 +63,11 @@ clean:
 $(VENV)/.serving: pyproject.toml $(LOCK)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
 	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv --without-pip $(VENV)
 	@echo "Installing the server from $(LOCK)"
-	@$(call INSTALL,installer)
+	@# The pip of $(PYTHON) installs the locked one; if it is missing or too old, ensurepip helps.
+	@$(call INSTALL,installer,$(PYTHON) -m pip --python $(BIN)/python 2>/dev/null) \
+		|| { $(PYTHON) -m venv $(VENV) && $(call INSTALL,installer); }
 	@$(call INSTALL,serving)
 	@$(BIN)/pip install -qq --no-deps --no-build-isolation -e .
 	@touch $@
