@@ -1,4 +1,4 @@
-"""What a cluster role collects: the rules of all cluster roles that its selectors match."""
+"""Aggregation: the rules of a ClusterRole that combines other ClusterRoles by label selectors."""
 
 from collections.abc import Iterable
 
@@ -7,18 +7,23 @@ from apis.rbac.v1 import ClusterRole, PolicyRule
 
 
 def aggregated_rules(role: ClusterRole, roles: Iterable[ClusterRole]) -> list[PolicyRule]:
-    """The rules that *role* should have, each once: by selector, then by the name of the giver."""
-    known = sorted(roles, key=lambda each: each.metadata.name)
-    found: dict[tuple[tuple[str, ...], ...], PolicyRule] = {}
-    rule = role.aggregation_rule
-    for selector in rule.cluster_role_selectors if rule else ():
-        matching = labels.from_label_selector(selector)
-        for giver in known:
-            itself = giver.metadata.name == role.metadata.name
-            if not itself and matching.matches(giver.metadata.labels):
-                for each in giver.rules:
-                    found.setdefault(_identity(each), each)
-    return [each.deep_copy() for each in found.values()]
+    """Return the rules that *role* aggregates, without duplicates.
+
+    They are in the order of the selectors, and for each selector of the names of the roles.
+    """
+    candidates = sorted(
+        (other for other in roles if other.metadata.name != role.metadata.name),
+        key=lambda other: other.metadata.name,
+    )
+    aggregated: dict[tuple[tuple[str, ...], ...], PolicyRule] = {}
+    aggregation = role.aggregation_rule
+    for label_selector in aggregation.cluster_role_selectors if aggregation else ():
+        selector = labels.from_label_selector(label_selector)
+        for candidate in candidates:
+            if selector.matches(candidate.metadata.labels):
+                for rule in candidate.rules:
+                    aggregated.setdefault(_identity(rule), rule)
+    return [rule.deep_copy() for rule in aggregated.values()]
 
 
 def _identity(rule: PolicyRule) -> tuple[tuple[str, ...], ...]:

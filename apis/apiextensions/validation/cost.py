@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 LIMIT: Final = 10_000_000
-"""Steps of one rule, for one object."""
+"""The maximum cost of one rule, for one object."""
 UNBOUNDED: Final = 3 * 1024 * 1024 // 2
-"""Items that fit into the largest body: a digit and a comma each."""
+"""The maximum number of items in the largest body: a digit and a comma each."""
 
 _TOKEN: Final = re.compile(
     r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\.(?:all|exists|exists_one|map|filter)\s*\(|[()]"""
