@@ -1,7 +1,7 @@
-"""Which service accounts and secrets there are, for whoever must know whether a token still holds.
+"""Stored identities: look up service accounts and secrets to verify service account tokens.
 
-It is asked with every request of such a token, so what an object says of itself is read once and
-remembered until the object changes.
+Every request with such a token needs a lookup, so the identity of an object is decoded once and
+cached until the object changes.
 """
 
 from collections.abc import Callable
@@ -17,30 +17,30 @@ from apiserver.registry.store import ResourceStore
 from apiserver.storage.cache.entry import Entry
 from apiserver.storage.cache.read_revision import Freshness
 
-REMEMBERED: Final = 4096
-"""Objects whose identity is kept; then everything is forgotten and read again."""
+MAX_CACHED: Final = 4096
+"""The maximum number of cached identities; when it is exceeded, the cache is cleared."""
 
 _ACCOUNTS: Final = GroupResource("", "serviceaccounts")
 _SECRETS: Final = GroupResource("", "secrets")
 
 
 class StoredIdentities:
-    """Implements `Identities` by the stores of a server, which exist only when it runs."""
+    """Implements `Identities` with the stores of a server, which exist only while it runs."""
 
     def __init__(self, store_of: Callable[[GroupResource], ResourceStore[Any]]) -> None:
         self._store_of = store_of
-        self._known: dict[str, tuple[int, ServiceAccountIdentity]] = {}
+        self._cache: dict[str, tuple[int, ServiceAccountIdentity]] = {}
 
     async def account(
         self, namespace: str, name: str, *, newest: bool
     ) -> ServiceAccountIdentity | None:
-        """The service account that has this name."""
+        """Return the identity of a service account, None if it does not exist."""
         return await self._find(_ACCOUNTS, namespace, name, newest=newest)
 
     async def secret(
         self, namespace: str, name: str, *, newest: bool
     ) -> ServiceAccountIdentity | None:
-        """The secret that has this name."""
+        """Return the identity of a secret, None if it does not exist."""
         return await self._find(_SECRETS, namespace, name, newest=newest)
 
     async def _find(
@@ -50,22 +50,22 @@ class StoredIdentities:
         try:
             entry = await self._store_of(resource).get(name, namespace=namespace, at=at)
         except (NotFound, KeyError):
-            return None  # a core group of somebody's own need not have the resource at all
+            return None  # KeyError: a replaced core group may lack the resource
         return self._identity(entry)
 
     def _identity(self, entry: Entry) -> ServiceAccountIdentity:
         record = entry.record
-        known = self._known.get(record.key)
-        if known is not None and known[0] == record.revision:
-            return known[1]
-        if len(self._known) >= REMEMBERED:
-            self._known.clear()
-        found = _identity(record.value)
-        self._known[record.key] = record.revision, found
-        return found
+        cached = self._cache.get(record.key)
+        if cached is not None and cached[0] == record.revision:
+            return cached[1]
+        if len(self._cache) >= MAX_CACHED:
+            self._cache.clear()
+        identity = _decode_identity(record.value)
+        self._cache[record.key] = record.revision, identity
+        return identity
 
 
-def _identity(value: bytes) -> ServiceAccountIdentity:
+def _decode_identity(value: bytes) -> ServiceAccountIdentity:
     metadata = orjson.loads(value)["metadata"]
     deleted = metadata.get("deletionTimestamp")
     return ServiceAccountIdentity(

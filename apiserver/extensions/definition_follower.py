@@ -1,9 +1,9 @@
-"""Extensions: keeps what is served in step with the definitions that are stored.
+"""Definition follower: serves the custom resources of the CustomResourceDefinitions in storage.
 
-Every worker follows the definitions through its own watch cache, so it does not matter which of
-them a definition was written through, nor whether it was there before the start. A request for
-something unknown may be for what was defined a moment ago: before it is refused, the newest state
-is looked at once more.
+Every worker follows the definitions through its own watch cache, so it does not matter which worker
+stored a definition, nor whether it existed before the start. A request for an unknown resource may
+be for one that was defined a moment ago: before the server responds with 404, it refreshes the
+definitions from the newest state of the store.
 """
 
 import asyncio
@@ -27,30 +27,30 @@ from apiserver.views.resource_view import Form
 log = logging.getLogger(__name__)
 
 FILL_SECONDS: Final = 30.0
-"""How long a start waits until the objects of all custom resources are listed."""
+"""Seconds that the start waits for the objects of all custom resources to be listed."""
 REFRESH_SECONDS: Final = 1.0
-"""How long a request waits for the newest definitions before it is answered by those known."""
+"""Seconds that a request waits for the newest definitions; then the cached ones are used."""
 _RETRY_SECONDS: Final = 1.0
 _AS_CACHED: Final = ListOptions(resource_version="0")
 
 
 class DefinitionFollower:
-    """The custom resources of one server process."""
+    """Installs and removes the custom resources of one server process."""
 
     def __init__(self, groups: Groups) -> None:
         self._groups = groups
         self._revisions: dict[str, int] = {}
-        """The revision at which each definition was last looked at."""
+        """The revision at which each definition was last processed."""
         self._served: dict[str, ServedDefinition] = {}
         self._installed: set[str] = set()
-        """The groups that are ours."""
+        """The groups installed by this follower."""
 
     @property
     def _store(self) -> ResourceStore[Any]:
         return self._groups.store(DEFINITIONS.group_resource)
 
     async def start(self) -> None:
-        """Serve what is defined already."""
+        """Serve the custom resources that are already defined."""
         self.sync((await self._store.list(EntrySelection())).entries)
         self._groups.refresh = self.refresh
         await self._groups.filled(seconds=FILL_SECONDS)
@@ -65,46 +65,46 @@ class DefinitionFollower:
                     async for _ in watcher:
                         self.sync((await self._store.list(EntrySelection(), _AS_CACHED)).entries)
             except APIError as error:
-                log.warning("following the definitions failed: %s; starting over", error)
+                log.warning("failed to follow the definitions, retrying: %s", error)
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def refresh(self) -> None:
-        """Serve what is defined in the newest state, as far as the store can tell it soon."""
+        """Serve the newest definitions; keep the current ones if the store takes too long."""
         try:
             async with asyncio.timeout(REFRESH_SECONDS):
                 self.sync((await self._store.list(EntrySelection())).entries)
         except (APIError, TimeoutError) as error:
-            log.debug("the newest definitions are not known: %s", error)
+            log.debug("failed to refresh the definitions: %s", error)
 
     def sync(self, entries: Iterable[Entry]) -> None:
-        """Serve what these definitions define, and nothing else."""
+        """Serve the custom resources of these definitions, and no others."""
         present: set[str] = set()
-        touched: set[str] = set()
+        changed_groups: set[str] = set()
         for entry in entries:
             name = entry.record.key.rpartition("/")[2]
             present.add(name)
             if self._revisions.get(name, 0) < entry.record.revision:
                 self._revisions[name] = entry.record.revision
-                touched |= self._take(name, entry)
+                changed_groups |= self._process(name, entry)
         for name in self._revisions.keys() - present:
             del self._revisions[name]
-            gone = self._served.pop(name, None)
-            if gone is not None:
-                touched.add(gone.definition.group)
-        for group in sorted(touched):
-            self._serve(group)
+            deleted = self._served.pop(name, None)
+            if deleted is not None:
+                changed_groups.add(deleted.definition.group)
+        for group in sorted(changed_groups):
+            self._install(group)
 
-    def _take(self, name: str, entry: Entry) -> set[str]:
-        """Look at a definition that has changed; returns the groups that change with it."""
+    def _process(self, name: str, entry: Entry) -> set[str]:
+        """Parse a new or changed definition; return the groups to install again."""
         before = self._served.get(name)
         try:
-            return self._changed(name, parse_definition(orjson.loads(entry.record.value)), before)
+            return self._update(name, parse_definition(orjson.loads(entry.record.value)), before)
         except (KeyError, TypeError, ValueError, MissingExtra):
-            # Whatever is wrong with it, it is the only one that is not served.
-            log.exception("definition %s cannot be read; what it defines is not served", name)
+            # An invalid definition must not affect the others.
+            log.exception("definition %s cannot be parsed; its resource is not served", name)
             return {self._served.pop(name).definition.group} if before else set()
 
-    def _changed(
+    def _update(
         self, name: str, definition: Definition, before: ServedDefinition | None
     ) -> set[str]:
         if not definition.established:
@@ -118,21 +118,22 @@ class DefinitionFollower:
             log.info("serving %s", name)
         return {definition.group}
 
-    def _serve(self, group: str) -> None:
+    def _install(self, group: str) -> None:
         if self._is_built_in(group):
             log.warning("group %s is built in: no custom resources can be added to it", group)
             return
-        served = [self._served[name] for name in sorted(self._served)]
-        ours = [each for each in served if each.definition.group == group]
-        if ours:
-            self._groups.replace(CustomGroup(group, ours))
+        definitions = [
+            served for _, served in sorted(self._served.items()) if served.definition.group == group
+        ]
+        if definitions:
+            self._groups.replace(CustomGroup(group, definitions))
             self._installed.add(group)
         elif group in self._installed:
             self._groups.remove(group)
             self._installed.discard(group)
 
     def _is_built_in(self, group: str) -> bool:
-        """Whether others serve a group; what is defined in it is left alone."""
+        """Return whether a group is built in; definitions in such a group are ignored."""
         return group not in self._installed and any(
-            found.group.name == group for found in self._groups
+            installed.group.name == group for installed in self._groups
         )
