@@ -33,8 +33,8 @@ def excess(rule: str, schema: Mapping[str, Any], *, times: int) -> str:
     if estimate <= LIMIT:
         return ""
     factor = estimate / LIMIT
-    shown = "more than 100x" if factor > 100 else f"{factor:.1f}x"
-    return f"estimated rule cost exceeds budget by factor of {shown} {_ADVICE}"
+    display = "more than 100x" if factor > 100 else f"{factor:.1f}x"
+    return f"estimated rule cost exceeds budget by factor of {display} {_ADVICE}"
 
 
 def nesting(rule: str) -> int:
