@@ -1,4 +1,4 @@
-"""The API server: what a group's author imports to describe resources and to write their rules.
+"""The API server: the names that authors of groups import to define resources and strategies.
 
     from apiserver import STATUS, Column, Group, Resource, Strategy
 

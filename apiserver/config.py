@@ -1,9 +1,9 @@
-"""Configuration: every setting of the server in one frozen value.
+"""ServerConfig: every setting of the server in one frozen value.
 
-A setting is a field of ServerConfig and an entry of SETTINGS; its flag, its environment variable,
-its key in the file, its help and its validation follow from these two. A flag overrides the
-environment, the environment overrides the file. All errors are reported together, each under the
-name by which the setting was given.
+A setting is a field of ServerConfig and an entry of SETTINGS. Its flag, its environment variable,
+its key in the file, its help and its validation are derived from these two. Flags take precedence
+over the environment, and the environment over the file. All errors are reported together, each
+under the name by which the setting was given.
 """
 
 import tomllib
@@ -41,7 +41,7 @@ DEFAULT_ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
 
 
 class ServerConfigError(Exception):
-    """The configuration is invalid; the message has one line for each problem."""
+    """The configuration is invalid; the message has one line per error."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))
@@ -50,7 +50,7 @@ class ServerConfigError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerConfig:
-    """The settings of one server; SETTINGS describes each."""
+    """The settings of one server; SETTINGS documents each of them."""
 
     groups: tuple[str, ...] = ()
     bind: Address = DEFAULT_BIND
@@ -75,17 +75,17 @@ class ServerConfig:
 
     @property
     def storage_url(self) -> str:
-        """The URL of the store; it may contain a password, so never log it."""
+        """The URL of the store; do not log it, because it may contain a password."""
         return self.storage or f"sqlite:///{quote(str(self.data_dir.absolute() / STORE))}"
 
     @property
     def allows_anonymous(self) -> bool:
-        """Whether requests without credentials are served; never where everything is allowed."""
+        """Whether anonymous requests are accepted; AlwaysAllow would authorize all of them."""
         return self.anonymous_auth and self.authorization_mode != "AlwaysAllow"
 
     @property
     def audiences(self) -> tuple[str, ...]:
-        """The audiences of which a token must have one to be accepted."""
+        """The audiences of the server: a token must be valid for one of them."""
         return self.api_audiences or self.service_account_issuer
 
     @property
@@ -94,13 +94,13 @@ class ServerConfig:
 
     @property
     def server_url(self) -> str:
-        """The URL for a client on this machine."""
+        """The URL of the server for a client on this machine."""
         return f"{self.scheme}://{self.bind.reachable}"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One field of ServerConfig: how it is given, validated and described."""
+    """The name, validation and help of one field of ServerConfig."""
 
     name: str
     rule: marshmallow.fields.Field[Any]
@@ -129,68 +129,68 @@ SETTINGS: Final = (
         "groups",
         StringList(),
         "MODULE:GROUP",
-        "an API group to serve: a module and the name of the Group in it",
+        "an API group to serve, as its module and the name of the Group in that module",
     ),
     Setting(
         "bind",
         AddressField(),
         "HOST:PORT",
-        "where to listen (default 127.0.0.1:6443; port 0 takes a free one)",
+        "the address to listen on (default 127.0.0.1:6443; port 0 selects a free one)",
     ),
     Setting(
         "storage",
         NonEmptyString(),
         "URL",
-        "the store, such as sqlite:///file or etcd://host:2379,host:2379 "
+        "the URL of the store, such as sqlite:///file or etcd://host:2379,host:2379 "
         "(default: an SQLite file in the data folder)",
     ),
     Setting(
         "data_dir",
         FolderPath(),
         "DIR",
-        "where the CA, the certificates, the admin's kubeconfig and the SQLite file are kept; "
-        "made on the first start (default .apiserver)",
+        "the folder of the CA, the certificates, the admin's kubeconfig and the SQLite file; "
+        "created on the first start (default .apiserver)",
     ),
-    Setting("workers", Integer(1, 1024), "N", "how many processes serve (default 1)"),
+    Setting("workers", Integer(1, 1024), "N", "the number of worker processes (default 1)"),
     Setting(
         "insecure_http",
         Boolean(),
         "",
-        "serve plain HTTP instead of TLS; only on a loopback address",
+        "serve plain HTTP instead of HTTPS; only on a loopback address",
     ),
     Setting(
         "anonymous_auth",
         Boolean(),
         "",
-        "let callers without credentials read /healthz, /livez, /readyz and /version (default); "
-        "--no-anonymous-auth answers 401 to them",
+        "allow anonymous requests to /healthz, /livez, /readyz and /version (default); "
+        "--no-anonymous-auth answers them with 401",
     ),
     Setting(
         "authorization_mode",
         Choice(AUTHORIZATION_MODES),
         "MODE",
-        "RBAC lets users do what their roles allow (default); AlwaysAllow lets everybody with "
-        "credentials do everything, and turns --anonymous-auth off",
+        "RBAC authorizes requests by roles (default); AlwaysAllow authorizes every "
+        "authenticated request, and disables --anonymous-auth",
     ),
     Setting(
         "token_auth_file",
         ExistingFile(),
         "FILE",
-        'bearer tokens, one line each: token,user,uid,"group1,group2"; read again when the '
-        "file changes",
+        'bearer tokens, one line each: token,user,uid,"group1,group2"; reloaded when '
+        "the file changes",
     ),
     Setting(
         "client_ca_file",
         ExistingFile(),
         "FILE",
-        "PEM certificates of authorities whose client certificates are accepted, beside the "
-        "server's own",
+        "PEM certificates of CAs whose client certificates are accepted, in addition to the "
+        "server's own CA",
     ),
     Setting(
         "tls_cert_file",
         ExistingFile(),
         "FILE",
-        "the PEM certificate to serve with, its chain after it (default: one is made)",
+        "the PEM serving certificate, followed by its chain (default: generated)",
     ),
     Setting(
         "tls_private_key_file", ExistingFile(), "FILE", "the PEM private key of --tls-cert-file"
@@ -199,84 +199,89 @@ SETTINGS: Final = (
         "tls_san",
         StringList(),
         "NAME",
-        "a further host name or address that the made certificate is good for",
+        "an additional host name or IP address for the generated certificate",
     ),
     Setting(
         "service_account_issuer",
         StringList(),
         "NAME",
-        "who tokens of service accounts say has made them; given more than once, the first is "
-        f"written and all are accepted (default {DEFAULT_ISSUER})",
+        "the issuer of service account tokens; if repeated, the first one is used for new tokens "
+        f"and all are accepted (default {DEFAULT_ISSUER})",
     ),
     Setting(
         "service_account_signing_key_file",
         ExistingFile(),
         "FILE",
-        "the PEM private key that signs tokens of service accounts, RSA or elliptic curve; "
-        "servers on several machines need the same one (default: one is made)",
+        "the PEM private key that signs service account tokens, RSA or elliptic curve; "
+        "servers on several machines need the same one (default: generated)",
     ),
     Setting(
         "service_account_key_file",
         ExistingFileList(),
         "FILE",
-        "further PEM keys whose tokens are accepted, as after a change of the signing key",
+        "additional PEM keys that verify service account tokens, for rotating the signing key",
     ),
     Setting(
         "api_audiences",
         StringList(),
         "NAME",
-        "whom a token must be meant for to be accepted, one of these (default: the issuers)",
+        "an audience of the server; tokens must be valid for one of them (default: the issuers)",
     ),
     Setting(
         "shutdown_timeout",
         Integer(1, 3600),
         "SECONDS",
-        "how long a stop or a reload waits for requests that are being served (default 30)",
+        "how long a stop or a reload waits for requests in flight (default 30)",
     ),
-    Setting("log_format", Choice(LOG_FORMATS), "FORMAT", "text or json (default text)"),
+    Setting(
+        "log_format", Choice(LOG_FORMATS), "FORMAT", "the log format, text or json (default text)"
+    ),
     Setting(
         "log_level",
         Choice(LOG_LEVELS),
         "LEVEL",
-        f"{', '.join(LOG_LEVELS)} (default info; debug logs every request)",
+        f"the log level, {', '.join(LOG_LEVELS)} (default info; debug logs every request)",
     ),
 )
 
 
 def load_config(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> ServerConfig:
-    """Load the configuration of a process; *flags* holds the given ones by setting.
+    """Load the configuration of a process. Raises ServerConfigError.
 
-    Raises ServerConfigError with every problem.
+    *flags* maps setting names to values, without the flags that were not given.
     """
-    given = dict(flags or {})
-    file = given.pop("config", None) or environ.get(CONFIG_VARIABLE)
+    flag_values = dict(flags or {})
+    file = flag_values.pop("config", None) or environ.get(CONFIG_VARIABLE)
     problems: list[str] = []
     values: dict[str, Any] = {}
     if file:
         names = {s.name: f"{file}: {s.name}" for s in SETTINGS}
-        values |= _checked(_file_values(Path(file), problems), names, problems)
+        values |= _validate(_file_values(Path(file), problems), names, problems)
     names = {s.name: s.variable for s in SETTINGS}
-    values |= _checked(_environment_values(environ, problems), names, problems)
-    values |= _checked(given, {s.name: s.flag for s in SETTINGS}, problems)
+    values |= _validate(_environment_values(environ, problems), names, problems)
+    values |= _validate(flag_values, {s.name: s.flag for s in SETTINGS}, problems)
     if problems:
         raise ServerConfigError(*problems)
     config = ServerConfig(**values)
-    if together := tuple(_contradictions(config)):
-        raise ServerConfigError(*together)
+    if conflicts := tuple(_conflicts(config)):
+        raise ServerConfigError(*conflicts)
     return config
 
 
-def _checked(
-    given: Mapping[str, Any], names: Mapping[str, str], problems: list[str]
+def _validate(
+    values: Mapping[str, Any], names: Mapping[str, str], problems: list[str]
 ) -> dict[str, Any]:
-    """Return the valid values; add the others to *problems* under the names of their source."""
+    """Return the valid values; add an error to *problems* for each invalid one.
+
+    *names* are the names of the settings in the source of the values.
+    """
     schema = marshmallow.Schema.from_dict({s.name: s.rule for s in SETTINGS})()
     try:
-        loaded: dict[str, Any] = schema.load(given)
+        loaded: dict[str, Any] = schema.load(values)
     except marshmallow.ValidationError as error:
-        rules = cast(dict[str, list[str]], error.messages)
-        for name, broken in rules.items():
-            problems.extend(f"{names[name]}: {given[name]!r}: {rule}" for rule in broken)
+        messages = cast(dict[str, list[str]], error.messages)
+        for name, rules in messages.items():
+            problems.extend(f"{names[name]}: {values[name]!r}: {rule}" for rule in rules)
         loaded = dict(error.valid_data) if isinstance(error.valid_data, dict) else {}
     return loaded
 
@@ -285,16 +290,16 @@ def _file_values(path: Path, problems: list[str]) -> dict[str, Any]:
     try:
         document = _read(path)
     except (OSError, DecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        problems.append(f"{path}: cannot be read: {why}")
+        reason = error.strerror if isinstance(error, OSError) else error
+        problems.append(f"{path}: cannot be read: {reason}")
         return {}
     if not isinstance(document, dict):
-        problems.append(f"{path}: must hold settings by name")
+        problems.append(f"{path}: must be a mapping of setting names to values")
         return {}
     values = {str(key).replace("-", "_"): value for key, value in document.items()}
     unknown = sorted(values.keys() - {s.name for s in SETTINGS})
     problems.extend(
-        f"{path}: {name}: no such setting; there are {', '.join(s.name for s in SETTINGS)}"
+        f"{path}: {name}: unknown setting; the settings are {', '.join(s.name for s in SETTINGS)}"
         for name in unknown
     )
     return {name: value for name, value in values.items() if name not in unknown}
@@ -312,37 +317,37 @@ def _read(path: Path) -> Any:
 
 def _environment_values(environ: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
     variables = {s.variable: s.name for s in SETTINGS}
-    # A variable that is set to nothing is how a shell or a compose file leaves one out.
-    set_ones = {
+    # Shells and compose files leave a variable out by setting it to the empty string.
+    assigned = {
         name: value
         for name, value in environ.items()
         if name.startswith(ENVIRONMENT_PREFIX) and name != CONFIG_VARIABLE and value
     }
-    # Kubernetes announces a Service named "apiserver" to every container by such variables.
+    # Kubernetes sets such variables in every container for a Service named "apiserver".
     services = (f"{ENVIRONMENT_PREFIX}SERVICE_", f"{ENVIRONMENT_PREFIX}PORT")
     problems.extend(
-        f"{name}: no such setting; there are {', '.join(variables)}"
-        for name in sorted(set_ones.keys() - variables.keys())
+        f"{name}: unknown setting; the settings are {', '.join(variables)}"
+        for name in sorted(assigned.keys() - variables.keys())
         if not name.startswith(services)
     )
-    return {variables[name]: value for name, value in set_ones.items() if name in variables}
+    return {variables[name]: value for name, value in assigned.items() if name in variables}
 
 
-def _contradictions(config: ServerConfig) -> Iterator[str]:
+def _conflicts(config: ServerConfig) -> Iterator[str]:
     if (config.tls_cert_file is None) != (config.tls_private_key_file is None):
         yield "--tls-cert-file and --tls-private-key-file: give both or neither"
     for issuer in config.service_account_issuer:
         if ":" in issuer and not _is_url(issuer):
-            yield f"--service-account-issuer: {issuer!r}: has a colon and is not a valid URL"
+            yield f"--service-account-issuer: {issuer!r}: contains a colon but is not a valid URL"
     if not config.insecure_http:
         return
     if not config.bind.is_loopback:
         yield (
-            f"--insecure-http: --bind {config.bind} can be reached from other machines, which "
-            "would see every token in the clear; bind 127.0.0.1 or leave --insecure-http out"
+            f"--insecure-http: --bind {config.bind} is reachable from other machines, which "
+            "would expose tokens in clear text; bind 127.0.0.1 or omit --insecure-http"
         )
     if config.tls_cert_file or config.client_ca_file:
-        yield "--insecure-http: --tls-cert-file and --client-ca-file have no meaning with it"
+        yield "--insecure-http: --tls-cert-file and --client-ca-file require TLS"
 
 
 def _is_url(text: str) -> bool:

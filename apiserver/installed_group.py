@@ -41,7 +41,7 @@ class Foundation:
     """Returns the store of an installed resource; raises KeyError if there is none."""
 
     def ownership(self, codec: Codec, group: Group, resource: Resource) -> Ownership:
-        """Return what tracks the managedFields of a resource."""
+        """Return the tracker of the managedFields of a resource."""
         return self.make_ownership(codec, group, resource) if self.make_ownership else Untracked()
 
 
@@ -60,7 +60,7 @@ class InstalledGroup(ABC):
         """Fill in the stores and the endpoints."""
 
     def retains(self, store: ResourceStore[Any]) -> bool:
-        """Return whether the group goes on with a store of the group that it replaces."""
+        """Return whether the group keeps a store of the group that it replaces."""
         return False
 
     def version_of(self, resource: str) -> GroupVersion:

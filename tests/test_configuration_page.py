@@ -17,8 +17,8 @@ ROWS = [
     if "`APISERVER_" in line and line.startswith("|")
 ]
 WORDS = {"groups": "none", "storage": "`store.sqlite` in the data folder"}
-MADE = ("tls_cert_file", "tls_private_key_file", "service_account_signing_key_file")
-WORDS |= dict.fromkeys(MADE, "one is made")
+GENERATED = ("tls_cert_file", "tls_private_key_file", "service_account_signing_key_file")
+WORDS |= dict.fromkeys(GENERATED, "generated")
 WORDS |= {"api_audiences": "the issuers"}
 
 

@@ -248,6 +248,18 @@ def test_module_names_are_unique_in_their_package() -> None:
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
+def test_public_classes_have_names_of_their_own() -> None:
+    """Only the classes of one kind in several API versions share a name."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for module, path in modules():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(module)
+
+    repeated = {name: found for name, found in places.items() if len(found) > 1}
+    assert not [found for found in repeated.values() if not all(m[:5] == "apis." for m in found)]
+
+
 @pytest.mark.parametrize(
     ("module", "path"), [m for m in modules() if m[0].startswith("apimachinery")]
 )

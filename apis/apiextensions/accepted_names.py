@@ -1,4 +1,4 @@
-"""Accepted names of a definition: those that no other definition of its group has."""
+"""Accepted names: grant a definition the names that no other definition of its group has."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -23,7 +23,7 @@ _ACCEPTED: Final = "the initial names have been accepted"
 
 
 def is_settled(definition: CustomResourceDefinition) -> bool:
-    """Return whether all names are accepted, so that other definitions need not be read."""
+    """Return whether all names are accepted, so that other definitions need not be compared."""
     return (
         is_true(definition, NAMES_ACCEPTED)
         and is_true(definition, ESTABLISHED)
@@ -37,15 +37,15 @@ def settle_names(
     others: Iterable[CustomResourceDefinition],
     now: datetime,
 ) -> bool:
-    """Accept the free names and set the conditions; return whether the status changed."""
-    names, conflict = _accepted(definition, others)
+    """Accept the names that are free; return whether the status has changed."""
+    names, conflict = _accept_names(definition, others)
     before = definition.status.deep_copy()
     definition.status.accepted_names = names
     set_condition(definition, conflict or _NO_CONFLICT, now)
     if not is_true(definition, ESTABLISHED):
         accepted = conflict is None
         set_condition(definition, _IS_ESTABLISHED if accepted else _NOT_ESTABLISHED, now)
-    _settle_approval(definition, now)
+    _set_approval(definition, now)
     return definition.status != before
 
 
@@ -60,39 +60,39 @@ _NOT_ESTABLISHED: Final = CustomResourceDefinitionCondition(
 )
 
 
-def _accepted(
+def _accept_names(
     definition: CustomResourceDefinition, others: Iterable[CustomResourceDefinition]
 ) -> tuple[CustomResourceDefinitionNames, CustomResourceDefinitionCondition | None]:
-    resources, kinds = _taken(definition, others)
-    wanted, names = definition.spec.names, definition.status.accepted_names.deep_copy()
+    resources, kinds = _names_in_use(definition, others)
+    requested, names = definition.spec.names, definition.status.accepted_names.deep_copy()
     conflict: CustomResourceDefinitionCondition | None = None
-    for attribute, reason, taken in (
+    for attribute, reason, in_use in (
         ("plural", "PluralConflict", resources),
         ("singular", "SingularConflict", resources),
         ("short_names", "ShortNamesConflict", resources),
         ("kind", "KindConflict", kinds),
         ("list_kind", "ListKindConflict", kinds),
     ):
-        value = getattr(wanted, attribute)
-        asked = value if isinstance(value, list) else [value]
-        in_use = [f'"{name}" is already in use' for name in asked if name in taken]
-        if in_use:
+        value = getattr(requested, attribute)
+        candidates = value if isinstance(value, list) else [value]
+        conflicts = [f'"{name}" is already in use' for name in candidates if name in in_use]
+        if conflicts:
             conflict = CustomResourceDefinitionCondition(
                 type=NAMES_ACCEPTED,
                 status="False",
                 reason=reason,
-                message=in_use[0] if len(in_use) == 1 else f"[{', '.join(in_use)}]",
+                message=conflicts[0] if len(conflicts) == 1 else f"[{', '.join(conflicts)}]",
             )
         else:
             setattr(names, attribute, list(value) if isinstance(value, list) else value)
-    names.categories = list(wanted.categories)
+    names.categories = list(requested.categories)
     return names, conflict
 
 
-def _taken(
+def _names_in_use(
     definition: CustomResourceDefinition, others: Iterable[CustomResourceDefinition]
 ) -> tuple[set[str], set[str]]:
-    """Return the names of resources and of kinds that other definitions of the group have."""
+    """Return the resource names and the kind names of other definitions of the group."""
     resources: set[str] = set()
     kinds: set[str] = set()
     for other in others:
@@ -105,8 +105,8 @@ def _taken(
     return resources - {""}, kinds - {""}
 
 
-def _settle_approval(definition: CustomResourceDefinition, now: datetime) -> None:
-    """Set the approval condition of a definition in a group that belongs to Kubernetes."""
+def _set_approval(definition: CustomResourceDefinition, now: datetime) -> None:
+    """Set the approval condition of a definition in one of Kubernetes' own groups."""
     if not is_protected(definition.spec.group):
         return
     approval = definition.metadata.annotations.get(APPROVED, "")

@@ -25,24 +25,28 @@ def is_true(definition: CustomResourceDefinition, type_: str) -> bool:
 
 
 def set_condition(
-    definition: CustomResourceDefinition, wanted: CustomResourceDefinitionCondition, now: datetime
+    definition: CustomResourceDefinition,
+    condition: CustomResourceDefinitionCondition,
+    now: datetime,
 ) -> bool:
-    """Set a condition, replacing that of the same type; return whether anything changed."""
-    present = find(definition, wanted.type)
-    if present is not None and _said(present) == _said(wanted):
+    """Set a condition, replacing the one of the same type; return whether anything changed."""
+    present = find(definition, condition.type)
+    if present is not None and _content(present) == _content(condition):
         return False
-    wanted = wanted.deep_copy()
-    same_status = present is not None and present.status == wanted.status
-    wanted.last_transition_time = present.last_transition_time if same_status and present else now
+    condition = condition.deep_copy()
+    if present is not None and present.status == condition.status:
+        condition.last_transition_time = present.last_transition_time
+    else:
+        condition.last_transition_time = now
     conditions = definition.status.conditions or []
     if present is None:
-        definition.status.conditions = [*conditions, wanted]
+        definition.status.conditions = [*conditions, condition]
     else:
         definition.status.conditions = [
-            wanted if condition is present else condition for condition in conditions
+            condition if other is present else other for other in conditions
         ]
     return True
 
 
-def _said(condition: CustomResourceDefinitionCondition) -> tuple[str, str, str]:
+def _content(condition: CustomResourceDefinitionCondition) -> tuple[str, str, str]:
     return condition.status, condition.reason, condition.message

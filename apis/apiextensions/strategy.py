@@ -66,7 +66,7 @@ class DefinitionStrategy(Strategy[CustomResourceDefinition]):
         yield from validate_status_update(new)
 
     def may_be_removed(self, obj: CustomResourceDefinition) -> bool:
-        # The first deletion only marks it: the objects of its resource are deleted first.
+        # The first deletion marks the definition as terminating; its objects are deleted first.
         return obj.metadata.deletion_timestamp is not None
 
 

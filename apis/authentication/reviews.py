@@ -1,4 +1,4 @@
-"""Reviews of users and tokens: who the caller is, and whose a token is."""
+"""Reviews of users and tokens: identify the user of a request, or of a token."""
 
 from apimachinery.errors import BadRequest
 from apis.authentication.v1 import (

@@ -97,10 +97,10 @@ def _validate_values(operator: str, values: list[str], path: Path) -> FieldError
 
 
 def _validate_metadata(meta: ObjectMeta, *, with_namespace: bool = False) -> FieldErrors:
-    rest = meta.deep_copy()
-    rest.managed_fields = []
+    remaining = meta.deep_copy()
+    remaining.managed_fields = []
     if with_namespace:
-        rest.namespace = ""
-    if rest != ObjectMeta():
+        remaining.namespace = ""
+    if remaining != ObjectMeta():
         rule = "must be empty except for namespace" if with_namespace else "must be empty"
         yield invalid(Path("metadata"), meta, rule)

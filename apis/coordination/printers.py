@@ -10,4 +10,6 @@ def holder(lease: Lease) -> str:
     return lease.spec.holder_identity or ""
 
 
-LEASE_COLUMNS: Final = (Column("Holder", holder, description="Who holds the lease."),)
+LEASE_COLUMNS: Final = (
+    Column("Holder", holder, description="Identity of the holder of the lease."),
+)

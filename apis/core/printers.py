@@ -105,50 +105,57 @@ def _port(port: ServicePort) -> str:
 
 
 NAMESPACE_COLUMNS: Final = (
-    Column("Status", namespace_status, description="Whether the namespace is being removed."),
+    Column("Status", namespace_status, description="Status of the namespace."),
 )
 
 CONFIG_MAP_COLUMNS: Final = (
-    Column("Data", config_map_size, description="How many keys there are."),
+    Column("Data", config_map_size, description="Number of data entries."),
 )
 
 SECRET_COLUMNS: Final = (
-    Column("Type", secret_type, description="What the data is."),
-    Column("Data", secret_size, description="How many keys there are."),
+    Column("Type", secret_type, description="Type of the secret."),
+    Column("Data", secret_size, description="Number of data entries."),
 )
 
 SERVICE_ACCOUNT_COLUMNS: Final = (
-    Column("Secrets", service_account_secrets, description="How many secrets it may use."),
+    Column(
+        "Secrets", service_account_secrets, description="Number of secrets of the service account."
+    ),
 )
 
 SERVICE_COLUMNS: Final = (
-    Column("Type", service_type, description="How the service is reached."),
-    Column("Cluster-IP", cluster_ip, description="Its address inside."),
-    Column("External-IP", external_ip, description="Its addresses outside."),
-    Column("Port(s)", service_ports, description="The ports that it shows."),
-    Column("Selector", service_selector, priority=1, description="What is behind it."),
+    Column("Type", service_type, description="Type of the service."),
+    Column("Cluster-IP", cluster_ip, description="IP address of the service inside the cluster."),
+    Column("External-IP", external_ip, description="External addresses of the service."),
+    Column("Port(s)", service_ports, description="Ports exposed by the service."),
+    Column(
+        "Selector",
+        service_selector,
+        priority=1,
+        description="Label selector of the pods behind the service.",
+    ),
 )
 
 EVENT_COLUMNS: Final = (
-    Column("Last Seen", event_last_seen, description="When it last happened."),
-    Column("Type", lambda event: event.type, description="Normal or Warning."),
-    Column("Reason", lambda event: event.reason, description="Why it happened."),
-    Column("Object", event_object, description="The object that it happened to."),
+    Column("Last Seen", event_last_seen, description="Time of the most recent occurrence."),
+    Column("Type", lambda event: event.type, description="Type of the event: Normal or Warning."),
+    Column("Reason", lambda event: event.reason, description="Reason of the event."),
+    Column("Object", event_object, description="Object that the event is about."),
     Column(
         "Subobject",
         lambda event: event.involved_object.field_path,
         priority=1,
-        description="The part of the object.",
+        description="Part of the object that the event is about.",
     ),
-    Column("Source", event_source, priority=1, description="Who reported it."),
+    Column("Source", event_source, priority=1, description="Component that reported the event."),
     Column("Message", lambda event: event.message.strip(), description="What happened."),
-    Column("First Seen", event_first_seen, priority=1, description="When it first happened."),
-    Column("Count", event_count, type="integer", priority=1, description="How often it has."),
+    Column("First Seen", event_first_seen, priority=1, description="Time of the first occurrence."),
+    Column("Count", event_count, type="integer", priority=1, description="Number of occurrences."),
     Column(
         "Name",
         lambda event: event.metadata.name,
         format="name",
         priority=1,
-        description="The name of the event.",
+        description="Name of the event.",
     ),
 )

@@ -83,23 +83,23 @@ class TokenRequests:
 
 def _check_identity(request: TokenRequest, account: ServiceAccount) -> None:
     """Raise Invalid or Conflict if the metadata of a request names another account than its URL."""
-    given, actual = request.metadata, account.metadata
-    if given.name not in ("", actual.name):
-        raise _mismatch("name", given.name, actual.name)
-    if given.namespace not in ("", actual.namespace):
-        raise _mismatch("namespace", given.namespace, actual.name)
-    if given.uid not in ("", actual.uid):
+    requested, actual = request.metadata, account.metadata
+    if requested.name not in ("", actual.name):
+        raise _mismatch("name", requested.name, actual.name)
+    if requested.namespace not in ("", actual.namespace):
+        raise _mismatch("namespace", requested.namespace, actual.name)
+    if requested.uid not in ("", actual.uid):
         raise Conflict.of(
             GroupResource(KIND.group, KIND.kind),
             actual.name,
-            f"the UID in the token request ({given.uid}) does not match the UID of the service"
+            f"the UID in the token request ({requested.uid}) does not match the UID of the service"
             f" account ({actual.uid})",
         )
 
 
-def _mismatch(field: str, given: str, name: str) -> Invalid:
+def _mismatch(field: str, value: str, name: str) -> Invalid:
     error: FieldError = invalid(
-        Path("metadata", field), given, f"must match the service account {field} if specified"
+        Path("metadata", field), value, f"must match the service account {field} if specified"
     )
     return Invalid.of(KIND.group_kind, name, [error])
 

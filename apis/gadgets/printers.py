@@ -23,8 +23,8 @@ def parts(gadget: Gadget) -> str:
 
 
 GADGET_COLUMNS: Final = (
-    Column("Model", model, description="Which gadget it is."),
-    Column("Desired", desired, type="integer", description="How many are wanted."),
-    Column("Ready", ready, type="integer", description="How many are running."),
-    Column("Parts", parts, priority=1, description="What it is made of."),
+    Column("Model", model, description="Model of the gadget."),
+    Column("Desired", desired, type="integer", description="Number of desired replicas."),
+    Column("Ready", ready, type="integer", description="Number of running replicas."),
+    Column("Parts", parts, priority=1, description="Parts of the gadget."),
 )

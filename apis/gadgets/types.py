@@ -9,15 +9,15 @@ from apimachinery.scalars.quantity import Quantity
 
 
 class Part(Model):
-    """Something a gadget is made of. It is the same in every version that has it."""
+    """A part of a gadget, equal in every version that has parts."""
 
-    name: str = field(doc="Unique among the parts of a gadget.")
-    size: Quantity = field(Quantity("1"), doc="How much of it.")
-    port: IntOrString | None = field(None, doc="Where it listens, by number or name.")
+    name: str = field(doc="Name of the part, unique in its gadget.")
+    size: Quantity = field(Quantity("1"), doc="Quantity of the part.")
+    port: IntOrString | None = field(None, doc="Number or name of the port of the part.")
 
 
 class GadgetSpec(Model):
-    """The bounds are those of every version: what is stored must fit all of them."""
+    """The internal spec; its bounds are the tightest of all versions, so that each can show it."""
 
     model: str
     replicas: int = field(1, ge=0, le=100)
@@ -26,10 +26,10 @@ class GadgetSpec(Model):
 
 
 class GadgetStatus(Model):
-    """What was observed. It is the same in every version."""
+    """Observed state of a gadget, equal in every version."""
 
-    ready_replicas: int = field(0, doc="How many are running.")
-    observed_generation: int = field(0, doc="The generation this status is about.")
+    ready_replicas: int = field(0, doc="Number of running replicas.")
+    observed_generation: int = field(0, doc="Generation that this status was observed at.")
     conditions: list[Condition] = field(
         default_factory=list,
         list_map_keys=("type",),

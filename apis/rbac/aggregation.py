@@ -1,4 +1,4 @@
-"""Aggregation: the rules of a ClusterRole that selects other ClusterRoles by their labels."""
+"""Aggregation: the rules of a ClusterRole that combines other ClusterRoles by label selectors."""
 
 from collections.abc import Iterable
 
@@ -7,18 +7,23 @@ from apis.rbac.v1 import ClusterRole, PolicyRule
 
 
 def aggregated_rules(role: ClusterRole, roles: Iterable[ClusterRole]) -> list[PolicyRule]:
-    """Return the rules that *role* should have, each once, by selector and contributor's name."""
-    candidates = sorted(roles, key=lambda candidate: candidate.metadata.name)
-    rules: dict[tuple[tuple[str, ...], ...], PolicyRule] = {}
+    """Return the rules that *role* aggregates, without duplicates.
+
+    They are in the order of the selectors, and for each selector of the names of the roles.
+    """
+    candidates = sorted(
+        (other for other in roles if other.metadata.name != role.metadata.name),
+        key=lambda other: other.metadata.name,
+    )
+    aggregated: dict[tuple[tuple[str, ...], ...], PolicyRule] = {}
     aggregation = role.aggregation_rule
     for label_selector in aggregation.cluster_role_selectors if aggregation else ():
         selector = labels.from_label_selector(label_selector)
         for candidate in candidates:
-            is_itself = candidate.metadata.name == role.metadata.name
-            if not is_itself and selector.matches(candidate.metadata.labels):
+            if selector.matches(candidate.metadata.labels):
                 for rule in candidate.rules:
-                    rules.setdefault(_identity(rule), rule)
-    return [rule.deep_copy() for rule in rules.values()]
+                    aggregated.setdefault(_identity(rule), rule)
+    return [rule.deep_copy() for rule in aggregated.values()]
 
 
 def _identity(rule: PolicyRule) -> tuple[tuple[str, ...], ...]:

@@ -16,7 +16,7 @@ from apimachinery.meta.types import Object
 from apimachinery.model.semantic_equality import equal
 from apimachinery.schema import GroupResource
 from apis.rbac import GROUP
-from apis.rbac.policy import Policy, RoleKey, joined, role_key
+from apis.rbac.policy import Policy, RoleKey, join_problems, role_key
 from apis.rbac.rules import ATOMS_MAX, CompiledRules, TooManyRules, describe, quoted_list
 from apis.rbac.v1 import (
     ClusterRole,
@@ -46,7 +46,11 @@ class EscalationCheck:
 
     async def __call__(self, write: Attributes) -> None:
         new = write.object
-        if new is None or MASTERS in write.user.groups or _only_unblocks(new, write.old_object):
+        if (
+            new is None
+            or MASTERS in write.user.groups
+            or _changes_only_ownership(new, write.old_object)
+        ):
             return
         match new:
             case Role() | ClusterRole():
@@ -57,16 +61,16 @@ class EscalationCheck:
     async def _check_role(self, write: Attributes, role: Role | ClusterRole) -> None:
         # The name is that of the URL: a creation has none, and is authorized for any name.
         resource, name = _RESOURCES[role.__kind__], write.context.name
-        if await self._may(write, "escalate", resource, name):
+        if await self._is_authorized(write, "escalate", resource, name):
             return
         policy = await self._newest_policy()
-        about = GroupResource(GROUP, resource)
-        _confirm(policy, write, role.rules, about, role.metadata.name)
+        target = GroupResource(GROUP, resource)
+        _require_held(policy, write, role.rules, target, role.metadata.name)
         if _aggregates(role) or _aggregates(write.old_object):
             held = CompiledRules(policy.rules_of(write.user, write.namespace))
-            if held.missing(_everything()):
-                why = "must have cluster-admin privileges to use the aggregationRule"
-                raise Forbidden.of(about, role.metadata.name, why)
+            if held.missing(_all_permissions()):
+                message = "must have cluster-admin privileges to use the aggregationRule"
+                raise Forbidden.of(target, role.metadata.name, message)
 
     async def _check_binding(
         self, write: Attributes, binding: RoleBinding | ClusterRoleBinding
@@ -74,17 +78,17 @@ class EscalationCheck:
         role, namespace = binding.role_ref, write.namespace
         resource = _RESOURCES.get(role.kind)
         if resource is None or (role.kind == ROLE and not namespace):
-            return  # there can be no such role, and validation refuses the reference
-        if await self._may(write, "bind", resource, role.name):
+            return  # no such role can exist; validation rejects the reference
+        if await self._is_authorized(write, "bind", resource, role.name):
             return
         policy = await self._newest_policy()
         rules = policy.rules_in(role_key(role, namespace))
         if rules is None:
             raise NotFound.of(GroupResource(GROUP, resource), role.name)
-        about = GroupResource(GROUP, f"{binding.__kind__.lower()}s")
-        _confirm(policy, write, rules, about, binding.metadata.name)
+        target = GroupResource(GROUP, f"{binding.__kind__.lower()}s")
+        _require_held(policy, write, rules, target, binding.metadata.name)
 
-    async def _may(self, write: Attributes, verb: str, resource: str, name: str) -> bool:
+    async def _is_authorized(self, write: Attributes, verb: str, resource: str, name: str) -> bool:
         """Return whether the writer may use *verb* on a role."""
         request = RequestInfo(
             path="",
@@ -99,11 +103,11 @@ class EscalationCheck:
         return (await self._authorizer.authorize(write.user, request)).allowed
 
 
-def _confirm(
+def _require_held(
     policy: Policy,
     write: Attributes,
     rules: Sequence[PolicyRule],
-    about: GroupResource,
+    target: GroupResource,
     name: str,
 ) -> None:
     """Raise Forbidden unless the writer holds all *rules*."""
@@ -115,12 +119,14 @@ def _confirm(
         texts = [f"some of more than {ATOMS_MAX} permissions"]
     if not texts:
         return
-    why = (
+    message = (
         f"user {quote(user.name)} (groups={quoted_list(user.groups)}) is attempting to grant RBAC "
         "permissions not currently held:\n" + "\n".join(texts)
     )
-    problems = joined([_not_found(role) for role in policy.missing_roles(user, namespace)])
-    raise Forbidden.of(about, name, f"{why}; resolution errors: [{problems}]" if problems else why)
+    problems = join_problems([_not_found(role) for role in policy.missing_roles(user, namespace)])
+    raise Forbidden.of(
+        target, name, f"{message}; resolution errors: [{problems}]" if problems else message
+    )
 
 
 def _not_found(role: RoleKey) -> str:
@@ -128,7 +134,7 @@ def _not_found(role: RoleKey) -> str:
     return f"{GroupResource(GROUP, resource)} {quote(role.name)} not found"
 
 
-def _only_unblocks(new: Object, old: Object | None) -> bool:
+def _changes_only_ownership(new: Object, old: Object | None) -> bool:
     """Return whether only the fields change that garbage collection writes, which grant nothing."""
     if old is None:
         return False
@@ -145,7 +151,7 @@ def _aggregates(role: Object | None) -> bool:
     return bool(role.aggregation_rule.cluster_role_selectors)
 
 
-def _everything() -> tuple[PolicyRule, ...]:
+def _all_permissions() -> tuple[PolicyRule, ...]:
     return (
         PolicyRule(verbs=[ALL], api_groups=[ALL], resources=[ALL]),
         PolicyRule(verbs=[ALL], non_resource_urls=[ALL]),

@@ -123,7 +123,7 @@ class Policy:
         rules_of = self._roles
         keys = resource_keys(request.resource, request.subresource)
         verb, group, name = request.verb, request.group, request.name
-        for roles in self._granted(user, request.namespace):
+        for roles in self._granted_roles(user, request.namespace):
             for key, reasons in roles.items():
                 role = rules_of.get(key)
                 if role is not None and role.allows_resource(keys, verb, group, name):
@@ -132,16 +132,16 @@ class Policy:
 
     def rules_of(self, user: User, namespace: str) -> list[PolicyRule]:
         """Return every rule that *user* has in a namespace or cluster-wide."""
-        keys = self._bound(user, namespace)
+        keys = self._bound_roles(user, namespace)
         return [rule for key in keys if key in self._roles for rule in self._roles[key].rules]
 
     def missing_roles(self, user: User, namespace: str) -> list[RoleKey]:
         """Return the roles that are bound to *user* and do not exist."""
-        return [key for key in self._bound(user, namespace) if key not in self._roles]
+        return [key for key in self._bound_roles(user, namespace) if key not in self._roles]
 
     def problems(self, user: User, namespace: str) -> str:
         """Return an error text for bindings of *user* to missing roles; empty if there are none."""
-        return joined([_not_found(role) for role in self.missing_roles(user, namespace)])
+        return join_problems([_not_found(role) for role in self.missing_roles(user, namespace)])
 
     def rules_in(self, role: RoleKey) -> Sequence[PolicyRule] | None:
         """Return the rules of a role, None if there is no such role."""
@@ -149,17 +149,17 @@ class Policy:
         return compiled.rules if compiled is not None else None
 
     def _path_allowed_by(self, user: User, request: RequestInfo) -> str | None:
-        for roles in self._granted(user, ""):
+        for roles in self._granted_roles(user, ""):
             for key, reasons in roles.items():
                 role = self._roles.get(key)
                 if role is not None and role.allows_path(request.path, request.verb):
                     return next(iter(reasons.values()))
         return None
 
-    def _bound(self, user: User, namespace: str) -> Iterable[RoleKey]:
-        return dict.fromkeys(key for roles in self._granted(user, namespace) for key in roles)
+    def _bound_roles(self, user: User, namespace: str) -> Iterable[RoleKey]:
+        return dict.fromkeys(key for roles in self._granted_roles(user, namespace) for key in roles)
 
-    def _granted(self, user: User, namespace: str) -> list[Roles]:
+    def _granted_roles(self, user: User, namespace: str) -> list[Roles]:
         granted = []
         for scope in ("", namespace) if namespace else ("",):
             users, groups = self._users.at(scope), self._groups.at(scope)
@@ -185,7 +185,7 @@ def role_key(reference: RoleRef, namespace: str) -> RoleKey:
     return RoleKey(namespace if reference.kind == types.ROLE else "", reference.name)
 
 
-def joined(problems: Sequence[str]) -> str:
+def join_problems(problems: Sequence[str]) -> str:
     """Join error texts in the format of Kubernetes' aggregated errors."""
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]" if problems else ""
 

@@ -39,17 +39,17 @@ def _subject_names(binding: Binding, kind: str) -> str:
 
 ROLE_COLUMNS: Final = (
     NAME,
-    Column("Created At", created_at, type="date", description="When the role was created."),
+    Column("Created At", created_at, type="date", description="Time when the role was created."),
 )
 
 BINDING_COLUMNS: Final = (
-    Column("Role", role, description="The role that is given."),
-    Column("Users", users, priority=1, description="The users who get it."),
-    Column("Groups", groups, priority=1, description="The groups that get it."),
+    Column("Role", role, description="Role that the binding grants."),
+    Column("Users", users, priority=1, description="Users that the role is granted to."),
+    Column("Groups", groups, priority=1, description="Groups that the role is granted to."),
     Column(
         "ServiceAccounts",
         service_accounts,
         priority=1,
-        description="The service accounts that get it.",
+        description="Service accounts that the role is granted to.",
     ),
 )

@@ -74,7 +74,12 @@ class CompiledRules:
 
         Raises TooManyRules.
         """
-        atoms = (atom for rule in required if not self._covers_whole(rule) for atom in _atoms(rule))
+        atoms = (
+            atom
+            for rule in required
+            if not self._covers_whole(rule)
+            for atom in _single_permissions(rule)
+        )
         missing = []
         for count, atom in enumerate(atoms):
             if count >= ATOMS_MAX:
@@ -156,7 +161,7 @@ def _covering_keys(resource: str) -> tuple[str, ...]:
     return (ALL, resource, f"{ALL}/{part}") if slash else (ALL, resource)
 
 
-def _atoms(rule: PolicyRule) -> Iterator[PolicyRule]:
+def _single_permissions(rule: PolicyRule) -> Iterator[PolicyRule]:
     """Split a rule into its single permissions."""
     for group, resource, verb in product(rule.api_groups, rule.resources, rule.verbs):
         for names in [[name] for name in rule.resource_names] or [[]]:
@@ -175,8 +180,8 @@ def _text(rule: PolicyRule) -> str:
         ("ResourceNames", rule.resource_names),
         ("Verbs", rule.verbs),
     )
-    shown = (f"{name}:{quoted_list(words)}" for name, words in parts if words)
-    return f"{{{', '.join(shown)}}}"
+    fields = (f"{name}:{quoted_list(words)}" for name, words in parts if words)
+    return f"{{{', '.join(fields)}}}"
 
 
 def quoted_list(words: Iterable[str]) -> str:

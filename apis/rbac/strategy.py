@@ -1,6 +1,6 @@
 """Strategies of roles and bindings.
 
-Their names may be anything that fits into a URL, such as `system:discovery`. A PUT creates a
+Their names may be any text that fits into a URL, such as `system:discovery`. A PUT creates a
 missing object, as `kubectl auth reconcile` and many installers expect.
 """
 

@@ -82,3 +82,12 @@ def _with_authenticated_group(user: User) -> User:
     if AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
         return user
     return replace(user, groups=(*user.groups, AUTHENTICATED))
+
+
+def bearer_token(authorization: str) -> str | None:
+    """Return the bearer token of an Authorization header, None if there is none."""
+    scheme, _, rest = authorization.strip().partition(" ")
+    if scheme.lower() != "bearer":
+        return None
+    # Two spaces make the token empty, which counts as none; anything after a third word is ignored.
+    return rest.partition(" ")[0] or None

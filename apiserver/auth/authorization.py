@@ -41,7 +41,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The permissions of a user; *error* says why they may be incomplete."""
+    """The permissions of a user; *error* is the reason if they may be incomplete."""
 
     granted: tuple[Rule, ...] = ()
     error: str = ""
@@ -58,7 +58,7 @@ class Authorizer(Protocol):
     async def authorize(self, user: User, attributes: RequestInfo) -> Decision: ...
 
     async def rules(self, user: User, namespace: str) -> Rules:
-        """Return what *user* may do in *namespace*, for SelfSubjectRulesReviews."""
+        """Return the permissions of *user* in *namespace*, for SelfSubjectRulesReviews."""
 
 
 class AlwaysAllow:

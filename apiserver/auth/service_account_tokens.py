@@ -15,8 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
-from apiserver.auth.static_tokens import bearer_token
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials, bearer_token
 from apiserver.auth.token_keys import InvalidSignature, TokenKeys, unverified_issuer
 from apiserver.auth.user import (
     AUTHENTICATED,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials, bearer_token
 from apiserver.auth.user import User
 
 log = logging.getLogger(__name__)
@@ -84,15 +84,6 @@ class TokenFileAuthenticator:
             log.error("%s; keeping the tokens read before", error)
         else:
             log.info("reloaded the tokens of %s", self._path)
-
-
-def bearer_token(authorization: str) -> str | None:
-    """Return the bearer token of an Authorization header, None if there is none."""
-    scheme, _, rest = authorization.strip().partition(" ")
-    if scheme.lower() != "bearer":
-        return None
-    # Two spaces make the token empty, which counts as none; anything after a third word is ignored.
-    return rest.partition(" ")[0] or None
 
 
 def read_tokens(path: Path) -> dict[str, User]:

@@ -16,8 +16,7 @@ from typing import Any, Final
 
 import orjson
 
-from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
-from apiserver.auth.static_tokens import bearer_token
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials, bearer_token
 from apiserver.auth.user import CREDENTIAL_ID, User
 
 PREFIX: Final = "apiserver."

@@ -67,7 +67,7 @@ _NAMESPACES: Final = GroupResource("", "namespaces")
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
+class ServerCredentials:
     """What a server accepts and signs."""
 
     tokens: Sequence[Authenticator]
@@ -76,7 +76,7 @@ class Credentials:
     """Sign and verify the tokens of service accounts."""
 
     @classmethod
-    def stored(cls, config: ServerConfig) -> "Credentials":
+    def stored(cls, config: ServerConfig) -> "ServerCredentials":
         """Read the credentials from the data folder and the files that *config* names."""
         admin = read_admin_token(DataDir(config.data_dir))
         tokens: list[Authenticator] = [
@@ -92,7 +92,7 @@ def create_app(
     config: ServerConfig,
     *,
     groups: Sequence[Group] = (),
-    credentials: Credentials | None = None,
+    credentials: ServerCredentials | None = None,
     namespace_defaults: bool = True,
 ) -> App:
     """Return the application of a configuration, not yet started.
@@ -101,7 +101,7 @@ def create_app(
     a server without a data folder. Without *namespace_defaults* namespaces are created empty.
     """
     own = [*groups, *(load_group(reference) for reference in config.groups)]
-    credentials = credentials or Credentials.stored(config)
+    credentials = credentials or ServerCredentials.stored(config)
     access = RoleAccess(config.authorization_mode)
     accounts = ServiceAccountTokens(
         credentials.keys,

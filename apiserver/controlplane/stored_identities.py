@@ -1,7 +1,7 @@
-"""Stored identities: the ServiceAccounts and Secrets that tokens are bound to.
+"""Stored identities: look up service accounts and secrets to verify service account tokens.
 
-Every request with a ServiceAccount token looks its account up, so the identity in an object is
-decoded once and cached until the object changes.
+Every request with such a token needs a lookup, so the identity of an object is decoded once and
+cached until the object changes.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from apiserver.storage.cache.entry import Entry
 from apiserver.storage.cache.read_revision import Freshness
 
 MAX_CACHED: Final = 4096
-"""Objects whose identity is cached; beyond that the cache is cleared."""
+"""The maximum number of cached identities; when it is exceeded, the cache is cleared."""
 
 _ACCOUNTS: Final = GroupResource("", "serviceaccounts")
 _SECRETS: Final = GroupResource("", "secrets")
 
 
 class StoredIdentities:
-    """Looks identities up in the stores of a server, which exist only while it runs."""
+    """Implements `Identities` with the stores of a server, which exist only while it runs."""
 
     def __init__(self, store_of: Callable[[GroupResource], ResourceStore[Any]]) -> None:
         self._store_of = store_of
@@ -34,13 +34,13 @@ class StoredIdentities:
     async def account(
         self, namespace: str, name: str, *, newest: bool
     ) -> ServiceAccountIdentity | None:
-        """Return the identity of a ServiceAccount, None if it does not exist."""
+        """Return the identity of a service account, None if it does not exist."""
         return await self._find(_ACCOUNTS, namespace, name, newest=newest)
 
     async def secret(
         self, namespace: str, name: str, *, newest: bool
     ) -> ServiceAccountIdentity | None:
-        """Return the identity of a Secret, None if it does not exist."""
+        """Return the identity of a secret, None if it does not exist."""
         return await self._find(_SECRETS, namespace, name, newest=newest)
 
     async def _find(
@@ -50,7 +50,7 @@ class StoredIdentities:
         try:
             entry = await self._store_of(resource).get(name, namespace=namespace, at=at)
         except (NotFound, KeyError):
-            return None  # a core group that replaces ours need not have the resource
+            return None  # KeyError: a replaced core group may lack the resource
         return self._identity(entry)
 
     def _identity(self, entry: Entry) -> ServiceAccountIdentity:
@@ -60,12 +60,12 @@ class StoredIdentities:
             return cached[1]
         if len(self._cache) >= MAX_CACHED:
             self._cache.clear()
-        identity = _identity(record.value)
+        identity = _decode_identity(record.value)
         self._cache[record.key] = record.revision, identity
         return identity
 
 
-def _identity(value: bytes) -> ServiceAccountIdentity:
+def _decode_identity(value: bytes) -> ServiceAccountIdentity:
     metadata = orjson.loads(value)["metadata"]
     deleted = metadata.get("deletionTimestamp")
     return ServiceAccountIdentity(

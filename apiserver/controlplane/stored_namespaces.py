@@ -1,4 +1,4 @@
-"""Stored namespaces: the phases of namespaces, for the admission plugin NamespaceLifecycle."""
+"""Stored namespaces: look up the phase of a namespace for NamespaceLifecycle."""
 
 from typing import Any, Final
 
@@ -7,11 +7,11 @@ from apiserver.admission.namespace_lifecycle import NamespacePhase
 from apiserver.registry.store import ResourceStore
 from apiserver.storage.cache.read_revision import Freshness
 
-_MARK: Final = b'"deletionTimestamp":'
+_DELETION_TIMESTAMP: Final = b'"deletionTimestamp":'
 
 
 class StoredNamespaces:
-    """Looks namespaces up in their store, whatever their class."""
+    """Implements `NamespaceLookup` with the store of namespaces, whatever their class."""
 
     def __init__(self, namespaces: ResourceStore[Any]) -> None:
         self._namespaces = namespaces
@@ -23,7 +23,9 @@ class StoredNamespaces:
             entry = await self._namespaces.get(name, at=at)
         except NotFound:
             return None
-        if _MARK not in entry.record.value:
-            return NamespacePhase.ACTIVE  # the common case needs no decoding
-        going = self._namespaces.decode(entry).metadata.deletion_timestamp is not None
-        return NamespacePhase.TERMINATING if going else NamespacePhase.ACTIVE
+        if _DELETION_TIMESTAMP not in entry.record.value:
+            return NamespacePhase.ACTIVE  # nearly all namespaces: no decoding required
+        # The text may also occur in a label or an annotation.
+        metadata = self._namespaces.decode(entry).metadata
+        terminating = metadata.deletion_timestamp is not None
+        return NamespacePhase.TERMINATING if terminating else NamespacePhase.ACTIVE

@@ -151,7 +151,7 @@ class CustomStore(ResourceStore[CustomResource]):
 
 
 def no_kinds(scheme: Scheme) -> None:
-    """Register nothing: each custom resource has a scheme of its own, which goes with it."""
+    """Register nothing: each custom resource has a scheme of its own."""
 
 
 def _subresources(version: DefinedVersion) -> list[Subresource]:

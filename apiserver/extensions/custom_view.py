@@ -46,27 +46,27 @@ class CustomView(ResourceView):
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
         if not self._fields:
             return super().selectable(record)
-        document = self._loaded(record)
+        document = self._load(record)
         metadata = document["metadata"]
         fields = {"metadata.name": metadata["name"]}
         if "namespace" in metadata:
             fields["metadata.namespace"] = metadata["namespace"]
-        fields.update(self._selected(document))
+        fields.update(self._selectable_fields(document))
         return metadata.get("labels", {}), fields
 
     def item(self, encoded: bytes, form: Form) -> bytes:
         """Return an item of a list; items of custom kinds keep their kind and apiVersion."""
         if form.media == "protobuf":
             return super().item(encoded, form)
-        return self.finished(encoded, form)
+        return self.complete(encoded, form)
 
     def _document(self, record: Record, form: Form) -> bytes:
-        document = self._loaded(record)
+        document = self._load(record)
         metadata = document.pop("metadata")
         head = self._head(form.version)
-        rest = dump_content(document)[1:]
+        content = dump_content(document)[1:]
         separator = b"," if document else b""
-        return b'%b"metadata":%b%b%b' % (head, self._metadata(metadata, record), separator, rest)
+        return b'%b"metadata":%b%b%b' % (head, self._metadata(metadata, record), separator, content)
 
     def _from_stored(self, value: bytes, version: str, form: Form) -> bytes | None:
         return None  # the stored bytes may lack defaults of the current schema
@@ -74,14 +74,14 @@ class CustomView(ResourceView):
     def _partial(self, record: Record, form: Form) -> bytes:
         if form.media == "protobuf":
             return self.encode_object(self._decode(record), form)
-        metadata = self._loaded(record)["metadata"]
+        metadata = self._load(record)["metadata"]
         return self._metadata_document(self._metadata(metadata, record), form)
 
     def _metadata(self, metadata: dict[str, Any], record: Record) -> bytes:
         metadata["resourceVersion"] = str(record.revision)
         return dump_content(metadata)
 
-    def _loaded(self, record: Record) -> dict[str, Any]:
+    def _load(self, record: Record) -> dict[str, Any]:
         try:
             return self._stored.load(record.value)
         except CorruptObject as error:
@@ -92,7 +92,7 @@ class VersionViews:
     """Implements `View` for a collection whose objects are served in several versions."""
 
     def __init__(self, views: Mapping[GroupVersion, CustomView], stored: CustomView) -> None:
-        """*stored* is the view of the storage version, for what does not depend on the version."""
+        """*stored* is the view of the storage version, for selectors and unknown versions."""
         self._views = views
         self._stored = stored
 
@@ -100,13 +100,13 @@ class VersionViews:
         return self._stored.selectable(record)
 
     def encode(self, record: Record, form: Hashable) -> bytes:
-        return self._of(form).encode(record, form)
+        return self._view_in(form).encode(record, form)
 
     def bookmark(self, revision: int, form: Hashable, *, initial_events_end: bool) -> bytes:
-        return self._of(form).bookmark(revision, form, initial_events_end=initial_events_end)
+        return self._view_in(form).bookmark(revision, form, initial_events_end=initial_events_end)
 
     def frame(self, event_type: str, encoded: bytes, form: Hashable) -> bytes:
-        return self._of(form).frame(event_type, encoded, form)
+        return self._view_in(form).frame(event_type, encoded, form)
 
-    def _of(self, form: Hashable) -> CustomView:
+    def _view_in(self, form: Hashable) -> CustomView:
         return self._views.get(cast(Form, form).version, self._stored)

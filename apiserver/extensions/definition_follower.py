@@ -1,8 +1,9 @@
-"""DefinitionFollower: serves the custom resources whose definitions are stored.
+"""Definition follower: serves the custom resources of the CustomResourceDefinitions in storage.
 
 Every worker follows the definitions through its own watch cache, so it does not matter which worker
-wrote a definition, nor whether it existed before the start. A request for an unknown resource may
-be for one that was defined a moment ago: the newest definitions are read before it is refused.
+stored a definition, nor whether it existed before the start. A request for an unknown resource may
+be for one that was defined a moment ago: before the server responds with 404, it refreshes the
+definitions from the newest state of the store.
 """
 
 import asyncio
@@ -26,30 +27,30 @@ from apiserver.views.resource_view import Form
 log = logging.getLogger(__name__)
 
 FILL_SECONDS: Final = 30.0
-"""Seconds that a start waits until the objects of all custom resources are listed."""
+"""Seconds that the start waits for the objects of all custom resources to be listed."""
 REFRESH_SECONDS: Final = 1.0
-"""Seconds that a request waits for the newest definitions before the known ones decide."""
+"""Seconds that a request waits for the newest definitions; then the cached ones are used."""
 _RETRY_SECONDS: Final = 1.0
 _AS_CACHED: Final = ListOptions(resource_version="0")
 
 
 class DefinitionFollower:
-    """The custom resources of one server process."""
+    """Installs and removes the custom resources of one server process."""
 
     def __init__(self, groups: Groups) -> None:
         self._groups = groups
         self._revisions: dict[str, int] = {}
-        """Name of each definition -> the revision that was last parsed."""
+        """The revision at which each definition was last processed."""
         self._served: dict[str, ServedDefinition] = {}
         self._installed: set[str] = set()
-        """The groups that consist of custom resources."""
+        """The groups installed by this follower."""
 
     @property
     def _store(self) -> ResourceStore[Any]:
         return self._groups.store(DEFINITIONS.group_resource)
 
     async def start(self) -> None:
-        """Serve the definitions that exist, and wait until their objects are cached."""
+        """Serve the custom resources that are already defined."""
         self.sync((await self._store.list(EntrySelection())).entries)
         self._groups.refresh = self.refresh
         await self._groups.filled(seconds=FILL_SECONDS)
@@ -64,46 +65,46 @@ class DefinitionFollower:
                     async for _ in watcher:
                         self.sync((await self._store.list(EntrySelection(), _AS_CACHED)).entries)
             except APIError as error:
-                log.warning("following the definitions failed: %s; starting over", error)
+                log.warning("failed to follow the definitions, retrying: %s", error)
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def refresh(self) -> None:
-        """Serve the newest definitions, if the store returns them in time."""
+        """Serve the newest definitions; keep the current ones if the store takes too long."""
         try:
             async with asyncio.timeout(REFRESH_SECONDS):
                 self.sync((await self._store.list(EntrySelection())).entries)
         except (APIError, TimeoutError) as error:
-            log.debug("the newest definitions are not known: %s", error)
+            log.debug("failed to refresh the definitions: %s", error)
 
     def sync(self, entries: Iterable[Entry]) -> None:
-        """Serve the resources of these definitions, and no other custom resources."""
+        """Serve the custom resources of these definitions, and no others."""
         present: set[str] = set()
-        touched: set[str] = set()
+        changed_groups: set[str] = set()
         for entry in entries:
             name = entry.record.key.rpartition("/")[2]
             present.add(name)
             if self._revisions.get(name, 0) < entry.record.revision:
                 self._revisions[name] = entry.record.revision
-                touched |= self._parse(name, entry)
+                changed_groups |= self._process(name, entry)
         for name in self._revisions.keys() - present:
             del self._revisions[name]
-            removed = self._served.pop(name, None)
-            if removed is not None:
-                touched.add(removed.definition.group)
-        for group in sorted(touched):
-            self._serve(group)
+            deleted = self._served.pop(name, None)
+            if deleted is not None:
+                changed_groups.add(deleted.definition.group)
+        for group in sorted(changed_groups):
+            self._install(group)
 
-    def _parse(self, name: str, entry: Entry) -> set[str]:
-        """Parse a definition that has changed; return the groups that change with it."""
+    def _process(self, name: str, entry: Entry) -> set[str]:
+        """Parse a new or changed definition; return the groups to install again."""
         before = self._served.get(name)
         try:
-            return self._changed(name, parse_definition(orjson.loads(entry.record.value)), before)
+            return self._update(name, parse_definition(orjson.loads(entry.record.value)), before)
         except (KeyError, TypeError, ValueError, MissingExtra):
-            # A definition that cannot be parsed must not keep the others from being served.
-            log.exception("definition %s cannot be read; its resource is not served", name)
+            # An invalid definition must not affect the others.
+            log.exception("definition %s cannot be parsed; its resource is not served", name)
             return {self._served.pop(name).definition.group} if before else set()
 
-    def _changed(
+    def _update(
         self, name: str, definition: Definition, before: ServedDefinition | None
     ) -> set[str]:
         if not definition.established:
@@ -117,21 +118,22 @@ class DefinitionFollower:
             log.info("serving %s", name)
         return {definition.group}
 
-    def _serve(self, group: str) -> None:
+    def _install(self, group: str) -> None:
         if self._is_built_in(group):
             log.warning("group %s is built in: no custom resources can be added to it", group)
             return
-        served = [self._served[name] for name in sorted(self._served)]
-        of_group = [entry for entry in served if entry.definition.group == group]
-        if of_group:
-            self._groups.replace(CustomGroup(group, of_group))
+        definitions = [
+            served for _, served in sorted(self._served.items()) if served.definition.group == group
+        ]
+        if definitions:
+            self._groups.replace(CustomGroup(group, definitions))
             self._installed.add(group)
         elif group in self._installed:
             self._groups.remove(group)
             self._installed.discard(group)
 
     def _is_built_in(self, group: str) -> bool:
-        """Return whether the server has the group itself; definitions cannot add to it."""
+        """Return whether a group is built in; definitions in such a group are ignored."""
         return group not in self._installed and any(
             installed.group.name == group for installed in self._groups
         )

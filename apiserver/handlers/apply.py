@@ -1,4 +1,4 @@
-"""Server-side apply: a client declares the fields it wants, and owns them.
+"""Server-side apply: a client declares fields, and becomes their owner.
 
 An object that does not exist is created. `apimachinery.apply` decides what an apply changes, by the
 owners of the fields; this module connects it to the store.

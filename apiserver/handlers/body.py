@@ -1,6 +1,6 @@
-"""Request bodies: decode them into internal objects, and word the errors if that fails.
+"""Request bodies: decode them into internal objects, and report errors in Kubernetes' words.
 
-The codec finds what is wrong with a document; this module turns it into a response. The messages
+The codec detects the errors of a document; this module turns them into a response. The messages
 are those of Kubernetes, because users search for them.
 """
 

@@ -1,4 +1,4 @@
-"""Patch bodies: decode a patch, apply it to a document, and report what is wrong with it.
+"""Patch bodies: decode a patch, apply it to a document, and report its errors.
 
 Patches of objects and of scales share this module. Unknown and duplicate fields of a patch are
 reported together with those of the patched document, which only the caller can decode.
@@ -92,7 +92,7 @@ def read_patch(
         raise BadRequest("invalid JSON patch") from None
     validated = validation is not FieldValidation.IGNORE
     if media_type != JSON_PATCH and not isinstance(document, dict):
-        raise BadRequest(_mistyped(document, "map[string]interface {}", validated, media_type))
+        raise BadRequest(_type_message(document, "map[string]interface {}", validated, media_type))
     if validated and media_type == JSON_PATCH:
         problems = _operation_problems(document, body)
     else:
@@ -111,13 +111,13 @@ class _Operation(Model):
 
 def _operation_problems(document: Document, body: bytes) -> tuple[str, ...]:
     if document is not None and not isinstance(document, list):
-        raise BadRequest(f"error decoding patch: {_cannot_unmarshal(document, f'[]{_OPERATION}')}")
+        raise BadRequest(f"error decoding patch: {_unmarshal_message(document, f'[]{_OPERATION}')}")
     suspect = False
     for operation in document or ():
         if operation is None:
             continue
         if not isinstance(operation, dict):
-            raise BadRequest(f"error decoding patch: {_cannot_unmarshal(operation, _OPERATION)}")
+            raise BadRequest(f"error decoding patch: {_unmarshal_message(operation, _OPERATION)}")
         for name in ("op", "path", "from"):
             if not isinstance(operation.get(name, ""), str | None):
                 raise BadRequest(
@@ -139,12 +139,12 @@ def _duplicates(body: bytes) -> tuple[str, ...]:
         raise BadRequest("invalid JSON patch") from None
 
 
-def _mistyped(document: Document, go_type: str, validated: bool, media_type: str) -> str:
-    message = _cannot_unmarshal(document, go_type)
+def _type_message(document: Document, go_type: str, validated: bool, media_type: str) -> str:
+    message = _unmarshal_message(document, go_type)
     if media_type == STRATEGIC_PATCH:
         return message
     return f"error decoding patch: {message}" if validated else "invalid JSON patch"
 
 
-def _cannot_unmarshal(value: Document, go_type: str) -> str:
+def _unmarshal_message(value: Document, go_type: str) -> str:
     return f"json: cannot unmarshal {json_type(value)} into Go value of type {go_type}"

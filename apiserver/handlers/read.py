@@ -27,7 +27,7 @@ async def get(endpoint: Endpoint, req: Request, resp: Response) -> None:
     namespace = info.namespace if endpoint.namespaced else ""
     entry = await endpoint.stored.get(info.name, namespace=namespace, at=at)
     form = endpoint.form(accepted, include_object=include)
-    write(req, resp, endpoint.view.finished(entry.encode(form), form))
+    write(req, resp, endpoint.view.complete(entry.encode(form), form))
 
 
 def refuse_export(query: Query) -> None:

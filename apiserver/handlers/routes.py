@@ -51,14 +51,14 @@ async def _no_websocket(req: Request, ws: WebSocket) -> None:
     raise NotFound.resource()
 
 
-class _Nowhere(Methods):
+class _NotFoundMethods(Methods):
     """Answers every method with 404: in plain text, or as a Status for a WebSocket."""
 
     def __missing__(self, method: str) -> Responder:
         return _no_websocket if method == "WEBSOCKET" else _not_found
 
 
-NOWHERE: Final = _Nowhere()
+NOT_FOUND: Final = _NotFoundMethods()
 
 
 class RefreshedMethods(Methods):
@@ -112,14 +112,14 @@ class ResourceRoutes:
         is_namespace = info.resource == "namespaces" and info.namespace == info.name
         namespace = "" if is_namespace else info.namespace
         if info.rest or (namespace and not endpoint.namespaced):
-            return _no_path(endpoint)
+            return _invalid_path(endpoint)
         if info.verb == "watch":
             return self.watch
         if not info.name_in_path:
             across_namespaces = endpoint.namespaced and not namespace
             return self.all_namespaces if across_namespaces else self.collection
         if endpoint.namespaced and not namespace:
-            return _no_path(endpoint)
+            return _invalid_path(endpoint)
         if not info.subresource:
             return self.item
         methods = self.subresources.get(info.subresource)
@@ -128,10 +128,10 @@ class ResourceRoutes:
         return methods
 
 
-def _no_path(endpoint: Endpoint) -> Methods:
+def _invalid_path(endpoint: Endpoint) -> Methods:
     """Answer a path that the resource cannot have, such as in a namespace if it has none."""
     if endpoint.has_plain_not_found:
-        return NOWHERE
+        return NOT_FOUND
     raise NotFound.resource()
 
 
@@ -172,7 +172,7 @@ class Router:
         exchange = exchange_of(req)
         info = exchange.info
         if "//" in info.path:
-            return self, NOWHERE, {}, ""
+            return self, NOT_FOUND, {}, ""
         return self, self._resource(info) if info.is_resource else self._path(info.path), {}, ""
 
     def _resource(self, info: RequestInfo) -> Methods:
@@ -188,12 +188,12 @@ class Router:
         """Return the methods for a resource of the groups that are installed by now."""
         endpoints = self._groups().version(info.group, info.version)
         if endpoints is None:
-            return NOWHERE
+            return NOT_FOUND
         endpoint = endpoints.get(info.resource)
         if endpoint is not None:
             return self._endpoint(info, endpoint)
         if any(other.has_plain_not_found for other in endpoints.values()):
-            return NOWHERE
+            return NOT_FOUND
         raise NotFound.resource()
 
     def _endpoint(self, info: RequestInfo, endpoint: Endpoint) -> Methods:
@@ -214,7 +214,7 @@ class Router:
         prefix, _, rest = trimmed[1:].partition("/")
         find = self._prefixes.get(prefix)
         methods = find(rest) if find else None
-        return NOWHERE if methods is None else methods
+        return NOT_FOUND if methods is None else methods
 
 
 def _methods(

@@ -40,9 +40,9 @@ from apiserver.managed_fields.scale_ownership import ScaleOwnership
 from apiserver.views.scale_mapping import (
     KIND,
     require_replicas,
-    rescaled,
     scale_of,
     scale_scheme,
+    with_scale,
 )
 
 _PATCHES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
@@ -124,7 +124,7 @@ class ScaleHandlers:
                 raise api_error_of(error) from None
             scale, _ = self._decode(orjson.dumps(document), "")
             kind = endpoint.kind.group_kind
-            new = rescaled(current, scale, sub.subresource, resource=resource, kind=kind)
+            new = with_scale(current, scale, sub.subresource, resource=resource, kind=kind)
             new.metadata.managed_fields = entries
             return new
 
@@ -145,7 +145,7 @@ class ScaleHandlers:
 
         def change(current: Object) -> Object:
             scale = new_scale(scale_of(current, sub.subresource))
-            return rescaled(current, scale, sub.subresource, resource=resource, kind=kind)
+            return with_scale(current, scale, sub.subresource, resource=resource, kind=kind)
 
         return change
 

@@ -49,7 +49,7 @@ def update_options(query: Query) -> UpdateOptions:
 def _creation(
     endpoint: Endpoint, req: Request, obj: Object
 ) -> Callable[[], Awaitable[Object]] | None:
-    """Return what supplies a missing object, None for kinds that a PUT may not create."""
+    """Return the factory of a missing object, None for kinds that a PUT may not create."""
     exchange = exchange_of(req)
     if exchange.info.subresource or not endpoint.resource.strategy.allow_create_on_update:
         return None

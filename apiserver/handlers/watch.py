@@ -192,7 +192,7 @@ class WatchResponse:
                 raise self._failure
             assert self._watcher is not None
             async for batch in self._watcher:
-                yield self._framed(batch)
+                yield self._encode_frames(batch)
         except APIError as error:
             yield [self._error_event(error)]
         except StorageError as error:
@@ -203,7 +203,7 @@ class WatchResponse:
             why = f"an error on the server; its log has more, request {request_id}"
             yield [self._error_event(InternalError.of(why))]
 
-    def _framed(self, batch: list[EntryEvent]) -> list[bytes]:
+    def _encode_frames(self, batch: list[EntryEvent]) -> list[bytes]:
         if self._count is not None:
             self._count.inc(len(batch))
         frames = []

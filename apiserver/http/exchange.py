@@ -32,7 +32,7 @@ _MAX_ID_LENGTH: Final = 64
 
 
 class Disconnected(Exception):
-    """The client disconnected before its request was complete; there is no one to respond to."""
+    """The client disconnected before its request was complete; there is no response."""
 
 
 class Exchange:

@@ -39,7 +39,7 @@ TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 
 class Shape(Enum):
-    """What a response consists of."""
+    """The shape of a response: an object, a list or a stream."""
 
     OBJECT = "object"
     LIST = "list"
@@ -88,15 +88,15 @@ class MediaTypeOffer:
         # As in Kubernetes, an Accept header that matches none of our types gets a different error.
         candidates = negotiate(header, ALL_TYPES)
         if not candidates:
-            raise _no_representation(self._available_types(shape))
+            raise _not_acceptable(self._available_types(shape))
         for candidate in candidates:
-            accepted = self._accepted(candidate, shape)
+            accepted = self._form(candidate, shape)
             if accepted is not None:
                 _check_list_transform(accepted.transform, shape)
                 return accepted
         raise NotAcceptable.of(self._available_types(shape, only_streams=True))
 
-    def _accepted(self, candidate: Negotiated, shape: Shape) -> Accepted | None:
+    def _form(self, candidate: Negotiated, shape: Shape) -> Accepted | None:
         media, parameters = candidate.media_type, candidate.parameters
         if shape is Shape.STREAM and media == YAML:
             return None
@@ -132,7 +132,7 @@ def _check_list_transform(transform: str, shape: Shape) -> None:
         raise NotAcceptable(f"you requested {PARTIAL_LIST}, but the requested object is not a list")
 
 
-def _no_representation(available: Sequence[str]) -> NotAcceptable:
+def _not_acceptable(available: Sequence[str]) -> NotAcceptable:
     return NotAcceptable(
         f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}",
         details=StatusDetails(),
@@ -161,7 +161,7 @@ def body_media_type(header: str, readable: tuple[str, ...]) -> str:
 
 
 def wants_pretty(parameter: str, user_agent: str) -> bool:
-    """Return whether to indent JSON: as `?pretty` says, otherwise for browsers and curl."""
+    """Return whether to indent JSON: as `?pretty` requests, otherwise for browsers and curl."""
     if parameter:
         return parameter in TRUE
     return user_agent.startswith(_PRETTY_AGENTS)

@@ -1,4 +1,4 @@
-"""Request limits: what one server process, one request and one client may use.
+"""Request limits: the resources that one server process, request and client may use.
 
 All limits of the HTTP side are defined here; the module that enforces a limit documents what
 happens when it is reached.

@@ -43,46 +43,46 @@ class ServerMetrics:
         self.registry = registry = CollectorRegistry()
         self._requests = Counter(
             "apiserver_request_total",
-            "Requests answered, by what they asked for and how they ended.",
+            "Number of requests, by verb, resource and response code.",
             (*_RESOURCE, "code"),
             registry=registry,
         )
         self._durations = Histogram(
             "apiserver_request_duration_seconds",
-            "Seconds from the arrival of a request to its answer.",
+            "Latency of requests in seconds, from arrival to the end of the response.",
             _RESOURCE,
             buckets=_BUCKETS,
             registry=registry,
         )
         self._long_running = Gauge(
             "apiserver_longrunning_requests",
-            "Watches that are open.",
+            "Number of open watches.",
             (*_RESOURCE, "source"),
             registry=registry,
             multiprocess_mode="livesum",
         )
         self._in_flight = Gauge(
             "apiserver_current_inflight_requests",
-            "Requests that are being served, watches apart.",
+            "Number of requests in flight, without watches.",
             ("request_kind",),
             registry=registry,
             multiprocess_mode="livesum",
         )
         self._dropped = Counter(
             "apiserver_dropped_requests_total",
-            "Requests refused because too many were being served.",
+            "Number of requests rejected because too many were in flight.",
             ("request_kind",),
             registry=registry,
         )
         self._events = Counter(
             "apiserver_watch_events_total",
-            "Events sent to watchers.",
+            "Number of events sent to watches.",
             ("group", "version", "resource", "source"),
             registry=registry,
         )
         self._slow = Counter(
             "apiserver_terminated_watchers_total",
-            "Watches ended because their client was too slow.",
+            "Number of watches ended because their client was too slow.",
             ("group", "version", "resource"),
             registry=registry,
         )

@@ -84,14 +84,14 @@ class FieldTracking:
     def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""
         if not self._by_object:
-            new.metadata.managed_fields = _models(self._tracked(context, old, new))
+            new.metadata.managed_fields = _models(self._track_documents(context, old, new))
             return
         try:
-            new.metadata.managed_fields = self._tracked_by_object(context, old, new)
+            new.metadata.managed_fields = self._track_objects(context, old, new)
         except ApplyError:
             new.metadata.managed_fields = old.metadata.managed_fields if old is not None else []
 
-    def _tracked_by_object(
+    def _track_objects(
         self, context: RequestContext, old: Object | None, new: Object
     ) -> list[ManagedFieldsEntry]:
         version, subresource = str(context.resource.group_version), context.subresource
@@ -112,7 +112,7 @@ class FieldTracking:
         )
         return _models(managed_fields.encode(managed_fields.cap_managers(owners)))
 
-    def _tracked(self, context: RequestContext, old: Object | None, new: Object) -> Any:
+    def _track_documents(self, context: RequestContext, old: Object | None, new: Object) -> Any:
         version = context.resource.group_version
         document = self._manager(version, context.subresource).update_or_keep(
             self.document(old, version) if old is not None else None,

@@ -18,7 +18,7 @@ class Ownership(Protocol):
 
     @property
     def supports_apply(self) -> bool:
-        """Whether server-side apply works; it needs to know the owners."""
+        """Whether server-side apply is supported; it requires tracked owners."""
 
     def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""

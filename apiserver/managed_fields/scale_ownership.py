@@ -107,15 +107,15 @@ class ScaleOwnership:
     def _replica_paths(self, obj: Object) -> Mapping[str, Path]:
         """Return the path of the replicas in each version."""
         if not self._replicas:
-            changed = (with_replicas(obj, self._subresource, count) for count in (1, 2))
-            one, two = map(self._documents, changed)
-            differing = {version: _difference(one[version], two[version]) for version in one}
+            variants = (with_replicas(obj, self._subresource, count) for count in (1, 2))
+            first, second = map(self._documents, variants)
+            differing = {version: _difference(first[version], second[version]) for version in first}
             self._replicas = {version: path for version, path in differing.items() if path}
         return self._replicas
 
 
 def _identity(manager: ManagerIdentifier) -> tuple[str, Any, str]:
-    """Return what identifies a manager, whatever the version of its fields."""
+    """Return the identity of a manager, without the version of its fields."""
     return manager.name, manager.operation, manager.subresource
 
 
@@ -132,11 +132,10 @@ def _decode(entries: list[Document]) -> list[ManagedFieldsEntry]:
     return decode_json(ObjectMeta, data, find_unknown=False).object.managed_fields
 
 
-def _difference(one: Any, two: Any) -> Path:
+def _difference(first: Any, second: Any) -> Path:
     """Return the path of the first field in which two documents differ."""
-    if isinstance(one, dict) and isinstance(two, dict):
-        for name in one.keys() | two.keys():
-            first, second = one.get(name), two.get(name)
-            if first != second:
-                return paths.field(name), *_difference(first, second)
+    if isinstance(first, dict) and isinstance(second, dict):
+        for name in first.keys() | second.keys():
+            if first.get(name) != second.get(name):
+                return paths.field(name), *_difference(first.get(name), second.get(name))
     return ()

@@ -34,7 +34,7 @@ from apimachinery.serialization.media_types import JSON, PROTOBUF, parse_accept
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.handlers.object_response import accept
-from apiserver.handlers.routes import NOWHERE, Methods, RefreshedMethods
+from apiserver.handlers.routes import NOT_FOUND, Methods, RefreshedMethods
 from apiserver.http.negotiation import ALL_TYPES, Accepted, MediaTypeOffer
 from apiserver.http.response import exchange_of, render, write
 from apiserver.install import Groups, InstalledGroup
@@ -59,7 +59,7 @@ class DiscoveryPages:
         refresh = self._groups().refresh
         if prefix == "api" or refresh is None:
             return self._find(prefix, rest)
-        return RefreshedMethods(refresh, lambda: self._find(prefix, rest) or NOWHERE)
+        return RefreshedMethods(refresh, lambda: self._find(prefix, rest) or NOT_FOUND)
 
     def _find(self, prefix: str, rest: str) -> Methods | None:
         groups, parts = self._groups(), rest.split("/") if rest else []

@@ -25,7 +25,7 @@ from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.serialization.media_types import JSON, parse_accept
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
-from apiserver.handlers.routes import NOWHERE, Methods, RefreshedMethods
+from apiserver.handlers.routes import NOT_FOUND, Methods, RefreshedMethods
 from apiserver.http.negotiation import accepts_gzip
 from apiserver.http.response import LARGE, TEXT, exchange_of, write_stream, write_text
 from apiserver.install import Groups
@@ -65,7 +65,7 @@ class OpenAPI:
         refresh = self._groups().refresh
         if refresh is None:
             return self._find(rest)
-        return RefreshedMethods(refresh, lambda: self._find(rest) or NOWHERE)
+        return RefreshedMethods(refresh, lambda: self._find(rest) or NOT_FOUND)
 
     def _find(self, rest: str) -> Methods | None:
         if rest == "v2":

@@ -106,11 +106,11 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             return False
         if error := starting.exception():
             self.log.error("%s", error)
-            raise SystemExit(await self._failed_to_start())
+            raise SystemExit(await self._failed_start_code())
         return True
 
-    async def _failed_to_start(self) -> int:
-        """Return the exit code of a worker whose application fails to start.
+    async def _failed_start_code(self) -> int:
+        """Return the exit code of a worker whose application failed to start, after a delay.
 
         If no worker has served yet, the master gives up, since retries would fail forever.
         Otherwise the store may be temporarily unavailable: other workers continue, and the master
@@ -165,17 +165,17 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         now = self.loop.time()
         idle_deadline = now + IDLE_GRACE
         deadline = now + max(1, self.cfg.graceful_timeout - SHUTDOWN_MARGIN)
-        while not self._quick_shutdown and (unfinished := self._unfinished()):
+        while not self._quick_shutdown and (connections := self._open_connections()):
             if self.loop.time() >= deadline:
-                self.log.warning("stopping with %d connections still busy", len(unfinished))
+                self.log.warning("stopping with %d connections still busy", len(connections))
                 return
             if self.loop.time() >= idle_deadline:
-                for connection in unfinished:
+                for connection in connections:
                     if connection.is_idle:
                         connection.close()
             await asyncio.sleep(0.02)
 
-    def _unfinished(self) -> list[HTTPConnection]:
+    def _open_connections(self) -> list[HTTPConnection]:
         # A failed handshake is recognizable only by its age.
         oldest = self.loop.time() - HANDSHAKE_TIMEOUT
         return [

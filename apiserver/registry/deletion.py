@@ -78,7 +78,7 @@ def plan_deletion(
     options = _correct_grace_period(options)
     if _is_pending(obj, options):
         return Keep(obj)
-    grace = _grace(strategy, obj, options)
+    grace = _grace_period(strategy, obj, options)
     finalizers = obj.metadata.finalizers
     if strategy.collects_garbage:
         finalizers = _finalizers(strategy, finalizers, options)
@@ -109,7 +109,7 @@ def _is_pending(obj: Object, options: DeleteOptions) -> bool:
     return requested is None or requested >= pending
 
 
-def _grace(strategy: Strategy[T], obj: T, options: DeleteOptions) -> int | None:
+def _grace_period(strategy: Strategy[T], obj: T, options: DeleteOptions) -> int | None:
     """Return the grace period in seconds, None for a deletion without one."""
     if obj.metadata.deletion_timestamp is None:
         grace = strategy.grace_period(obj, options)

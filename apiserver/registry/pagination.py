@@ -17,7 +17,7 @@ from apiserver.registry.system_metadata import parse_resource_version
 from apiserver.storage.cache.collection import CollectionListing
 from apiserver.storage.cache.entry import Entry
 from apiserver.storage.cache.read_revision import At, Exact, Freshness, NotOlderThan
-from apiserver.storage.continuation import (
+from apiserver.storage.continue_tokens import (
     NEWEST,
     Continuation,
     InvalidToken,
@@ -74,7 +74,7 @@ def list_request(options: ListOptions, *, prefix: str) -> ListRequest:
     limit = max(options.limit, 0)
     version = options.resource_version
     if options.continue_:
-        return _continued(options, limit, prefix)
+        return _continue_request(options, limit, prefix)
     revision = parse_read_version(version)
     if not revision:
         # "0" names no state that further pages could show, and old clients expect no pages of it.
@@ -111,7 +111,7 @@ def parse_read_version(resource_version: str) -> int:
         raise BadRequest(f"invalid resource version: {reason}") from None
 
 
-def _continued(options: ListOptions, limit: int, prefix: str) -> ListRequest:
+def _continue_request(options: ListOptions, limit: int, prefix: str) -> ListRequest:
     try:
         token = decode_token(options.continue_, prefix=prefix)
     except InvalidToken as error:

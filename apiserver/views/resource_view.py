@@ -121,11 +121,11 @@ class ResourceView:
         if self._fields:
             if not record.value.startswith(self._internal):
                 document = orjson.loads(dump_json(self._decode(record)))
-            fields.update(self._selected(document))
+            fields.update(self._selectable_fields(document))
         return metadata.get("labels", {}), fields
 
     def encode(self, record: Record, form: Hashable) -> bytes:
-        """Encode *record* in a form; `finished` fills in the ages of Table cells."""
+        """Encode *record* in a form; `complete` fills in the ages of Table cells."""
         form = cast(Form, form)
         return self._encoders[form.transform](record, form)
 
@@ -149,11 +149,11 @@ class ResourceView:
         form = cast(Form, form)
         if form.media == "protobuf":
             return frame_protobuf(self._codec.protobuf.encode_watch_event(event_type, encoded))
-        return json_frame(event_type, self.finished(encoded, form))
+        return json_frame(event_type, self.complete(encoded, form))
 
     # The interface of handlers
 
-    def finished(self, encoded: bytes, form: Form) -> bytes:
+    def complete(self, encoded: bytes, form: Form) -> bytes:
         """Return the encoded object with current ages, ready to be sent."""
         if form.transform in ("table", "row"):
             return write_ages(encoded, self._now())
@@ -164,7 +164,7 @@ class ResourceView:
         if form.media == "protobuf":
             return self._codec.protobuf.read_envelope(encoded).raw
         if form.transform:
-            return self.finished(encoded, form)
+            return self.complete(encoded, form)
         return b"{" + encoded[len(self._head(form.version)) :]
 
     def encode_written(self, obj: Object, stored: bytes | None, form: Form) -> bytes:
@@ -184,9 +184,9 @@ class ResourceView:
                 versioned = cast(Object, self._codec.in_version(obj, form.version))
                 return self._metadata_only(versioned.metadata, form, partial=True)
             case _:
-                row = self._row_of(obj, self._included_of(obj, form))
+                row = self._row_of(obj, self._include_object(obj, form))
                 table = self._table_of(row, obj.metadata.resource_version, form)
-                return self.finished(table, form)
+                return self.complete(table, form)
 
     @property
     def column_definitions(self) -> bytes:
@@ -195,7 +195,7 @@ class ResourceView:
 
     # Forms
 
-    def _selected(self, document: Any) -> dict[str, str]:
+    def _selectable_fields(self, document: Any) -> dict[str, str]:
         return {label: _text(document, path) for label, path in self._fields.items()}
 
     def _document(self, record: Record, form: Form) -> bytes:
@@ -206,11 +206,11 @@ class ResourceView:
         """Return the stored bytes with another head, None if they must be decoded."""
         if form.media != "json" or not self._is_stored_class(form.version):
             return None
-        rest = value[len(self._internal) :]
-        if not value.startswith(self._internal) or rest[:1] != b'"':
+        content = value[len(self._internal) :]
+        if not value.startswith(self._internal) or content[:1] != b'"':
             return None
         head = self._head(form.version)
-        return b'%b"metadata":{"resourceVersion":"%b",%b' % (head, version.encode(), rest)
+        return b'%b"metadata":{"resourceVersion":"%b",%b' % (head, version.encode(), content)
 
     def _partial(self, record: Record, form: Form) -> bytes:
         if (
@@ -227,7 +227,7 @@ class ResourceView:
         return b'%b"metadata":%b}' % (_PARTIAL[form.meta], metadata)
 
     def _row(self, record: Record, form: Form) -> bytes:
-        return self._row_of(self._decode(record), self._included(record, form))
+        return self._row_of(self._decode(record), self._include(record, form))
 
     def _table(self, record: Record, form: Form) -> bytes:
         return self._table_of(self._row(record, form), str(record.revision), form)
@@ -236,13 +236,13 @@ class ResourceView:
         cells = encode_cells(column.cell(obj) for column in self._columns)
         return b'{"cells":%b,"object":%b}' % (cells, included)
 
-    def _included(self, record: Record, form: Form) -> bytes:
+    def _include(self, record: Record, form: Form) -> bytes:
         part = _INCLUDED[form.include_object]
         if part is None:
             return b"null"
         return self.encode(record, Form(form.version, transform=part, meta=form.meta))
 
-    def _included_of(self, obj: Object, form: Form) -> bytes:
+    def _include_object(self, obj: Object, form: Form) -> bytes:
         part = _INCLUDED[form.include_object]
         if part is None:
             return b"null"

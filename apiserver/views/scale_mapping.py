@@ -46,7 +46,7 @@ def scale_of(obj: Object, subresource: Subresource) -> Scale:
     return scale
 
 
-def rescaled(
+def with_scale(
     obj: Object,
     scale: Scale,
     subresource: Subresource,

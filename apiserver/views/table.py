@@ -95,11 +95,11 @@ def human_duration(seconds: int) -> str:
         # Clocks differ: a second into the future counts as now.
         return _INVALID if seconds < -1 else f"{max(seconds, 0)}s"
     if seconds < 10 * _MINUTE:
-        return _two(seconds, _MINUTE, "m", 1, "s")
+        return _two_units(seconds, _MINUTE, "m", 1, "s")
     if seconds < 3 * _HOUR:
         return f"{seconds // _MINUTE}m"
     if seconds < 8 * _HOUR:
-        return _two(seconds, _HOUR, "h", _MINUTE, "m")
+        return _two_units(seconds, _HOUR, "h", _MINUTE, "m")
     if seconds < 2 * _DAY:
         return f"{seconds // _HOUR}h"
     return _days(seconds)
@@ -107,17 +107,17 @@ def human_duration(seconds: int) -> str:
 
 def _days(seconds: int) -> str:
     if seconds < 8 * _DAY:
-        return _two(seconds, _DAY, "d", _HOUR, "h")
+        return _two_units(seconds, _DAY, "d", _HOUR, "h")
     if seconds < 2 * _YEAR:
         return f"{seconds // _DAY}d"
     if seconds < 8 * _YEAR:
-        return _two(seconds, _YEAR, "y", _DAY, "d")
+        return _two_units(seconds, _YEAR, "y", _DAY, "d")
     return f"{seconds // _YEAR}y"
 
 
-def _two(seconds: int, large: int, large_unit: str, small: int, small_unit: str) -> str:
-    rest = seconds % large // small
-    return f"{seconds // large}{large_unit}" + (f"{rest}{small_unit}" if rest else "")
+def _two_units(seconds: int, large: int, large_unit: str, small: int, small_unit: str) -> str:
+    remainder = seconds % large // small
+    return f"{seconds // large}{large_unit}" + (f"{remainder}{small_unit}" if remainder else "")
 
 
 def _cell(value: Any) -> bytes:

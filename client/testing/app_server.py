@@ -9,7 +9,7 @@ from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.token_keys import TokenKeys, load_signing_key, new_signing_key
 from apiserver.auth.user import MASTERS, User
 from apiserver.config import ServerConfig
-from apiserver.controlplane.standard_server import Credentials, create_app
+from apiserver.controlplane.standard_server import ServerCredentials, create_app
 from apiserver.group import Group
 
 ADMIN: Final = "admin"
@@ -22,7 +22,7 @@ class InMemoryServer:
     def __init__(self, groups: Sequence[Group], *, storage: str = MEMORY) -> None:
         self.token = secrets.token_urlsafe(16)
         admin = User(ADMIN, groups=(MASTERS,))
-        credentials = Credentials(
+        credentials = ServerCredentials(
             tokens=[TokenAuthenticator({self.token: admin})],
             keys=TokenKeys(load_signing_key(new_signing_key())),
         )

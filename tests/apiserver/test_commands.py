@@ -267,7 +267,7 @@ def test_plain_http_for_everybody_is_refused(
 ) -> None:
     error = told(capsys, "serve", "--insecure-http", "--bind", "0.0.0.0:0")
 
-    assert "--insecure-http: --bind 0.0.0.0:0 can be reached from other machines" in error
+    assert "--insecure-http: --bind 0.0.0.0:0 is reachable from other machines" in error
 
 
 def test_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:

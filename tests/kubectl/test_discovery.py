@@ -52,15 +52,15 @@ def test_explain_describes_kinds_and_fields(kubectl: Kubectl) -> None:
 
     assert "KIND:       Gadget\nVERSION:    v1\n" in shown
     assert "FIELD: replicas <integer>" in shown
-    assert "How many to keep running." in shown
+    assert "Number of desired replicas." in shown
 
 
 @one_version
 def test_explain_of_a_kind_lists_its_fields(kubectl: Kubectl) -> None:
     shown = kubectl.output("explain", "gd")
 
-    assert "A Gadget does one thing." in shown
-    assert "spec\t<GadgetSpec> -required-\n    The desired state.\n" in shown
+    assert "Gadget is the example kind." in shown
+    assert "spec\t<GadgetSpec> -required-\n    Desired state of the gadget.\n" in shown
     assert "metadata\t<ObjectMeta>\n" in shown
 
 

@@ -68,7 +68,7 @@ def test_explain_says_that_a_field_is_deprecated(kubectl: Kubectl) -> None:
     shown = kubectl.output("explain", "gadget.spec.color", version)
 
     lines = [line.strip() for line in shown.splitlines()]
-    assert "What it looks like." in lines
+    assert "Color of the gadget." in lines
     assert "Deprecated: since v1; it has no effect" in lines
 
 

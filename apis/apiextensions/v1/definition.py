@@ -16,21 +16,21 @@ WEBHOOK: Final = "Webhook"
 COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 
 FINALIZER: Final = "customresourcecleanup.apiextensions.k8s.io"
-"""Keeps a definition that is being deleted until its objects are gone."""
+"""The finalizer that keeps a terminating definition until its objects are deleted."""
 
 
 class CustomResourceValidation(Model):
-    """What objects of a version must be like."""
+    """The schema by which objects of a version are validated and pruned."""
 
     open_apiv3_schema: JSONSchemaProps | None = field(None, wire="openAPIV3Schema", proto=1)
 
 
 class CustomResourceSubresourceStatus(Model):
-    """That the status has an endpoint of its own."""
+    """Enables the status subresource."""
 
 
 class CustomResourceSubresourceScale(Model):
-    """Where the numbers of the scale subresource are, as dotted paths."""
+    """JSON paths of the fields that the scale subresource maps."""
 
     spec_replicas_path: str = field("", proto=1, omit_empty=False)
     status_replicas_path: str = field("", proto=2, omit_empty=False)
@@ -38,7 +38,7 @@ class CustomResourceSubresourceScale(Model):
 
 
 class CustomResourceSubresources(Model):
-    """The subresources of a version."""
+    """Subresources of a version."""
 
     status: CustomResourceSubresourceStatus | None = field(None, proto=1)
     scale: CustomResourceSubresourceScale | None = field(None, proto=2)
@@ -51,28 +51,37 @@ class CustomResourceColumnDefinition(Model):
     type: str = field("", proto=2, omit_empty=False, enum=COLUMN_TYPES)
     format: str = field("", proto=3)
     description: str = field("", proto=4)
-    priority: Int32 = field(0, proto=5, doc="Above 0 the column is shown only by `-o wide`.")
-    json_path: str = field("", proto=6, omit_empty=False, doc="Where in an object the cell is.")
+    priority: Int32 = field(
+        0, proto=5, doc="Importance of the column; above 0 it is shown only by `-o wide`."
+    )
+    json_path: str = field(
+        "", proto=6, omit_empty=False, doc="JSON path of the value in the object."
+    )
 
 
 class SelectableField(Model):
-    """A field that field selectors can ask for."""
+    """A field that can be used in field selectors."""
 
     json_path: str = field("", proto=1, omit_empty=False)
 
 
 class CustomResourceDefinitionVersion(Model):
-    """One version of a custom resource."""
+    """A version of a custom resource."""
 
     name: str = field("", proto=1, omit_empty=False)
-    served: bool = field(
-        False, proto=2, omit_empty=False, doc="Whether objects can be read and written in it."
-    )
+    served: bool = field(False, proto=2, omit_empty=False, doc="Whether this version is served.")
     storage: bool = field(
-        False, proto=3, omit_empty=False, doc="Whether objects are stored in it; one version is so."
+        False,
+        proto=3,
+        omit_empty=False,
+        doc="Whether objects are stored in this version; true for exactly one version.",
     )
-    deprecated: bool = field(False, proto=7, doc="Answers in this version carry a warning.")
-    deprecation_warning: str | None = field(None, proto=8, doc="The text of that warning.")
+    deprecated: bool = field(
+        False, proto=7, doc="Whether this version is deprecated; responses then carry a warning."
+    )
+    deprecation_warning: str | None = field(
+        None, proto=8, doc="Text of the deprecation warning, instead of the default."
+    )
     schema_: CustomResourceValidation | None = field(None, wire="schema", proto=4)
     subresources: CustomResourceSubresources | None = field(None, proto=5)
     additional_printer_columns: list[CustomResourceColumnDefinition] = field(
@@ -84,7 +93,7 @@ class CustomResourceDefinitionVersion(Model):
 
 
 class CustomResourceDefinitionNames(Model):
-    """What a resource and its kind are called."""
+    """Names of a resource and its kind."""
 
     plural: str = field("", proto=1, omit_empty=False)
     singular: str = field("", proto=2)
@@ -95,7 +104,7 @@ class CustomResourceDefinitionNames(Model):
 
 
 class ServiceReference(Model):
-    """A service in the cluster."""
+    """Reference to a Service in the cluster."""
 
     namespace: str = field(proto=1)
     name: str = field(proto=2)
@@ -104,7 +113,7 @@ class ServiceReference(Model):
 
 
 class WebhookClientConfig(Model):
-    """How to reach a webhook."""
+    """Connection to a webhook."""
 
     url: str | None = field(None, proto=3)
     service: ServiceReference | None = field(None, proto=1)
@@ -112,7 +121,7 @@ class WebhookClientConfig(Model):
 
 
 class WebhookConversion(Model):
-    """The webhook that converts between versions."""
+    """Webhook that converts objects between versions."""
 
     client_config: WebhookClientConfig | None = field(None, proto=2)
     conversion_review_versions: list[str] = field(
@@ -121,14 +130,14 @@ class WebhookConversion(Model):
 
 
 class CustomResourceConversion(Model):
-    """How an object of one version becomes one of another."""
+    """Conversion of objects between versions."""
 
     strategy: str = field("", proto=1, omit_empty=False, enum=(NO_CONVERSION, WEBHOOK))
     webhook: WebhookConversion | None = field(None, proto=2)
 
 
 class CustomResourceDefinitionSpec(Model):
-    """What a definition wants to be served."""
+    """Desired state of a CustomResourceDefinition."""
 
     group: str = field("", proto=1, omit_empty=False)
     names: CustomResourceDefinitionNames = field(
@@ -143,7 +152,7 @@ class CustomResourceDefinitionSpec(Model):
 
 
 class CustomResourceDefinitionCondition(Model):
-    """One aspect of the state of a definition."""
+    """A condition of a CustomResourceDefinition."""
 
     type: str = field(proto=1)
     status: str = field(proto=2, enum=("True", "False", "Unknown"))
@@ -154,26 +163,28 @@ class CustomResourceDefinitionCondition(Model):
 
 
 class CustomResourceDefinitionStatus(Model):
-    """What has become of a definition."""
+    """Observed state of a CustomResourceDefinition."""
 
     conditions: list[CustomResourceDefinitionCondition] | None = field(
         None, proto=1, list_map_keys=("type",), omit_empty=False
     )
     accepted_names: CustomResourceDefinitionNames = field(
-        default_factory=CustomResourceDefinitionNames, proto=2, doc="The names that are in use."
+        default_factory=CustomResourceDefinitionNames,
+        proto=2,
+        doc="Names under which the resource is served; they may differ from spec.names.",
     )
     stored_versions: list[str] = field(
         default_factory=list,
         proto=3,
         list_type="atomic",
         omit_empty=False,
-        doc="Every version in which objects may still be stored.",
+        doc="Versions in which objects were ever stored, unless they were migrated.",
     )
     observed_generation: int = field(0, proto=4)
 
 
 class CustomResourceDefinition(Object):
-    """A CustomResourceDefinition makes the server serve a resource of your own."""
+    """CustomResourceDefinition represents a resource that should be served by the API server."""
 
     spec: CustomResourceDefinitionSpec = field(
         default_factory=CustomResourceDefinitionSpec, proto=2

@@ -7,40 +7,51 @@ from pydantic import PlainSerializer
 from apimachinery.model.model import Model, field
 
 
-def _whole(value: float) -> float:
+def _without_fraction(value: float) -> float:
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
 
 Number = Annotated[
-    float, PlainSerializer(_whole, return_type=int | float, when_used="json-unless-none")
+    float, PlainSerializer(_without_fraction, return_type=int | float, when_used="json-unless-none")
 ]
-"""A bound, written without the fraction of a whole one."""
+"""A numeric bound; integral values are encoded without a fraction."""
 
 
 class ExternalDocumentation(Model):
-    """Where more is said about something."""
+    """Reference to external documentation."""
 
     description: str = field("", proto=1)
     url: str = field("", proto=2)
 
 
 class ValidationRule(Model):
-    """A condition in CEL that values must meet."""
+    """A validation rule written in CEL."""
 
     rule: str = field(
-        "", proto=1, omit_empty=False, doc="The expression; `self` is the value it is about."
+        "",
+        proto=1,
+        omit_empty=False,
+        doc="CEL expression that must be true; `self` is the validated value.",
     )
-    message: str = field("", proto=2, doc="What is said when the rule is broken.")
-    message_expression: str = field("", proto=3, doc="An expression that makes the message.")
-    reason: str | None = field(None, proto=4, doc="How a broken rule is classed.")
-    field_path: str = field("", proto=5, doc="The field that is blamed, below the value.")
+    message: str = field("", proto=2, doc="Message of the error if the rule is violated.")
+    message_expression: str = field(
+        "", proto=3, doc="CEL expression that returns the message; takes precedence over `message`."
+    )
+    reason: str | None = field(
+        None, proto=4, doc="Machine-readable reason of the error if the rule is violated."
+    )
+    field_path: str = field(
+        "", proto=5, doc="Path of the field that the error names, relative to the value."
+    )
     optional_old_self: bool | None = field(
-        None, proto=6, doc="The rule is asked on creation too; `oldSelf` is then an optional."
+        None,
+        proto=6,
+        doc="Whether `oldSelf` is an optional, so that the rule also applies on creation.",
     )
 
 
 class JSONSchemaProps(Model):
-    """A JSON schema, as far as OpenAPI v3 has it, with Kubernetes' markers."""
+    """A JSON schema, restricted to OpenAPI v3, with Kubernetes' extensions."""
 
     id: str = field("", proto=1)
     schema_: str = field("", wire="$schema", proto=2)
@@ -49,7 +60,7 @@ class JSONSchemaProps(Model):
     type: str = field("", proto=5)
     format: str = field("", proto=6)
     title: str = field("", proto=7)
-    default: Any = field(None, proto=8, doc="What the value is when it is left out.")
+    default: Any = field(None, proto=8, doc="Default value of an omitted field.")
     maximum: Number | None = field(None, proto=9)
     exclusive_maximum: bool = field(False, proto=10)
     minimum: Number | None = field(None, proto=11)

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 LIMIT: Final = 10_000_000
-"""Steps of one rule, for one object."""
+"""The maximum cost of one rule, for one object."""
 UNBOUNDED: Final = 3 * 1024 * 1024 // 2
-"""Items that fit into the largest body: a digit and a comma each."""
+"""The maximum number of items in the largest body: a digit and a comma each."""
 
 _TOKEN: Final = re.compile(
     r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\.(?:all|exists|exists_one|map|filter)\s*\(|[()]"""
@@ -33,8 +33,8 @@ def excess(rule: str, schema: Mapping[str, Any], *, times: int) -> str:
     if estimate <= LIMIT:
         return ""
     factor = estimate / LIMIT
-    shown = "more than 100x" if factor > 100 else f"{factor:.1f}x"
-    return f"estimated rule cost exceeds budget by factor of {shown} {_ADVICE}"
+    display = "more than 100x" if factor > 100 else f"{factor:.1f}x"
+    return f"estimated rule cost exceeds budget by factor of {display} {_ADVICE}"
 
 
 def nesting(rule: str) -> int:

@@ -30,7 +30,7 @@ from apis.apiextensions.validation.subresources import validate_subresources
 
 _SPEC: Final = Path("spec")
 APPROVED: Final = "api-approved.kubernetes.io"
-"""Definitions in Kubernetes' own groups name here who has agreed to them."""
+"""The annotation with the approval of a definition in one of Kubernetes' own groups."""
 
 
 def validate_definition(definition: CustomResourceDefinition) -> FieldErrors:
@@ -47,11 +47,13 @@ def validate_definition_update(
     yield from _validate_spec(new.spec)
     before = old.spec
     if is_true(old, ESTABLISHED):
-        yield from _unchanged(new.spec.scope, before.scope, _SPEC.child("scope"))
-        yield from _unchanged(new.spec.names.kind, before.names.kind, _SPEC.child("names", "kind"))
-    yield from _unchanged(new.spec.group, before.group, _SPEC.child("group"))
+        yield from _validate_immutable(new.spec.scope, before.scope, _SPEC.child("scope"))
+        yield from _validate_immutable(
+            new.spec.names.kind, before.names.kind, _SPEC.child("names", "kind")
+        )
+    yield from _validate_immutable(new.spec.group, before.group, _SPEC.child("group"))
     plural = _SPEC.child("names", "plural")
-    yield from _unchanged(new.spec.names.plural, before.names.plural, plural)
+    yield from _validate_immutable(new.spec.names.plural, before.names.plural, plural)
     yield from validate_names(new.status.accepted_names, Path("status", "acceptedNames"))
     yield from validate_stored_versions(new)
     if APPROVED in new.metadata.annotations or APPROVED in old.metadata.annotations:
@@ -107,11 +109,11 @@ def _validate_group(group: str, path: Path) -> FieldErrors:
         yield invalid(path, group, "should be a domain with at least one dot")
 
 
-def _validate_choice(value: str, path: Path, known: Sequence[str]) -> FieldErrors:
+def _validate_choice(value: str, path: Path, supported: Sequence[str]) -> FieldErrors:
     if not value:
         yield required(path)
-    elif value not in known:
-        yield not_supported(path, value, known)
+    elif value not in supported:
+        yield not_supported(path, value, supported)
 
 
 def _validate_versions(spec: CustomResourceDefinitionSpec) -> FieldErrors:
@@ -134,36 +136,42 @@ def _validate_versions(spec: CustomResourceDefinitionSpec) -> FieldErrors:
 
 
 def _validate_content(spec: CustomResourceDefinitionSpec) -> FieldErrors:
-    for version, path in _said(spec, lambda v: v.schema_, "schema", "validation"):
+    for version, path in _versions_to_validate(spec, lambda v: v.schema_, "schema", "validation"):
         if version.schema_ is not None and version.schema_.open_apiv3_schema is not None:
             has_status = bool(version.subresources and version.subresources.status)
             schema = version.schema_.open_apiv3_schema
             yield from validate_schema(schema, path.child("openAPIV3Schema"), has_status=has_status)
-    for version, path in _said(spec, lambda v: v.subresources, "subresources", "subresources"):
+    for version, path in _versions_to_validate(
+        spec, lambda v: v.subresources, "subresources", "subresources"
+    ):
         if version.subresources is not None:
             yield from validate_subresources(version.subresources, path)
     columns = "additionalPrinterColumns"
-    for version, path in _said(spec, lambda v: v.additional_printer_columns, columns, columns):
+    for version, path in _versions_to_validate(
+        spec, lambda v: v.additional_printer_columns, columns, columns
+    ):
         yield from validate_columns(version.additional_printer_columns, path)
     selectable = "selectableFields"
-    for version, path in _said(spec, lambda v: v.selectable_fields, selectable, selectable):
+    for version, path in _versions_to_validate(
+        spec, lambda v: v.selectable_fields, selectable, selectable
+    ):
         yield from validate_selectable(version, path)
 
 
-def _said(
+def _versions_to_validate(
     spec: CustomResourceDefinitionSpec,
     value: Callable[[CustomResourceDefinitionVersion], Any],
-    each: str,
-    of_all: str,
+    field: str,
+    shared_field: str,
 ) -> Iterator[tuple[CustomResourceDefinitionVersion, Path]]:
-    """Yield each version, or only the first if all have equal values."""
+    """Yield each version with its path, or only the first if all have equal values."""
     versions = spec.versions
     first = value(versions[0]) if versions else None
     if first and all(value(version) == first for version in versions):
-        yield versions[0], _SPEC.child(of_all)
+        yield versions[0], _SPEC.child(shared_field)
         return
     for position, version in enumerate(versions):
-        yield version, _SPEC.child("versions").index(position).child(each)
+        yield version, _SPEC.child("versions").index(position).child(field)
 
 
 def _deprecation_problems(version: CustomResourceDefinitionVersion) -> Iterator[str]:
@@ -197,7 +205,7 @@ def _validate_conversion(spec: CustomResourceDefinitionSpec) -> FieldErrors:
         yield invalid(path.child("webhookClientConfig"), "", rule)
 
 
-def _unchanged(new: str, old: str, path: Path) -> FieldErrors:
+def _validate_immutable(new: str, old: str, path: Path) -> FieldErrors:
     if new != old:
         yield immutable(path, new)
 
@@ -212,8 +220,8 @@ def _validate_approval(definition: CustomResourceDefinition) -> FieldErrors:
     if not approval:
         yield required(path, f'{rule} "{APPROVED}", {link}')
     elif not approval.startswith(("http://", "https://", "unapproved")):
-        wanted = f'protected groups must have approval annotation "{APPROVED}" with either a URL or'
-        yield invalid(path, approval, f'{wanted} a reason starting with "unapproved", {link}')
+        rule = f'{rule} "{APPROVED}" with either a URL or'
+        yield invalid(path, approval, f'{rule} a reason starting with "unapproved", {link}')
 
 
 def is_protected(group: str) -> bool:

@@ -34,7 +34,7 @@ class _Place:
     path: Path
     uncorrelated: Path | None = None
     times: int = 1
-    """How often it can stand in one object."""
+    """The maximum number of values at this path in one object."""
 
     def below(
         self, *names: str, key: str = "", loses_identity: bool = False, times: int | None = 1
@@ -82,9 +82,9 @@ def _validate_rule(
         yield invalid(path.child("rule"), rule, str(error))
         return
     if compiled.program.uses_old and place.uncorrelated is not None:
-        where = place.uncorrelated
         message = (
-            f"oldSelf cannot be used on the uncorrelatable portion of the schema within {where}"
+            "oldSelf cannot be used on the uncorrelatable portion of the schema within "
+            f"{place.uncorrelated}"
         )
         yield invalid(path.child("rule"), rule["rule"], message)
     for name in ("rule", "messageExpression"):
@@ -125,11 +125,11 @@ def _validate_field_path(text: str, schema: Mapping[str, Any], path: Path) -> Fi
         yield invalid(path, text, "fieldPath must be non-empty if specified")
     if _has_newlines(text):
         yield invalid(path, text, "fieldPath must not contain line breaks")
-    if not _leads_somewhere(text.strip(), schema):
+    if not _is_declared(text.strip(), schema):
         yield invalid(path, text, "fieldPath must be a valid path")
 
 
-def _leads_somewhere(text: str, schema: Any) -> bool:
+def _is_declared(text: str, schema: Any) -> bool:
     try:
         steps = path_steps(text)
     except InvalidJSONPath:

@@ -26,7 +26,7 @@ _AT_ROOT: Final = (
     *("UniqueItems", "MultipleOf", "Required", "Items", "Properties", "ExternalDocs", "Example"),
     *("XPreserveUnknownFields", "XValidations"),
 )
-"""What the root may say if the status has an endpoint of its own, by the original's names."""
+"""Go names of the fields that the root may have if the status subresource is enabled."""
 _NOT_AT_ROOT: Final = (
     *("default", "enum", "max_properties", "min_properties", "all_of", "one_of", "any_of", "not_"),
     *("additional_properties", "pattern_properties", "dependencies", "additional_items"),
@@ -79,7 +79,7 @@ class _Place:
     is_root: bool = False
     in_metadata: bool = False
     no_defaults: str = ""
-    """Why there can be no defaults here."""
+    """Where defaults are forbidden, for the message; empty where they are allowed."""
 
     def of_property(self, name: str, schema: JSONSchemaProps) -> "_Place":
         below = replace(self, is_root=False)
@@ -166,7 +166,7 @@ def _validate_map_type(schema: JSONSchemaProps, path: Path) -> FieldErrors:
         return
     if schema.type != "object":
         rule = "must be object if x-kubernetes-map-type is specified"
-        yield _wrong_type(schema.type, path, rule)
+        yield _invalid_type(schema.type, path, rule)
     if schema.map_type not in ("atomic", "granular"):
         here = path.child("x-kubernetes-map-type")
         yield not_supported(here, schema.map_type, ("atomic", "granular"))
@@ -176,7 +176,7 @@ def _validate_list_type(schema: JSONSchemaProps, path: Path) -> FieldErrors:
     kind, here = schema.list_type, path.child("x-kubernetes-list-type")
     if kind is not None and schema.type != "array":
         rule = "must be array if x-kubernetes-list-type is specified"
-        yield _wrong_type(schema.type, path, rule)
+        yield _invalid_type(schema.type, path, rule)
     elif kind == "set" and schema.items is not None:
         yield from _validate_set_items(schema.items, path.child("items"))
     if kind not in (None, "atomic", "set", "map"):
@@ -191,7 +191,7 @@ def _validate_list_type(schema: JSONSchemaProps, path: Path) -> FieldErrors:
         yield from _validate_map_list(schema, path)
 
 
-def _wrong_type(kind: str, path: Path, rule: str) -> Any:
+def _invalid_type(kind: str, path: Path, rule: str) -> Any:
     here = path.child("type")
     return invalid(here, kind, rule) if kind else required(here, rule)
 

@@ -1,61 +1,77 @@
-"""SelfSubjectReview and TokenReview: who the caller is, and whose a token is."""
+"""SelfSubjectReview and TokenReview: identify the user of a request, or of a token."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field
 
 
 class UserInfo(Model):
-    """A user as the server knows them."""
+    """Attributes of an authenticated user."""
 
-    username: str = field("", proto=1, doc="The name, unique among all users.")
-    uid: str = field("", proto=2, doc="Tells apart users who had the same name one after another.")
+    username: str = field(
+        "", proto=1, doc="Name that uniquely identifies the user among all active users."
+    )
+    uid: str = field("", proto=2, doc="Identifies the user across time, if a name is reused.")
     groups: list[str] = field(
-        default_factory=list, proto=3, list_type="atomic", doc="The groups they are in."
+        default_factory=list,
+        proto=3,
+        list_type="atomic",
+        doc="Names of the groups that the user is a member of.",
     )
     extra: dict[str, list[str]] = field(
-        default_factory=dict, proto=4, doc="What else is known of them."
+        default_factory=dict, proto=4, doc="Additional information from the authenticator."
     )
 
 
 class SelfSubjectReviewStatus(Model):
-    """The answer."""
+    """Result of a self review."""
 
-    user_info: UserInfo = field(default_factory=UserInfo, proto=1, doc="Who is asking.")
+    user_info: UserInfo = field(
+        default_factory=UserInfo, proto=1, doc="User attributes of the user making this request."
+    )
 
 
 class SelfSubjectReview(Object):
-    """A SelfSubjectReview asks who the server takes the one who asks for."""
+    """SelfSubjectReview returns the user attributes of the user making the request."""
 
     status: SelfSubjectReviewStatus = field(
-        default_factory=SelfSubjectReviewStatus, proto=2, doc="The answer."
+        default_factory=SelfSubjectReviewStatus, proto=2, doc="Result, filled in by the server."
     )
 
 
 class TokenReviewSpec(Model):
-    """Whose token it is asked for."""
+    """Description of the token authentication request."""
 
     token: str = field("", proto=1, doc="The token.")
     audiences: list[str] = field(
         default_factory=list,
         proto=2,
         list_type="atomic",
-        doc="Whom it must be meant for, one of these; the server itself if empty.",
+        doc="Audiences to review the token for, any of which suffices; defaults to the API server.",
     )
 
 
 class TokenReviewStatus(Model):
-    """The answer."""
+    """Result of a token review."""
 
-    authenticated: bool = field(False, proto=1, doc="Whether it is anybody's.")
-    user: UserInfo = field(default_factory=UserInfo, proto=2, doc="Whose it is.")
-    error: str = field("", proto=3, doc="Why that could not be said.")
+    authenticated: bool = field(
+        False, proto=1, doc="Whether the token is associated with a known user."
+    )
+    user: UserInfo = field(default_factory=UserInfo, proto=2, doc="User associated with the token.")
+    error: str = field("", proto=3, doc="Reason why the token could not be checked.")
     audiences: list[str] = field(
-        default_factory=list, proto=4, list_type="atomic", doc="Which of them it is meant for."
+        default_factory=list,
+        proto=4,
+        list_type="atomic",
+        doc="Requested audiences that the token is valid for.",
     )
 
 
 class TokenReview(Object):
-    """A TokenReview asks whose token this is."""
+    """TokenReview attempts to authenticate a token to a known user."""
 
-    spec: TokenReviewSpec = field(default_factory=TokenReviewSpec, proto=2, doc="The question.")
-    status: TokenReviewStatus = field(default_factory=TokenReviewStatus, proto=3, doc="The answer.")
+    spec: TokenReviewSpec = field(
+        default_factory=TokenReviewSpec, proto=2, doc="Request to evaluate."
+    )
+    status: TokenReviewStatus = field(
+        default_factory=TokenReviewStatus, proto=3, doc="Result, filled in by the server."
+    )

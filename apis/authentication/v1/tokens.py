@@ -6,48 +6,50 @@ from apimachinery.scalars.time import Time
 
 
 class BoundObjectReference(Model):
-    """An object with which a token ceases to be valid."""
+    """Reference to an object that a token is bound to."""
 
-    kind: str = field("", proto=1, doc="Pod, Secret or Node.")
+    kind: str = field("", proto=1, doc="Kind of the referent: Pod, Secret or Node.")
     api_version: str = field("", proto=2)
     name: str = field("", proto=3)
     uid: str = field("", proto=4)
 
 
 class TokenRequestSpec(Model):
-    """What the token should be good for."""
+    """Parameters of the requested token."""
 
     audiences: list[str] = field(
         default_factory=list,
         proto=1,
         omit_empty=False,
         list_type="atomic",
-        doc="Whom it is meant for; the server itself if empty.",
+        doc="Intended audiences of the token; defaults to the API server.",
     )
     bound_object_ref: BoundObjectReference | None = field(
-        None, proto=3, doc="The object with which it ceases to be valid."
+        None,
+        proto=3,
+        doc="Object that the token is bound to; the token is valid while the object exists.",
     )
     expiration_seconds: int | None = field(
-        None, proto=4, doc="How long it should be valid; an hour unless given."
+        None, proto=4, doc="Requested lifetime of the token in seconds; defaults to an hour."
     )
     attestations: dict[str, list[str]] = field(
-        default_factory=dict, proto=5, doc="What else the token should say."
+        default_factory=dict, proto=5, doc="Attestations to include in the token."
     )
 
 
 class TokenRequestStatus(Model):
-    """The token."""
+    """Result of a token request."""
 
-    token: str = field("", proto=1, omit_empty=False, doc="The token itself.")
-    expiration_timestamp: Time | None = field(None, proto=2, doc="When it ceases to be valid.")
+    token: str = field("", proto=1, omit_empty=False, doc="Opaque bearer token.")
+    expiration_timestamp: Time | None = field(None, proto=2, doc="Time of expiration of the token.")
 
 
 class TokenRequest(Object):
-    """A TokenRequest asks for a token of a service account."""
+    """TokenRequest requests a token for a given service account."""
 
     spec: TokenRequestSpec = field(
-        default_factory=TokenRequestSpec, proto=2, doc="What it should be good for."
+        default_factory=TokenRequestSpec, proto=2, doc="Parameters of the requested token."
     )
     status: TokenRequestStatus = field(
-        default_factory=TokenRequestStatus, proto=3, doc="The token."
+        default_factory=TokenRequestStatus, proto=3, doc="Result of a token request."
     )

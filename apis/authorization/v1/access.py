@@ -1,115 +1,125 @@
-"""Access reviews: whether a user may make one request."""
+"""Access reviews: check whether a user may make one request."""
 
 from apimachinery.meta.types import LabelSelectorRequirement, Object
 from apimachinery.model.model import Model, field
 
 
 class FieldSelectorRequirement(Model):
-    """One condition on a field of an object."""
+    """A requirement of a field selector."""
 
     key: str = field("", proto=1, omit_empty=False, doc="The field.")
-    operator: str = field("", proto=2, omit_empty=False, doc="In, NotIn, Exists or DoesNotExist.")
+    operator: str = field(
+        "", proto=2, omit_empty=False, doc="Operator: In, NotIn, Exists or DoesNotExist."
+    )
     values: list[str] = field(default_factory=list, proto=3, list_type="atomic")
 
 
 class FieldSelectorAttributes(Model):
-    """The field selector of a list, as it was written or taken apart."""
+    """Field selector of a request, either raw or parsed."""
 
-    raw_selector: str = field("", proto=1, doc="As a query writes it.")
+    raw_selector: str = field("", proto=1, doc="Selector in the syntax of the query parameter.")
     requirements: list[FieldSelectorRequirement] = field(
-        default_factory=list, proto=2, list_type="atomic", doc="Taken apart."
+        default_factory=list,
+        proto=2,
+        list_type="atomic",
+        doc="Parsed requirements of the selector.",
     )
 
 
 class LabelSelectorAttributes(Model):
-    """The label selector of a list, as it was written or taken apart."""
+    """Label selector of a request, either raw or parsed."""
 
-    raw_selector: str = field("", proto=1, doc="As a query writes it.")
+    raw_selector: str = field("", proto=1, doc="Selector in the syntax of the query parameter.")
     requirements: list[LabelSelectorRequirement] = field(
-        default_factory=list, proto=2, list_type="atomic", doc="Taken apart."
+        default_factory=list,
+        proto=2,
+        list_type="atomic",
+        doc="Parsed requirements of the selector.",
     )
 
 
 class ResourceAttributes(Model):
-    """Something that can be done to a resource."""
+    """Attributes of a resource request."""
 
-    namespace: str = field("", proto=1, doc="Where; everywhere if empty.")
-    verb: str = field("", proto=2, doc="What, such as get or list; `*` is everything.")
-    group: str = field("", proto=3, doc="The API group; `*` is every one.")
-    version: str = field("", proto=4, doc="The API version; `*` is every one.")
-    resource: str = field("", proto=5, doc="The resource; `*` is every one.")
-    subresource: str = field("", proto=6, doc="A part of it, such as status.")
-    name: str = field("", proto=7, doc="Of one object; of all if empty.")
+    namespace: str = field(
+        "", proto=1, doc="Namespace of the action; empty means all namespaces or cluster-scoped."
+    )
+    verb: str = field("", proto=2, doc="Verb, such as get, list or create; `*` means all.")
+    group: str = field("", proto=3, doc="API group of the resource; `*` means all.")
+    version: str = field("", proto=4, doc="API version of the resource; `*` means all.")
+    resource: str = field("", proto=5, doc="Resource type; `*` means all.")
+    subresource: str = field("", proto=6, doc="Subresource, such as status.")
+    name: str = field("", proto=7, doc="Name of the object; empty means all.")
     field_selector: FieldSelectorAttributes | None = field(
-        None, proto=8, doc="Only objects with such fields."
+        None, proto=8, doc="Field selector that limits the request."
     )
     label_selector: LabelSelectorAttributes | None = field(
-        None, proto=9, doc="Only objects with such labels."
+        None, proto=9, doc="Label selector that limits the request."
     )
 
 
 class NonResourceAttributes(Model):
-    """Something that can be done to a path which is no resource."""
+    """Attributes of a non-resource request."""
 
-    path: str = field("", proto=1, doc="The path of the URL.")
-    verb: str = field("", proto=2, doc="The method in lower case.")
+    path: str = field("", proto=1, doc="URL path of the request.")
+    verb: str = field("", proto=2, doc="HTTP method in lower case.")
 
 
 class SelfSubjectAccessReviewSpec(Model):
-    """What the one who asks wants to do: one of the two."""
+    """The request to check: exactly one of the two attributes must be set."""
 
     resource_attributes: ResourceAttributes | None = field(None, proto=1)
     non_resource_attributes: NonResourceAttributes | None = field(None, proto=2)
 
 
 class SubjectAccessReviewSpec(Model):
-    """Who wants to do what: one of the two."""
+    """The user and request to check: exactly one of the two attributes must be set."""
 
     resource_attributes: ResourceAttributes | None = field(None, proto=1)
     non_resource_attributes: NonResourceAttributes | None = field(None, proto=2)
-    user: str = field("", proto=3, doc="The name of the user.")
+    user: str = field("", proto=3, doc="Name of the user to check.")
     groups: list[str] = field(default_factory=list, proto=4, list_type="atomic")
     extra: dict[str, list[str]] = field(default_factory=dict, proto=5)
     uid: str = field("", proto=6)
 
 
 class SubjectAccessReviewStatus(Model):
-    """The answer. Neither allowed nor denied means that nobody allowed it."""
+    """Result of an access review; neither allowed nor denied means no opinion."""
 
-    allowed: bool = field(False, proto=1, omit_empty=False, doc="Whether they may.")
-    reason: str = field("", proto=2, doc="Why, for people.")
-    evaluation_error: str = field("", proto=3, doc="What went wrong while it was decided.")
-    denied: bool = field(False, proto=4, doc="Whether it was forbidden for good.")
+    allowed: bool = field(False, proto=1, omit_empty=False, doc="Whether the action is allowed.")
+    reason: str = field("", proto=2, doc="Human-readable reason for the decision.")
+    evaluation_error: str = field("", proto=3, doc="Errors that occurred during the evaluation.")
+    denied: bool = field(False, proto=4, doc="Whether the action is explicitly denied.")
 
 
 class SelfSubjectAccessReview(Object):
-    """A SelfSubjectAccessReview asks whether the one who asks may do something."""
+    """SelfSubjectAccessReview checks whether the current user can perform an action."""
 
     spec: SelfSubjectAccessReviewSpec = field(
-        default_factory=SelfSubjectAccessReviewSpec, proto=2, doc="The question."
+        default_factory=SelfSubjectAccessReviewSpec, proto=2, doc="Request to evaluate."
     )
     status: SubjectAccessReviewStatus = field(
-        default_factory=SubjectAccessReviewStatus, proto=3, doc="The answer."
+        default_factory=SubjectAccessReviewStatus, proto=3, doc="Result, filled in by the server."
     )
 
 
 class SubjectAccessReview(Object):
-    """A SubjectAccessReview asks whether somebody may do something."""
+    """SubjectAccessReview checks whether a user or group can perform an action."""
 
     spec: SubjectAccessReviewSpec = field(
-        default_factory=SubjectAccessReviewSpec, proto=2, doc="The question."
+        default_factory=SubjectAccessReviewSpec, proto=2, doc="Request to evaluate."
     )
     status: SubjectAccessReviewStatus = field(
-        default_factory=SubjectAccessReviewStatus, proto=3, doc="The answer."
+        default_factory=SubjectAccessReviewStatus, proto=3, doc="Result, filled in by the server."
     )
 
 
 class LocalSubjectAccessReview(Object):
-    """A LocalSubjectAccessReview asks whether somebody may do something in one namespace."""
+    """LocalSubjectAccessReview checks whether a user can perform an action in a namespace."""
 
     spec: SubjectAccessReviewSpec = field(
-        default_factory=SubjectAccessReviewSpec, proto=2, doc="The question."
+        default_factory=SubjectAccessReviewSpec, proto=2, doc="Request to evaluate."
     )
     status: SubjectAccessReviewStatus = field(
-        default_factory=SubjectAccessReviewStatus, proto=3, doc="The answer."
+        default_factory=SubjectAccessReviewStatus, proto=3, doc="Result, filled in by the server."
     )

@@ -1,22 +1,25 @@
-"""Rules reviews: everything that a user may do in a namespace."""
+"""Rules reviews: enumerate the permissions of a user in a namespace."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field
 
 
 class ResourceRule(Model):
-    """Verbs that are allowed on resources; `*` is every one."""
+    """Verbs that are allowed on resources; `*` means all."""
 
     verbs: list[str] = field(default_factory=list, proto=1, omit_empty=False, list_type="atomic")
     api_groups: list[str] = field(default_factory=list, proto=2, list_type="atomic")
     resources: list[str] = field(default_factory=list, proto=3, list_type="atomic")
     resource_names: list[str] = field(
-        default_factory=list, proto=4, list_type="atomic", doc="Only these objects, if any."
+        default_factory=list,
+        proto=4,
+        list_type="atomic",
+        doc="Names of the objects that the rule applies to; empty means all.",
     )
 
 
 class NonResourceRule(Model):
-    """Verbs that are allowed on paths; a path may end in `*`."""
+    """Verbs that are allowed on non-resource URLs; a path may end in `*`."""
 
     verbs: list[str] = field(default_factory=list, proto=1, omit_empty=False, list_type="atomic")
     non_resource_urls: list[str] = field(
@@ -25,13 +28,13 @@ class NonResourceRule(Model):
 
 
 class SelfSubjectRulesReviewSpec(Model):
-    """Where."""
+    """The namespace to evaluate."""
 
-    namespace: str = field("", proto=1, doc="The namespace to look at.")
+    namespace: str = field("", proto=1, doc="Namespace to evaluate rules for.")
 
 
 class SubjectRulesReviewStatus(Model):
-    """The answer. It may not be the whole truth, and is for showing, not for deciding."""
+    """Permissions of the user, possibly incomplete: for display, not for access decisions."""
 
     resource_rules: list[ResourceRule] = field(
         default_factory=list, proto=1, omit_empty=False, list_type="atomic"
@@ -40,17 +43,17 @@ class SubjectRulesReviewStatus(Model):
         default_factory=list, proto=2, omit_empty=False, list_type="atomic"
     )
     incomplete: bool = field(
-        False, proto=3, omit_empty=False, doc="Whether there may be more than is listed."
+        False, proto=3, omit_empty=False, doc="Whether the rules may be incomplete."
     )
-    evaluation_error: str = field("", proto=4, doc="Why it is incomplete, if something failed.")
+    evaluation_error: str = field("", proto=4, doc="Error that made the rules incomplete, if any.")
 
 
 class SelfSubjectRulesReview(Object):
-    """A SelfSubjectRulesReview asks for everything the one who asks may do in a namespace."""
+    """SelfSubjectRulesReview lists the actions that the current user can perform in a namespace."""
 
     spec: SelfSubjectRulesReviewSpec = field(
-        default_factory=SelfSubjectRulesReviewSpec, proto=2, doc="The question."
+        default_factory=SelfSubjectRulesReviewSpec, proto=2, doc="Request to evaluate."
     )
     status: SubjectRulesReviewStatus = field(
-        default_factory=SubjectRulesReviewStatus, proto=3, doc="The answer."
+        default_factory=SubjectRulesReviewStatus, proto=3, doc="Result, filled in by the server."
     )

@@ -7,26 +7,32 @@ from apimachinery.scalars.wire_types import Int32
 
 
 class LeaseSpec(Model):
-    """Who holds a lease, since when and for how long."""
+    """Specification of a Lease."""
 
-    holder_identity: str | None = field(None, proto=1, doc="Who holds it; nobody if empty.")
-    lease_duration_seconds: Int32 | None = field(
-        None, proto=2, doc="How long after `renewTime` others must wait before they take it."
+    holder_identity: str | None = field(
+        None, proto=1, doc="Identity of the current holder; empty if the lease is not held."
     )
-    acquire_time: MicroTime | None = field(None, proto=3, doc="When the holder took it.")
-    renew_time: MicroTime | None = field(None, proto=4, doc="When the holder last renewed it.")
+    lease_duration_seconds: Int32 | None = field(
+        None, proto=2, doc="Seconds after `renewTime` until other candidates may acquire the lease."
+    )
+    acquire_time: MicroTime | None = field(
+        None, proto=3, doc="Time when the current lease was acquired."
+    )
+    renew_time: MicroTime | None = field(
+        None, proto=4, doc="Time when the current holder last renewed the lease."
+    )
     lease_transitions: Int32 | None = field(
-        None, proto=5, doc="How often it went from one holder to another."
+        None, proto=5, doc="Number of transitions of the lease between holders."
     )
     strategy: str | None = field(
-        None, proto=6, doc="How the server picks a holder, if it is the one to pick."
+        None, proto=6, doc="Strategy of coordinated leader election for picking the holder."
     )
     preferred_holder: str | None = field(
-        None, proto=7, doc="To whom the holder should give it up; only with a strategy."
+        None, proto=7, doc="Identity of a better suited holder; only with a strategy."
     )
 
 
 class Lease(Object):
-    """A Lease is held by at most one program at a time."""
+    """Lease is a lock that at most one client holds at a time, until it expires."""
 
-    spec: LeaseSpec = field(default_factory=LeaseSpec, proto=2, doc="Who holds it.")
+    spec: LeaseSpec = field(default_factory=LeaseSpec, proto=2, doc="Specification of the lease.")

@@ -8,7 +8,7 @@ from apiserver import Strategy
 
 
 class EventStrategy(Strategy[Event]):
-    """An event may have any name that fits into a URL, and has no dependents to collect."""
+    """Names may be any text that fits into a URL; events have no dependents to garbage-collect."""
 
     allow_create_on_update = True
     collects_garbage = False

@@ -6,14 +6,18 @@ from apimachinery.scalars.wire_types import Bytes
 
 
 class ConfigMap(Object):
-    """A ConfigMap holds configuration that is not secret."""
+    """ConfigMap holds configuration data for programs to consume."""
 
     data: dict[str, str] = field(
-        default_factory=dict, proto=2, doc="Texts by key; no key may also be in `binaryData`."
+        default_factory=dict,
+        proto=2,
+        doc="Configuration data as text by key; keys must not overlap with `binaryData`.",
     )
     binary_data: dict[str, Bytes] = field(
-        default_factory=dict, proto=3, doc="Bytes by key; no key may also be in `data`."
+        default_factory=dict,
+        proto=3,
+        doc="Configuration data as bytes by key; keys must not overlap with `data`.",
     )
     immutable: bool | None = field(
-        None, proto=4, doc="Once true, neither this nor the data can be changed."
+        None, proto=4, doc="Whether the data is immutable; once true, it cannot be reset."
     )

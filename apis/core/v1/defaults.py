@@ -62,8 +62,8 @@ def _set_affinity(spec: ServiceSpec) -> None:
         spec.session_affinity_config = None
     elif spec.session_affinity == CLIENT_IP:
         config = spec.session_affinity_config
-        given = config.client_ip if config else None
-        if given is None or given.timeout_seconds is None:
+        client_ip = config.client_ip if config else None
+        if client_ip is None or client_ip.timeout_seconds is None:
             spec.session_affinity_config = SessionAffinityConfig(
                 client_ip=ClientIPConfig(timeout_seconds=AFFINITY_SECONDS)
             )

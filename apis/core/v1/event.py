@@ -1,4 +1,4 @@
-"""Event: a report about an object, for people to read. Events expire after an hour."""
+"""Event: a report about an object, for human readers. Events expire after an hour."""
 
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field
@@ -8,47 +8,57 @@ from apis.core.v1.references import ObjectReference
 
 
 class EventSource(Model):
-    """Who reported an event, as the older fields say it."""
+    """Source of an event, in the deprecated fields."""
 
-    component: str = field("", proto=1, doc="The component that reports.")
-    host: str = field("", proto=2, doc="The host on which it runs.")
+    component: str = field("", proto=1, doc="Component that reported the event.")
+    host: str = field("", proto=2, doc="Name of the node that the component runs on.")
 
 
 class EventSeries(Model):
-    """An event that goes on happening."""
+    """Series of occurrences of an event."""
 
-    count: Int32 = field(0, proto=1, doc="How often it has happened.")
-    last_observed_time: MicroTime | None = field(None, proto=2, doc="When it last did.")
+    count: Int32 = field(0, proto=1, doc="Number of occurrences.")
+    last_observed_time: MicroTime | None = field(
+        None, proto=2, doc="Time of the last occurrence observed."
+    )
 
 
 class Event(Object):
-    """An Event says what happened to an object. Nothing may be decided by it."""
+    """Event is a report of an event. Consumers must not rely on its content or its delivery."""
 
     involved_object: ObjectReference = field(
         default_factory=ObjectReference,
         proto=2,
         map_type="atomic",
-        doc="The object that it happened to.",
+        doc="Object that this event is about.",
     )
-    reason: str = field("", proto=3, doc="Why it happened, in one word for programs.")
-    message: str = field("", proto=4, doc="What happened, for people.")
-    source: EventSource = field(default_factory=EventSource, proto=5, doc="Who reported it.")
-    first_timestamp: Time | None = field(None, proto=6, doc="When it first happened.")
-    last_timestamp: Time | None = field(None, proto=7, doc="When it last happened.")
-    count: Int32 = field(0, proto=8, doc="How often it has happened.")
-    type: str = field("", proto=9, doc="`Normal` or `Warning`; there may be others some day.")
-    event_time: MicroTime | None = field(None, proto=10, doc="When it was first observed.")
-    series: EventSeries | None = field(None, proto=11, doc="Set when it goes on happening.")
-    action: str = field("", proto=12, doc="What was done, or failed to be.")
+    reason: str = field("", proto=3, doc="Short, machine-readable reason.")
+    message: str = field("", proto=4, doc="Human-readable description of the event.")
+    source: EventSource = field(
+        default_factory=EventSource, proto=5, doc="Component that reported the event."
+    )
+    first_timestamp: Time | None = field(None, proto=6, doc="Time of the first occurrence.")
+    last_timestamp: Time | None = field(None, proto=7, doc="Time of the most recent occurrence.")
+    count: Int32 = field(0, proto=8, doc="Number of occurrences.")
+    type: str = field(
+        "", proto=9, doc="Type of the event: `Normal` or `Warning`; new types may be added."
+    )
+    event_time: MicroTime | None = field(
+        None, proto=10, doc="Time when the event was first observed."
+    )
+    series: EventSeries | None = field(
+        None, proto=11, doc="Series that this event is part of, if it recurs."
+    )
+    action: str = field("", proto=12, doc="Action that was taken or failed.")
     related: ObjectReference | None = field(
-        None, proto=13, map_type="atomic", doc="Another object that has to do with it."
+        None, proto=13, map_type="atomic", doc="Secondary object for more complex actions."
     )
     reporting_component: str = field(
         "",
         proto=14,
         omit_empty=False,
-        doc="The controller that reports, such as `example.io/gadgets`.",
+        doc="Name of the reporting controller, such as `example.io/gadgets`.",
     )
     reporting_instance: str = field(
-        "", proto=15, omit_empty=False, doc="Which of its instances, such as `gadgets-xyzf`."
+        "", proto=15, omit_empty=False, doc="ID of the controller instance, such as `gadgets-xyzf`."
     )

@@ -10,55 +10,57 @@ ACTIVE: Final = "Active"
 TERMINATING: Final = "Terminating"
 
 FINALIZER_KUBERNETES: Final = "kubernetes"
-"""Stays in `spec.finalizers` until the namespace controller has found the namespace empty."""
+"""The finalizer in `spec` that the namespace controller removes from an empty namespace."""
 
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
-"""Every namespace has its own name under this label, so that selectors can name it."""
+"""The label with the name of the namespace, for selectors."""
 
 
 class NamespaceSpec(Model):
-    """What must happen before a namespace is removed."""
+    """Attributes of a Namespace."""
 
     finalizers: list[str] = field(
         default_factory=list,
         proto=1,
         list_type="atomic",
-        doc="Who must empty the namespace before it is removed. Only `finalize` changes it.",
+        doc="Finalizers that must be empty before removal; changed only through `finalize`.",
     )
 
 
 class NamespaceCondition(Model):
-    """One aspect of how the removal of a namespace goes on."""
+    """A condition of a terminating Namespace."""
 
-    type: str = field("", proto=1, omit_empty=False, doc="What the condition is about.")
+    type: str = field("", proto=1, omit_empty=False, doc="Type of the condition.")
     status: str = field("", proto=2, omit_empty=False, enum=("True", "False", "Unknown"))
     last_transition_time: Time | None = field(
-        None, proto=4, doc="When the status was last another one."
+        None, proto=4, doc="Time when the status last changed."
     )
-    reason: str = field("", proto=5, doc="Why, in one word for programs.")
-    message: str = field("", proto=6, doc="Why, for people.")
+    reason: str = field("", proto=5, doc="Machine-readable reason of the last transition.")
+    message: str = field("", proto=6, doc="Human-readable details of the last transition.")
 
 
 class NamespaceStatus(Model):
-    """Where a namespace is in its life."""
+    """Current status of a Namespace."""
 
-    phase: str = field("", proto=1, enum=(ACTIVE, TERMINATING), doc="Whether it is being removed.")
+    phase: str = field(
+        "", proto=1, enum=(ACTIVE, TERMINATING), doc="Current lifecycle phase of the namespace."
+    )
     conditions: list[NamespaceCondition] = field(
         default_factory=list,
         proto=2,
         list_map_keys=("type",),
         patch_strategy="merge",
         patch_merge_key="type",
-        doc="How the removal goes on.",
+        doc="Conditions that describe the progress of the deletion.",
     )
 
 
 class Namespace(Object):
-    """A Namespace is a space in which the names of objects are unique."""
+    """Namespace provides a scope for names."""
 
     spec: NamespaceSpec = field(
-        default_factory=NamespaceSpec, proto=2, doc="What holds up its removal."
+        default_factory=NamespaceSpec, proto=2, doc="Desired behavior of the namespace."
     )
     status: NamespaceStatus = field(
-        default_factory=NamespaceStatus, proto=3, doc="Where it is in its life."
+        default_factory=NamespaceStatus, proto=3, doc="Current status of the namespace."
     )

@@ -4,20 +4,22 @@ from apimachinery.model.model import Model, field
 
 
 class ObjectReference(Model):
-    """Any object, or a part of it. Which fields are used depends on who refers."""
+    """Reference to an object or a part of it; which fields are set depends on the referrer."""
 
-    kind: str = field("", proto=1, doc="The kind of the object.")
-    namespace: str = field("", proto=2, doc="The namespace of the object.")
-    name: str = field("", proto=3, doc="The name of the object.")
-    uid: str = field("", proto=4, doc="The uid of the object, if that very one is meant.")
-    api_version: str = field("", proto=5, doc="The group and version of the kind.")
-    resource_version: str = field("", proto=6, doc="The state of the object that is meant.")
+    kind: str = field("", proto=1, doc="Kind of the referent.")
+    namespace: str = field("", proto=2, doc="Namespace of the referent.")
+    name: str = field("", proto=3, doc="Name of the referent.")
+    uid: str = field("", proto=4, doc="UID of the referent.")
+    api_version: str = field("", proto=5, doc="API version of the referent.")
+    resource_version: str = field(
+        "", proto=6, doc="Specific resourceVersion of the referent, if any."
+    )
     field_path: str = field(
-        "", proto=7, doc="A part of the object, such as `spec.containers{web}`."
+        "", proto=7, doc="Part of the referent, such as `spec.containers{web}`."
     )
 
 
 class LocalObjectReference(Model):
-    """An object of a known kind in the same namespace."""
+    """Reference to an object of a known kind in the same namespace."""
 
-    name: str = field("", proto=1, doc="The name of the object.")
+    name: str = field("", proto=1, doc="Name of the referent.")

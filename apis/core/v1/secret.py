@@ -16,19 +16,21 @@ TLS: Final = "kubernetes.io/tls"
 
 
 class Secret(Object):
-    """A Secret holds a password, a key or a token."""
+    """Secret holds secret data, such as a password, a key or a token."""
 
-    data: dict[str, Bytes] = field(default_factory=dict, proto=2, doc="Bytes by key.")
+    data: dict[str, Bytes] = field(
+        default_factory=dict, proto=2, doc="Secret data as bytes by key."
+    )
     type: str = field(
-        "", proto=3, doc="What the data is; known types must have certain keys. Cannot be changed."
+        "", proto=3, doc="Type of the data; well-known types require certain keys. Immutable."
     )
     string_data: dict[str, str] = field(
         default_factory=dict,
         proto=4,
-        doc="Texts to write into `data`, for convenience; never returned.",
+        doc="Write-only convenience: texts by key that are merged into `data`.",
     )
     immutable: bool | None = field(
-        None, proto=5, doc="Once true, neither this nor the data can be changed."
+        None, proto=5, doc="Whether the data is immutable; once true, it cannot be reset."
     )
 
 

@@ -1,4 +1,4 @@
-"""Service: a stable name and address for a set of programs."""
+"""Service: a stable name and address for a set of pods."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ LOAD_BALANCER: Final = "LoadBalancer"
 EXTERNAL_NAME: Final = "ExternalName"
 
 HEADLESS: Final = "None"
-"""The cluster IP of a service that has none and wants none."""
+"""The `clusterIP` of a headless service."""
 
 CLIENT_IP: Final = "ClientIP"
 NO_AFFINITY: Final = "None"
@@ -27,36 +27,42 @@ REQUIRE_DUAL_STACK: Final = "RequireDualStack"
 
 
 class ServicePort(Model):
-    """One port of a service."""
+    """A port of a service."""
 
-    name: str = field("", proto=1, doc="A DNS label; needed when there are several ports.")
-    protocol: str = field("TCP", proto=2, enum=("TCP", "UDP", "SCTP"))
-    port: Int32 = field(0, proto=3, omit_empty=False, doc="The port that the service shows.")
-    target_port: IntOrString | None = field(
-        None, proto=4, doc="The port of the programs behind it, by number or name."
+    name: str = field(
+        "", proto=1, doc="Name of the port, a DNS label; required if there are several ports."
     )
-    node_port: Int32 = field(0, proto=5, doc="The port on every node, if there is one.")
+    protocol: str = field("TCP", proto=2, enum=("TCP", "UDP", "SCTP"))
+    port: Int32 = field(0, proto=3, omit_empty=False, doc="Port that the service exposes.")
+    target_port: IntOrString | None = field(
+        None, proto=4, doc="Number or name of the port on the pods of the service."
+    )
+    node_port: Int32 = field(
+        0, proto=5, doc="Port on each node, for types NodePort and LoadBalancer."
+    )
     app_protocol: str | None = field(
-        None, proto=6, doc="What is spoken on the port, such as `kubernetes.io/h2c`."
+        None, proto=6, doc="Application protocol of the port, such as `kubernetes.io/h2c`."
     )
 
 
 class ClientIPConfig(Model):
-    """How long a client stays with the program that served it."""
+    """Configuration of session affinity by client IP."""
 
-    timeout_seconds: Int32 | None = field(None, proto=1, doc="At most a day; 10800 unless given.")
+    timeout_seconds: Int32 | None = field(
+        None, proto=1, doc="Seconds of stickiness, at most a day; defaults to 10800."
+    )
 
 
 class SessionAffinityConfig(Model):
-    """The details of session affinity."""
+    """Configuration of session affinity."""
 
     client_ip: ClientIPConfig | None = field(
-        None, proto=1, wire="clientIP", doc="For affinity by the address of the client."
+        None, proto=1, wire="clientIP", doc="Configuration of session affinity by client IP."
     )
 
 
 class ServiceSpec(Model):
-    """What a service shows, and what is behind it."""
+    """Attributes of a Service."""
 
     ports: list[ServicePort] = field(
         default_factory=list,
@@ -64,138 +70,151 @@ class ServiceSpec(Model):
         list_map_keys=("port", "protocol"),
         patch_strategy="merge",
         patch_merge_key="port",
-        doc="The ports that it shows.",
+        doc="Ports exposed by the service.",
     )
     selector: dict[str, str] = field(
         default_factory=dict,
         proto=2,
         map_type="atomic",
-        doc="The labels of the programs behind it. Without any, somebody else says who they are.",
+        doc="Labels of the pods behind the service; without any, endpoints are managed externally.",
     )
     cluster_ip: str = field(
-        "", proto=3, wire="clusterIP", doc="Its address, or `None`; the first of `clusterIPs`."
+        "",
+        proto=3,
+        wire="clusterIP",
+        doc="IP address of the service, or `None`; the first of `clusterIPs`.",
     )
     type: str = field(
         "",
         proto=4,
         enum=(CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, NODE_PORT),
-        doc="How it is reached: ClusterIP unless given.",
+        doc="How the service is exposed; defaults to ClusterIP.",
     )
     external_ips: list[str] = field(
         default_factory=list,
         proto=5,
         wire="externalIPs",
         list_type="atomic",
-        doc="Addresses at which nodes accept traffic for it; nobody here manages them.",
+        doc="IP addresses at which nodes also accept traffic; not managed by Kubernetes.",
     )
     session_affinity: str = field(
-        "", proto=7, enum=(CLIENT_IP, NO_AFFINITY), doc="Whether clients stay where they were."
+        "", proto=7, enum=(CLIENT_IP, NO_AFFINITY), doc="Session affinity: None or ClientIP."
     )
     load_balancer_ip: str = field(
-        "", proto=8, wire="loadBalancerIP", doc="Deprecated: the address to ask of a balancer."
+        "",
+        proto=8,
+        wire="loadBalancerIP",
+        doc="Deprecated: IP address to request for the load balancer.",
     )
     load_balancer_source_ranges: list[str] = field(
         default_factory=list,
         proto=9,
         list_type="atomic",
-        doc="Networks from which a balancer lets traffic in.",
+        doc="Client IP ranges that the load balancer accepts traffic from.",
     )
     external_name: str = field(
-        "", proto=10, doc="For ExternalName: the host name it stands for, with no proxy between."
+        "", proto=10, doc="Host name that DNS returns as an alias, for type ExternalName."
     )
     external_traffic_policy: str = field(
         "",
         proto=11,
         enum=("Cluster", "Local"),
-        doc="Whether outside traffic may go to programs on other nodes.",
+        doc="Routing of external traffic: Cluster, or Local to the node.",
     )
     health_check_node_port: Int32 = field(
-        0, proto=12, doc="Where a balancer asks a node whether it has programs of a Local service."
+        0, proto=12, doc="Node port of health checks for externalTrafficPolicy Local."
     )
     publish_not_ready_addresses: bool = field(
-        False, proto=13, doc="Whether DNS also names programs that are not ready."
+        False, proto=13, doc="Whether DNS also publishes endpoints that are not ready."
     )
     session_affinity_config: SessionAffinityConfig | None = field(
-        None, proto=14, doc="The details of session affinity."
+        None, proto=14, doc="Configuration of session affinity."
     )
     ip_family_policy: str | None = field(
         None,
         proto=17,
         enum=(PREFER_DUAL_STACK, REQUIRE_DUAL_STACK, SINGLE_STACK),
-        doc="How many families of addresses it has.",
+        doc="Whether the service is single-stack or dual-stack.",
     )
     cluster_ips: list[str] = field(
         default_factory=list,
         proto=18,
         wire="clusterIPs",
         list_type="atomic",
-        doc="Its addresses, one of each family, or only `None`.",
+        doc="IP addresses of the service, at most one per IP family, or only `None`.",
     )
     ip_families: list[str] = field(
         default_factory=list,
         proto=19,
         list_type="atomic",
-        doc="The families of its addresses, `IPv4` and `IPv6`, the first one first.",
+        doc="IP families of the service, `IPv4` and `IPv6`, in the order of `clusterIPs`.",
     )
     allocate_load_balancer_node_ports: bool | None = field(
         None,
         proto=20,
-        doc="Whether a balancer is given ports on nodes; true unless given.",
+        doc="Whether node ports are allocated for type LoadBalancer; defaults to true.",
     )
     load_balancer_class: str | None = field(
-        None, proto=21, doc="Which balancer is to serve it; cannot be changed."
+        None, proto=21, doc="Class of the load balancer implementation; immutable once set."
     )
     internal_traffic_policy: str | None = field(
         None,
         proto=22,
         enum=("Cluster", "Local"),
-        doc="Whether inside traffic may go to programs on other nodes.",
+        doc="Routing of internal traffic: Cluster, or Local to the node.",
     )
     traffic_distribution: str | None = field(
         None,
         proto=23,
         enum=("PreferClose", "PreferSameNode", "PreferSameZone"),
-        doc="Which programs are preferred over others.",
+        doc="Preference for endpoints, such as those in the same zone.",
     )
 
 
 class PortStatus(Model):
-    """What became of one port at a balancer."""
+    """Status of a service port at a load balancer."""
 
-    port: Int32 = field(0, proto=1, omit_empty=False, doc="The port of the service.")
+    port: Int32 = field(0, proto=1, omit_empty=False, doc="Number of the service port.")
     protocol: str = field("", proto=2, omit_empty=False, enum=("TCP", "UDP", "SCTP"))
-    error: str | None = field(None, proto=3, doc="Why the balancer does not serve it.")
+    error: str | None = field(
+        None, proto=3, doc="Reason why the load balancer does not serve the port."
+    )
 
 
 class LoadBalancerIngress(Model):
-    """One point at which a balancer takes traffic: an address or a host name."""
+    """Status of a load-balancer ingress point: an IP address or a host name."""
 
-    ip: str = field("", proto=1, doc="The address of the balancer.")
-    hostname: str = field("", proto=2, doc="The host name of the balancer.")
+    ip: str = field("", proto=1, doc="IP address of the load balancer.")
+    hostname: str = field("", proto=2, doc="Host name of the load balancer.")
     ip_mode: str | None = field(
         None,
         proto=3,
         enum=("Proxy", "VIP"),
-        doc="Whether packets keep its address.",
+        doc="How the IP address is handled: VIP or Proxy.",
     )
     ports: list[PortStatus] = field(
-        default_factory=list, proto=4, list_type="atomic", doc="What became of each port."
+        default_factory=list, proto=4, list_type="atomic", doc="Status of each service port."
     )
 
 
 class LoadBalancerStatus(Model):
-    """Where a balancer takes traffic."""
+    """Status of a load balancer."""
 
     ingress: list[LoadBalancerIngress] = field(
-        default_factory=list, proto=1, list_type="atomic", doc="Every such point."
+        default_factory=list,
+        proto=1,
+        list_type="atomic",
+        doc="Ingress points of the load balancer.",
     )
 
 
 class ServiceStatus(Model):
-    """What was made of a service."""
+    """Current status of a Service."""
 
     load_balancer: LoadBalancerStatus = field(
-        default_factory=LoadBalancerStatus, proto=1, doc="Its balancer, if it has one."
+        default_factory=LoadBalancerStatus,
+        proto=1,
+        doc="Status of the load balancer, if there is one.",
     )
     conditions: list[Condition] = field(
         default_factory=list,
@@ -203,15 +222,19 @@ class ServiceStatus(Model):
         list_map_keys=("type",),
         patch_strategy="merge",
         patch_merge_key="type",
-        doc="The state of it, one aspect each.",
+        doc="Current conditions of the service.",
     )
 
 
 class Service(Object):
-    """A Service is a stable name and address for a set of programs."""
+    """Service is a stable name and address for a set of pods."""
 
-    spec: ServiceSpec = field(default_factory=ServiceSpec, proto=2, doc="What is asked for.")
-    status: ServiceStatus = field(default_factory=ServiceStatus, proto=3, doc="What was made.")
+    spec: ServiceSpec = field(
+        default_factory=ServiceSpec, proto=2, doc="Desired behavior of the service."
+    )
+    status: ServiceStatus = field(
+        default_factory=ServiceStatus, proto=3, doc="Most recently observed status of the service."
+    )
 
 
 def is_headless(service: Service) -> bool:

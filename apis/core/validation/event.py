@@ -28,13 +28,13 @@ def _validate_old(event: Event) -> FieldErrors:
     about, namespace = event.involved_object.namespace, event.metadata.namespace
     # Old clients put events about cluster-scoped objects into "default".
     if namespace not in ((about,) if about else ("", "default")):
-        yield _other_namespace(event)
+        yield _namespace_mismatch(event)
 
 
 def _validate_new(event: Event, controller: Path) -> FieldErrors:
     namespace = event.metadata.namespace
     if not event.involved_object.namespace and namespace not in ("default", "kube-system"):
-        yield _other_namespace(event)
+        yield _namespace_mismatch(event)
     if not event.reporting_component:
         yield required(controller)
     for error in is_qualified_name(event.reporting_component):
@@ -56,6 +56,6 @@ def _validate_length(text: str, path: Path, limit: int) -> FieldErrors:
         yield invalid(path, "", f"can have at most {limit} characters")
 
 
-def _other_namespace(event: Event) -> FieldError:
+def _namespace_mismatch(event: Event) -> FieldError:
     about = event.involved_object.namespace
     return invalid(Path("involvedObject", "namespace"), about, "does not match event.namespace")

@@ -38,15 +38,15 @@ def validate_cluster_ips(service: Service, path: Path) -> FieldErrors:
     spec = service.spec
     if spec.type == EXTERNAL_NAME:
         return
-    yield from _validate_first(spec, path.child("clusterIPs"))
+    yield from _validate_primary(spec, path.child("clusterIPs"))
     yield from _validate_families(spec, path)
-    errors = list(_validate_each(spec.cluster_ips, path.child("clusterIPs")))
+    errors = list(_validate_addresses(spec.cluster_ips, path.child("clusterIPs")))
     yield from errors
     if len(spec.cluster_ips) > 2:
         yield invalid(path.child("clusterIPs"), spec.cluster_ips, "may only hold up to 2 values")
     # Further errors about invalid addresses would be noise.
     if not errors:
-        yield from _validate_together(service, path.child("clusterIPs"))
+        yield from _validate_address_families(service, path.child("clusterIPs"))
 
 
 def validate_external_ips(addresses: Sequence[str], path: Path) -> FieldErrors:
@@ -67,7 +67,7 @@ def validate_address_update(new: Service, old: Service) -> FieldErrors:
         yield from _validate_family_change(new.spec, old.spec)
 
 
-def _validate_first(spec: ServiceSpec, path: Path) -> FieldErrors:
+def _validate_primary(spec: ServiceSpec, path: Path) -> FieldErrors:
     if not spec.cluster_ip:
         if spec.cluster_ips:
             rule = "must be empty when `clusterIP` is not specified"
@@ -91,7 +91,7 @@ def _validate_families(spec: ServiceSpec, path: Path) -> FieldErrors:
         yield not_supported(path.child("ipFamilyPolicy"), spec.ip_family_policy, _POLICIES)
 
 
-def _validate_each(addresses: list[str], path: Path) -> FieldErrors:
+def _validate_addresses(addresses: list[str], path: Path) -> FieldErrors:
     for position, address in enumerate(addresses):
         if position == 0 and address == HEADLESS:
             if len(addresses) > 1:
@@ -101,7 +101,7 @@ def _validate_each(addresses: list[str], path: Path) -> FieldErrors:
             yield invalid(path.index(position), address, error)
 
 
-def _validate_together(service: Service, path: Path) -> FieldErrors:
+def _validate_address_families(service: Service, path: Path) -> FieldErrors:
     spec = service.spec
     if is_headless(service):
         return
@@ -110,9 +110,9 @@ def _validate_together(service: Service, path: Path) -> FieldErrors:
         rule = "may specify no more than one IP for each IP family"
         yield invalid(path, spec.cluster_ips, rule)
     # The two lists may differ in length.
-    for position, (found, wanted) in enumerate(zip(families, spec.ip_families, strict=False)):
-        if wanted in (IPV4, IPV6) and found != wanted:
-            rule = f"expected an {wanted} value as indicated by `ipFamilies[{position}]`"
+    for position, (actual, expected) in enumerate(zip(families, spec.ip_families, strict=False)):
+        if expected in (IPV4, IPV6) and actual != expected:
+            rule = f"expected an {expected} value as indicated by `ipFamilies[{position}]`"
             yield invalid(path.index(position), spec.cluster_ips[position], rule)
 
 
@@ -146,10 +146,10 @@ def _validate_family_change(new: ServiceSpec, old: ServiceSpec) -> FieldErrors:
         yield from _validate_release(new, "ipFamily")
 
 
-def _validate_release(spec: ServiceSpec, what: str) -> FieldErrors:
+def _validate_release(spec: ServiceSpec, field: str) -> FieldErrors:
     if spec.ip_family_policy != SINGLE_STACK:
         path = Path("spec", "ipFamilyPolicy")
-        rule = f"must be set to 'SingleStack' when releasing the secondary {what}"
+        rule = f"must be set to 'SingleStack' when releasing the secondary {field}"
         yield invalid(path, spec.ip_family_policy, rule)
 
 

@@ -34,9 +34,9 @@ def validate_ports(spec: ServiceSpec, path: Path) -> FieldErrors:
         if port.node_port and spec.type == CLUSTER_IP:
             rule = "may not be used when `type` is 'ClusterIP'"
             yield forbidden(path.index(position).child("nodePort"), rule)
-    for position, port in _repeated(spec.ports, by="node_port"):
+    for position, port in _duplicates(spec.ports, by="node_port"):
         yield duplicate(path.index(position).child("nodePort"), port.node_port)
-    for position, port in _repeated(spec.ports, by="port"):
+    for position, port in _duplicates(spec.ports, by="port"):
         # The duplicate is the pair of number and protocol, so the message shows both.
         shown = {"port": port.port, "protocol": port.protocol}
         yield duplicate(path.index(position), shown)
@@ -72,7 +72,7 @@ def _validate_target(target: IntOrString, path: Path) -> FieldErrors:
         yield invalid(path, target, error)
 
 
-def _repeated(ports: list[ServicePort], *, by: str) -> Iterator[tuple[int, ServicePort]]:
+def _duplicates(ports: list[ServicePort], *, by: str) -> Iterator[tuple[int, ServicePort]]:
     """Yield ports that repeat a number and protocol; an unset (0) node port never repeats."""
     seen: set[tuple[str, int]] = set()
     for position, port in enumerate(ports):

@@ -6,22 +6,22 @@ from apis.gadgets.types import GadgetStatus, Part
 
 
 class GadgetSpec(Model):
-    """How the gadget should run."""
+    """Configuration of a gadget."""
 
-    model: str = field(doc="Which gadget it is.")
-    replicas: int = field(1, ge=0, le=100, doc="How many to keep running.")
-    timeout_seconds: int = field(60, ge=1, doc="How long one may take to start.")
+    model: str = field(doc="Model of the gadget.")
+    replicas: int = field(1, ge=0, le=100, doc="Number of desired replicas.")
+    timeout_seconds: int = field(60, ge=1, doc="Time limit for the start of a replica.")
     parts: list[Part] = field(
         default_factory=list,
         list_map_keys=("name",),
         patch_strategy="merge",
         patch_merge_key="name",
-        doc="What it is made of.",
+        doc="Parts of the gadget.",
     )
 
 
 class Gadget(Object):
-    """A Gadget does one thing."""
+    """Gadget is the example kind."""
 
-    spec: GadgetSpec = field(doc="The desired state.")
-    status: GadgetStatus = field(default_factory=GadgetStatus, doc="The observed state.")
+    spec: GadgetSpec = field(doc="Desired state of the gadget.")
+    status: GadgetStatus = field(default_factory=GadgetStatus, doc="Observed state of the gadget.")

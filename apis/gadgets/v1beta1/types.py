@@ -9,18 +9,18 @@ from apis.gadgets.types import GadgetStatus
 
 
 class GadgetSpec(Model):
-    """How the gadget should run."""
+    """Configuration of a gadget."""
 
-    model: str = field("", doc='Which gadget it is; "standard" unless given.')
-    count: int = field(1, ge=0, le=100, doc="How many to keep running.")
+    model: str = field("", doc='Model of the gadget; defaults to "standard".')
+    count: int = field(1, ge=0, le=100, doc="Number of desired replicas.")
     timeout: Duration = field(
-        timedelta(minutes=1), ge=timedelta(seconds=1), doc="How long one may take to start."
+        timedelta(minutes=1), ge=timedelta(seconds=1), doc="Time limit for the start of a replica."
     )
-    color: str = field("", doc="What it looks like.", deprecated="since v1; it has no effect")
+    color: str = field("", doc="Color of the gadget.", deprecated="since v1; it has no effect")
 
 
 class Gadget(Object):
-    """A Gadget does one thing."""
+    """Gadget is the example kind."""
 
-    spec: GadgetSpec = field(default_factory=GadgetSpec, doc="The desired state.")
-    status: GadgetStatus = field(default_factory=GadgetStatus, doc="The observed state.")
+    spec: GadgetSpec = field(default_factory=GadgetSpec, doc="Desired state of the gadget.")
+    status: GadgetStatus = field(default_factory=GadgetStatus, doc="Observed state of the gadget.")

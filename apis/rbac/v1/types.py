@@ -1,4 +1,4 @@
-"""The types of rbac.authorization.k8s.io/v1, which are also the internal ones."""
+"""Types of rbac.authorization.k8s.io/v1, which are also the internal types."""
 
 from typing import Final
 
@@ -15,107 +15,124 @@ CLUSTER_ROLE: Final = "ClusterRole"
 
 
 class PolicyRule(Model):
-    """Verbs that are allowed, on resources or on paths."""
+    """A policy rule: verbs that are allowed on resources or on non-resource URLs."""
 
     verbs: list[str] = field(
         default_factory=list,
         proto=1,
         omit_empty=False,
         list_type="atomic",
-        doc="What is allowed; `*` is everything.",
+        doc="Verbs that are allowed; `*` means all.",
     )
     api_groups: list[str] = field(
         default_factory=list,
         proto=2,
         list_type="atomic",
-        doc='The groups of the resources; `""` is the core group and `*` every group.',
+        doc='API groups of the resources; `""` is the core group, `*` means all.',
     )
     resources: list[str] = field(
         default_factory=list,
         proto=3,
         list_type="atomic",
-        doc="The resources, with subresources as in `gadgets/status`; `*` is every one.",
+        doc="Resources and subresources, such as `gadgets/status`; `*` means all.",
     )
     resource_names: list[str] = field(
-        default_factory=list, proto=4, list_type="atomic", doc="Only these objects, if any."
+        default_factory=list,
+        proto=4,
+        list_type="atomic",
+        doc="Names of the objects that the rule applies to; empty means all.",
     )
     non_resource_urls: list[str] = field(
         default_factory=list,
         proto=5,
         wire="nonResourceURLs",
         list_type="atomic",
-        doc="Paths that are no resources; one may end in `*`. Only in cluster roles.",
+        doc="Non-resource URL paths, which may end in `*`. Only in ClusterRoles.",
     )
 
 
 class Subject(Model, map_type="atomic"):
-    """Somebody to whom a role is given."""
+    """A user, group or service account that a role is granted to."""
 
-    kind: str = field("", proto=1, omit_empty=False, doc="User, Group or ServiceAccount.")
-    api_group: str = field(
-        "", proto=2, doc="The group of the kind; it follows from the kind if left out."
+    kind: str = field(
+        "", proto=1, omit_empty=False, doc="Kind of the subject: User, Group or ServiceAccount."
     )
-    name: str = field("", proto=3, omit_empty=False, doc="What they are called.")
-    namespace: str = field("", proto=4, doc="Where a service account is; others have none.")
+    api_group: str = field(
+        "", proto=2, doc="API group of the subject; the default depends on the kind."
+    )
+    name: str = field("", proto=3, omit_empty=False, doc="Name of the subject.")
+    namespace: str = field(
+        "", proto=4, doc="Namespace of a service account; not set for users and groups."
+    )
 
 
 class RoleRef(Model, map_type="atomic"):
-    """The role that a binding gives."""
+    """Reference to the role that a binding grants."""
 
-    api_group: str = field("", proto=1, doc="The group of the role.")
-    kind: str = field("", proto=2, omit_empty=False, doc="Role or ClusterRole.")
-    name: str = field("", proto=3, omit_empty=False, doc="The name of the role.")
+    api_group: str = field("", proto=1, doc="API group of the referenced role.")
+    kind: str = field(
+        "", proto=2, omit_empty=False, doc="Kind of the referenced role: Role or ClusterRole."
+    )
+    name: str = field("", proto=3, omit_empty=False, doc="Name of the referenced role.")
 
 
 class AggregationRule(Model):
-    """Whose rules a cluster role collects."""
+    """Selectors of the ClusterRoles whose rules are combined into this one."""
 
     cluster_role_selectors: list[LabelSelector] = field(
         default_factory=list,
         proto=1,
         list_type="atomic",
-        doc="Cluster roles that match any of these give it their rules.",
+        doc="Selectors of the ClusterRoles to aggregate; matching any of them suffices.",
     )
 
 
 class Role(Object):
-    """A Role allows things in its namespace."""
+    """Role is a set of permissions in a namespace."""
 
     rules: list[PolicyRule] = field(
-        default_factory=list, proto=2, list_type="atomic", doc="What it allows."
+        default_factory=list, proto=2, list_type="atomic", doc="Policy rules of the role."
     )
 
 
 class ClusterRole(Object):
-    """A ClusterRole allows things everywhere, or in a namespace where a RoleBinding gives it."""
+    """ClusterRole is a set of permissions, granted cluster-wide or in one namespace."""
 
     rules: list[PolicyRule] = field(
-        default_factory=list, proto=2, list_type="atomic", doc="What it allows."
+        default_factory=list, proto=2, list_type="atomic", doc="Policy rules of the role."
     )
     aggregation_rule: AggregationRule | None = field(
-        None, proto=3, doc="Whose rules it collects; its own are then written by the server."
+        None,
+        proto=3,
+        doc="Aggregation of other roles' rules; the server then maintains the rules of this role.",
     )
 
 
 class RoleBinding(Object):
-    """A RoleBinding gives a role to subjects, in its namespace."""
+    """RoleBinding grants a role to subjects in its namespace."""
 
     subjects: list[Subject] = field(
-        default_factory=list, proto=2, list_type="atomic", doc="Who gets it."
+        default_factory=list,
+        proto=2,
+        list_type="atomic",
+        doc="Users, groups and service accounts that the role is granted to.",
     )
     role_ref: RoleRef = field(
         default_factory=RoleRef,
         proto=3,
-        doc="A Role of the namespace or a ClusterRole. It cannot be changed.",
+        doc="Role of the same namespace, or ClusterRole, that is granted. Immutable.",
     )
 
 
 class ClusterRoleBinding(Object):
-    """A ClusterRoleBinding gives a cluster role to subjects, everywhere."""
+    """ClusterRoleBinding grants a ClusterRole to subjects in all namespaces."""
 
     subjects: list[Subject] = field(
-        default_factory=list, proto=2, list_type="atomic", doc="Who gets it."
+        default_factory=list,
+        proto=2,
+        list_type="atomic",
+        doc="Users, groups and service accounts that the role is granted to.",
     )
     role_ref: RoleRef = field(
-        default_factory=RoleRef, proto=3, doc="A ClusterRole. It cannot be changed."
+        default_factory=RoleRef, proto=3, doc="ClusterRole that is granted. Immutable."
     )

@@ -72,7 +72,7 @@ class EtcdBackend:
         try:
             return await self._chunks(request, limit)
         except RevisionCompacted as error:
-            raise await self._compacted(revision) from error
+            raise await self._compacted_error(revision) from error
         except RevisionInFuture as error:
             current = await self.current_revision()
             raise FutureRevision(revision, current=current) from error
@@ -166,7 +166,7 @@ class EtcdBackend:
         current = None if outcome.current is None else self._record(outcome.current)
         raise RevisionConflict(key, expected=revision, current=current)
 
-    async def _compacted(self, revision: int) -> Compacted:
+    async def _compacted_error(self, revision: int) -> Compacted:
         oldest = await oldest_revision(self.connection, self._keyspace, revision)
         return Compacted(revision, oldest=oldest)
 

@@ -233,7 +233,7 @@ class _Attempts:
         self._connection = connection
         self._state = state
         self._deadline = time.monotonic() + _OPERATION_TIMEOUTS * connection.timeout
-        self._backoff = Backoff(per_round=connection.size)
+        self._backoff = CallBackoff(per_round=connection.size)
         self._refreshes = 0
 
     def timeout(self) -> float:
@@ -277,7 +277,7 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-class Backoff:
+class CallBackoff:
     """The pauses between attempts: none until every endpoint has been tried once."""
 
     def __init__(self, per_round: int) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import grpc
 from aetcd.rpc import kv_pb2, rpc_pb2
 
-from apiserver.storage.etcd.channel import Backoff, EtcdConnection, Member, metadata
+from apiserver.storage.etcd.channel import CallBackoff, EtcdConnection, Member, metadata
 from apiserver.storage.etcd.errors import AccessDenied, FailureKind, classify
 from apiserver.storage.etcd.keys import Keyspace
 from apiserver.storage.interface import ChangeBatch, Compacted, StoredChange, Unavailable
@@ -38,7 +38,7 @@ class EtcdFeed:
         self._revision = max(after, 0)
         self._stream: WatchStream | None = None
         self._fragments: list[kv_pb2.Event] = []
-        self._backoff = Backoff(per_round=connection.size)
+        self._backoff = CallBackoff(per_round=connection.size)
         self._closing = asyncio.Event()
         self._progress_wanted = False
         self._denied = False
@@ -122,7 +122,7 @@ class EtcdFeed:
     async def _process_reply(self, reply: rpc_pb2.WatchResponse) -> ChangeBatch | None:
         """Return the batch that *reply* completes, None if it completes none."""
         if reply.canceled:
-            raise self._cancelled(reply)
+            raise self._cancellation_error(reply)
         if reply.created:
             self._denied = False
             self._backoff.reset()
@@ -135,10 +135,10 @@ class EtcdFeed:
             return self._progress(reply.header.revision)
         changes = [self._change(event) for event in events if self._is_new(event)]
         if None in changes:
-            raise await self._previous_lost()
+            raise await self._compacted_error()
         return self._batch([change for change in changes if change is not None])
 
-    def _cancelled(self, reply: rpc_pb2.WatchResponse) -> Exception:
+    def _cancellation_error(self, reply: rpc_pb2.WatchResponse) -> Exception:
         if reply.compact_revision:
             return Compacted(self._revision, oldest=reply.compact_revision)
         if "permission denied" not in reply.cancel_reason:
@@ -186,7 +186,7 @@ class EtcdFeed:
         self._revision = changes[-1].revision
         return ChangeBatch(tuple(changes), self._revision)
 
-    async def _previous_lost(self) -> Compacted:
+    async def _compacted_error(self) -> Compacted:
         """Return the error for an event whose previous value was compacted before delivery."""
         oldest = await oldest_revision(self._connection, self._keyspace, self._revision)
         return Compacted(self._revision, oldest=oldest)

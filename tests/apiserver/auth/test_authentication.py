@@ -12,13 +12,13 @@ from apiserver.auth.authentication import (
     Authentication,
     InvalidCredentials,
     RequestCredentials,
+    bearer_token,
     read_credentials,
 )
 from apiserver.auth.static_tokens import (
     InvalidTokenFile,
     TokenAuthenticator,
     TokenFileAuthenticator,
-    bearer_token,
     read_tokens,
 )
 from apiserver.auth.user import ANONYMOUS, AUTHENTICATED, CREDENTIAL_ID, User

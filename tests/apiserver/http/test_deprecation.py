@@ -134,7 +134,7 @@ async def test_openapi_marks_versions_and_fields(client: Driver) -> None:
     name = "io.example.gadgets.{}.GadgetSpec"
     color = {
         "type": "string",
-        "description": "What it looks like.\n\nDeprecated: since v1; it has no effect",
+        "description": "Color of the gadget.\n\nDeprecated: since v1; it has no effect",
     }
     v3 = old["components"]["schemas"][name.format("v1beta1")]["properties"]["color"]
     assert {**color, "deprecated": True}.items() <= v3.items()

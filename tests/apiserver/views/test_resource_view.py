@@ -204,7 +204,7 @@ def test_metadata_alone() -> None:
 
 
 def test_a_table_has_one_row() -> None:
-    table = document(VIEW.finished(VIEW.encode(stored(sample()), TABLE), TABLE))
+    table = document(VIEW.complete(VIEW.encode(stored(sample()), TABLE), TABLE))
 
     assert (table["kind"], table["apiVersion"]) == ("Table", "meta.k8s.io/v1")
     assert table["metadata"] == {"resourceVersion": "7"}
@@ -224,7 +224,7 @@ def test_columns_are_not_defined_twice() -> None:
     later = replace(TABLE, columns=False)
 
     assert (
-        document(VIEW.finished(VIEW.encode(stored(sample()), later), later))["columnDefinitions"]
+        document(VIEW.complete(VIEW.encode(stored(sample()), later), later))["columnDefinitions"]
         is None
     )
 
@@ -346,7 +346,7 @@ def test_the_answer_to_a_write_reads_like_what_is_stored() -> None:
     made.metadata.resource_version = "7"
 
     for form in (NOTE_FORM, PARTIAL, TABLE, PROTOBUF, replace(TABLE, include_object="Object")):
-        read = VIEW.finished(VIEW.encode(stored(made), form), form)
+        read = VIEW.complete(VIEW.encode(stored(made), form), form)
         answered = VIEW.encode_object(made, form)
         if form.media == "json":
             assert document(answered) == document(read)

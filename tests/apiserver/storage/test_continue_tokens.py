@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apiserver.storage.continuation import (
+from apiserver.storage.continue_tokens import (
     NEWEST,
     Continuation,
     InvalidToken,
