@@ -22,7 +22,7 @@ serve: $(VENV)/.serving ## start a server with the example group; ARGS="--bind â
 	$(BIN)/apiserver serve apis.gadgets.install:GADGETS $(ARGS)
 
 test: check ## run every check and every test
-	$(BIN)/pytest -n auto --dist worksteal -m "not torture"
+	$(BIN)/pytest -n auto -m "not torture"
 
 check: $(VENV)/.development ## ruff, mypy --strict and the import rules
 	$(BIN)/ruff check .
