@@ -32,7 +32,7 @@ HANDSHAKE_TIMEOUT: Final = 10.0
 TLS_SHUTDOWN_TIMEOUT: Final = 2.0
 """Seconds in which a client must confirm the end of a TLS connection."""
 IDLE_GRACE: Final = 1.0
-"""Seconds for which idle connections stay open after a stop begins."""
+"""Seconds for which a connection stays open while it is idle, after a stop begins."""
 RESTART_DELAY: Final = 1.0
 """Seconds before a worker that failed to start is replaced."""
 SHUTDOWN_MARGIN: Final = 5
@@ -162,17 +162,23 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             await self.lifespan.shutdown()
 
     async def _finish_requests(self) -> None:
-        now = self.loop.time()
-        idle_deadline = now + IDLE_GRACE
-        deadline = now + max(1, self.cfg.graceful_timeout - SHUTDOWN_MARGIN)
+        deadline = self.loop.time() + max(1, self.cfg.graceful_timeout - SHUTDOWN_MARGIN)
+        idle_since: dict[HTTPConnection, float] = {}
         while not self._quick_shutdown and (connections := self._open_connections()):
-            if self.loop.time() >= deadline:
+            now = self.loop.time()
+            if now >= deadline:
                 self.log.warning("stopping with %d connections still busy", len(connections))
                 return
-            if self.loop.time() >= idle_deadline:
-                for connection in connections:
-                    if connection.is_idle:
-                        connection.close()
+            # Each connection has its own grace period: the handshake of one that was accepted just
+            # before the stop may end later than others are closed, and its request is on the way.
+            idle_since = {
+                connection: idle_since.get(connection, now)
+                for connection in connections
+                if connection.is_idle
+            }
+            for connection, since in idle_since.items():
+                if now >= since + IDLE_GRACE:
+                    connection.close()
             await asyncio.sleep(0.02)
 
     def _open_connections(self) -> list[HTTPConnection]:
