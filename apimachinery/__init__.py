@@ -13,7 +13,7 @@ A tour, in the order a newcomer meets things:
 - `apimachinery.testing` checks that your conversions lose nothing.
 """
 
-from apimachinery.codec import Codec, FieldValidation, StorageCodec
+from apimachinery.codec import Codec, FieldValidation
 from apimachinery.errors import APIError
 from apimachinery.fieldpath import (
     FieldError,
@@ -56,6 +56,7 @@ from apimachinery.schema import (
     GroupVersionResource,
 )
 from apimachinery.scheme import Scheme
+from apimachinery.storage_codec import StorageCodec
 
 __all__ = [
     "INTERNAL",

@@ -2,8 +2,8 @@
 
 Objects change version in two places. On the wire (`Codec`) a document names its kind and version;
 it is decoded, gets that version's defaults and is converted to the internal class. In storage
-(`StorageCodec`) the internal object is encoded as it is, under the version `__internal`, or
-converted to the storage version of its group.
+(`apimachinery.storage_codec`) the internal object is encoded as it is, under the version
+`__internal`, or converted to the storage version of its group.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import ValidationError
 
-from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
+from apimachinery.meta.types import ObjectMeta, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
 from apimachinery.model.decoding import DecodedModel, DecodeError, decode_json, to_decode_error
 from apimachinery.model.model import Model, new_model
 from apimachinery.model.strict_decoding import strict_decoding_problems
-from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind, InvalidGroupVersion
+from apimachinery.schema import GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import Scheme
 from apimachinery.serialization.media_types import JSON, PROTOBUF
 from apimachinery.serialization.serializer import MAX_BYTES, SERIALIZERS, Document, yaml_error
@@ -159,7 +159,7 @@ class Codec:
         kind = self.scheme.kind_of(obj)
         if obj.kind == kind.kind and obj.api_version == kind.api_version:
             return obj
-        return _with_type_meta(obj, kind.kind, kind.api_version)
+        return with_type_meta(obj, kind.kind, kind.api_version)
 
     def _decode_text(
         self,
@@ -228,59 +228,6 @@ class Codec:
             raise to_decode_error(cls, error.errors(include_url=False)) from None
 
 
-class StorageCodec:
-    """Encodes internal objects for storage, and decodes them from any version they are stored in.
-
-    With *version*, the storage version, objects are converted before they are encoded.
-    """
-
-    def __init__(self, scheme: Scheme, version: GroupVersion | None = None) -> None:
-        self.scheme = scheme
-        self._version = version
-        self._classes: dict[bytes, tuple[type[TypeMeta], bool]] = {}
-
-    def encode(self, obj: Object) -> bytes:
-        """Encode *obj* without its resourceVersion, which the storage backend assigns."""
-        kind = next(k for k in self.scheme.kinds_of(obj) if k.version == INTERNAL)
-        if self._version is not None:
-            stored = cast(Object, self.scheme.convert_to_version(obj, self._version))
-        else:
-            stored = _with_type_meta(obj, kind.kind, kind.api_version)
-        stored.__dict__["metadata"] = storable_metadata(stored.metadata)
-        return dump_json(stored)
-
-    def decode(self, data: bytes) -> Object:
-        """Decode stored bytes to the internal object, with the defaults of the stored version.
-
-        Raises CorruptObject.
-        """
-        try:
-            cls, is_internal = self._stored_class(data)
-            obj = cls.model_validate_json(data, by_alias=True, by_name=False)
-        except (DecodeError, ValidationError) as error:
-            raise CorruptObject(f"stored object is not readable: {error}") from None
-        if is_internal:
-            obj.__dict__["kind"] = obj.__dict__["api_version"] = ""
-            return cast(Object, obj)
-        self.scheme.default(obj)
-        return cast(Object, self.scheme.to_internal(obj))
-
-    def _stored_class(self, data: bytes) -> tuple[type[TypeMeta], bool]:
-        """Return the class of stored bytes, and whether it is the internal one.
-
-        Bytes from this codec start with the kind and the apiVersion, so an equal prefix means the
-        same class: it is the cache key, and the bytes need not be parsed twice.
-        """
-        prefix = data[: data.find(b'"', data.find(b'"apiVersion":"') + 14)]
-        cached = self._classes.get(prefix)
-        if cached is None:
-            kind = _kind_of(data, None)
-            cached = (self.scheme.class_of(kind), kind.version == INTERNAL)
-            if prefix.startswith(b'{"kind":"') and prefix.count(b'"') == 7:
-                self._classes[prefix] = cached
-        return cached
-
-
 def dump_json(obj: Model) -> bytes:
     """Return the canonical compact JSON of a Model."""
     if isinstance(obj, Unstructured):
@@ -298,6 +245,11 @@ def storable_metadata(metadata: ObjectMeta) -> ObjectMeta:
         return metadata
     values = {**metadata.__dict__, "resource_version": "", "self_link": ""}
     return new_model(type(metadata), values)
+
+
+def kind_of_document(data: bytes) -> GroupVersionKind:
+    """Return the kind that a JSON document declares. Raises DecodeError."""
+    return _kind_of(data, None)
 
 
 def _kind_of(data: bytes, expected: GroupVersionKind | None) -> GroupVersionKind:
@@ -339,7 +291,8 @@ def parse_api_version(api_version: str) -> GroupVersion:
         raise DecodeError(str(error)) from None
 
 
-def _with_type_meta(obj: ObjectT, kind: str, api_version: str) -> ObjectT:
+def with_type_meta(obj: ObjectT, kind: str, api_version: str) -> ObjectT:
+    """Return a shallow copy of *obj* with another kind and apiVersion."""
     values = {**obj.__dict__, "kind": kind, "api_version": api_version}
     return new_model(type(obj), values)
 

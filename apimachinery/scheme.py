@@ -20,6 +20,7 @@ from apimachinery.conversion.class_conversion import (
 )
 from apimachinery.conversion.defaults import Defaulter, SetDefaults
 from apimachinery.conversion.kept_fields import ConversionError
+from apimachinery.evolution.upgrade_steps import Document, UpgradeStep, upgrade_steps
 from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object, ObjectList, TypeMeta
 from apimachinery.model.model import Model, new_model
@@ -54,6 +55,7 @@ class Scheme:
         self._converters: dict[tuple[type, type], Callable[[Any], Any]] = {}
         """Cached converters, direct or through the hub."""
         self._defaulter = Defaulter()
+        self._upgrades: dict[type[Any], list[UpgradeStep]] = {}
 
     # Registration
 
@@ -132,6 +134,39 @@ class Scheme:
         for function in functions:
             self._defaulter.add(function)
 
+    def add_upgrade(
+        self,
+        cls: type[TypeMeta],
+        *,
+        renames: Mapping[str, str] | None = None,
+        retyped: Mapping[str, Callable[[Any], Any]] | None = None,
+        dropped: Iterable[str] = (),
+        function: Callable[[Document], Document | None] | None = None,
+        reads: Iterable[str] = (),
+        writes: Iterable[str] = (),
+    ) -> None:
+        """Declare how stored documents of an older shape of *cls* become documents of today.
+
+        *cls* is the stored class: the internal one, or that of the storage version. Paths are
+        dotted, through lists and maps. *renames* map old paths to new ones, also between objects;
+        *retyped* maps a path to the function that returns the new value for an old one, called for
+        fields of its annotated type; the values of *dropped* fields are lost on purpose.
+        *function* changes a whole document, if its shape has the fields that it *reads* and lacks
+        those that it *writes*. Calls form a chain, in the order in which the changes were made.
+        Raises UpgradeError.
+        """
+        self.kinds_of(cls)
+        self._upgrades.setdefault(cls, []).extend(
+            upgrade_steps(
+                renames=renames or {},
+                retyped=retyped or {},
+                dropped=tuple(dropped),
+                function=function,
+                reads=tuple(reads),
+                writes=tuple(writes),
+            )
+        )
+
     def add_field_labels(self, kind: GroupVersionKind, labels: Iterable[str] | FieldLabel) -> None:
         """Register the field labels that field selectors of a kind may use.
 
@@ -196,6 +231,14 @@ class Scheme:
     def dropped(self, versioned: type[TypeMeta]) -> frozenset[str]:
         """Return the field paths, of either class, that a conversion to or from the hub drops."""
         return self._dropped.get(versioned, frozenset())
+
+    def upgrades(self, cls: type[TypeMeta]) -> tuple[UpgradeStep, ...]:
+        """Return the steps by which stored documents of *cls* are upgraded, in order."""
+        return tuple(self._upgrades.get(cls, ()))
+
+    def has_defaults(self, cls: type[Model]) -> bool:
+        """Return whether a defaulting function is registered for *cls* or a type nested in it."""
+        return self._defaulter.has_functions(cls)
 
     # Defaulting and conversion
 

@@ -23,6 +23,7 @@ from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.context import SERVER
+from apiserver.evolution.start import NO_LOSS, AcceptedLoss, ShapeStart
 from apiserver.group import Group
 from apiserver.handlers.routes import Router
 from apiserver.handlers.watch import Watches
@@ -67,6 +68,7 @@ class App:
         admission: Callable[[Groups], Chain] | None = None,
         ownership: MakeOwnership | None = FieldTracking,
         hooks: Sequence[Hook] = (),
+        accepted_loss: AcceptedLoss = NO_LOSS,
         limits: Limits | None = None,
         cache_limits: CacheLimits | None = None,
     ) -> None:
@@ -74,6 +76,7 @@ class App:
 
         *admission* builds the admission chain of all groups; the stores it reads exist only later.
         *ownership* builds what tracks managedFields; None stores them as clients send them.
+        *accepted_loss* are fields whose stored values may be lost although nobody declared it.
         *hooks* are entered in order when the application starts, and left in the opposite order.
         """
         self.metrics = ServerMetrics()
@@ -86,6 +89,7 @@ class App:
         self._admission = admission
         self._ownership = ownership
         self._hooks = tuple(hooks)
+        self._accepted_loss = accepted_loss
         self._cache_limits = cache_limits
         self._groups: Groups | None = None
         self._backend: Backend | None = None
@@ -108,6 +112,12 @@ class App:
         """The installed groups; a group can be added and removed while the server runs."""
         assert self._groups is not None, "groups are installed when the application starts"
         return self._groups
+
+    @property
+    def backend(self) -> Backend:
+        """The store; open while the application runs."""
+        assert self._backend is not None, "the store is opened when the application starts"
+        return self._backend
 
     def before_drain(self, stop: Callable[[], object]) -> None:
         """Have *stop* called when the application drains, before any stream ends."""
@@ -135,6 +145,7 @@ class App:
             )
             for group in self._initial:
                 self._groups.install(group)
+            await self._groups.register_shapes(ShapeStart(backend, self._accepted_loss))
             await opened.enter_async_context(cache)
             await self._groups.filled(seconds=FIRST_LIST)
             compactor = asyncio.create_task(Compactor(backend).run(), name="compaction")

@@ -69,6 +69,7 @@ class ServerConfig:
     service_account_signing_key_file: Path | None = None
     service_account_key_file: tuple[Path, ...] = ()
     api_audiences: tuple[str, ...] = ()
+    accept_field_loss: tuple[str, ...] = ()
     shutdown_timeout: int = 30
     log_format: str = "text"
     log_level: str = "info"
@@ -226,6 +227,12 @@ SETTINGS: Final = (
         StringList(),
         "NAME",
         "an audience of the server; tokens must be valid for one of them (default: the issuers)",
+    ),
+    Setting(
+        "accept_field_loss",
+        StringList(),
+        "RESOURCE.GROUP/FIELD",
+        "a field of stored objects whose values may be lost, although no upgrade declares it",
     ),
     Setting(
         "shutdown_timeout",

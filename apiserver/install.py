@@ -15,6 +15,8 @@ from apimachinery.scheme import Scheme
 from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.context import context_for
 from apiserver.endpoint import Endpoint
+from apiserver.evolution.judgement import Judgement, StoredKind
+from apiserver.evolution.start import ShapeStart
 from apiserver.group import Group
 from apiserver.installed_group import (
     BuiltInGroup,
@@ -53,6 +55,7 @@ class Groups:
         self._cache = cache
         self._installed: dict[str, InstalledGroup] = {}
         self._registered: set[str] = set()
+        self._shapes: ShapeStart | None = None
         # Admission plugins may look up stores, but only while they serve a request.
         self._foundation = Foundation(
             backend,
@@ -77,7 +80,31 @@ class Groups:
         if group.name not in self._registered:
             group.add_to_scheme(self.scheme)
             self._registered.add(group.name)
-        self._serve(BuiltInGroup(group))
+        installed = BuiltInGroup(group)
+        self._serve(installed)
+        if self._shapes is not None:
+            self._know_shapes(installed, self._shapes)
+
+    async def check_shapes(self, start: ShapeStart) -> list[Judgement]:
+        """Compare the stored classes with the shapes in the store. Raises UnsafeStart."""
+        return await start.check(kind for kind, _ in self._stored_kinds())
+
+    async def register_shapes(self, start: ShapeStart) -> None:
+        """Check the shapes, catalogue them, and have every store read objects of other shapes.
+
+        Before the cache is filled. Raises UnsafeStart.
+        """
+        stores = {kind.resource: store for kind, store in self._stored_kinds()}
+        for judgement in await self.check_shapes(start):
+            await start.register(judgement)
+            store = stores[judgement.kind.resource]
+            store.view.know_shapes()
+            store.cached.collection.starts_empty = start.has_just_changed(judgement)
+        self._shapes = start
+
+    def shapes(self) -> dict[str, str]:
+        """Return the fingerprint of the shape in which each resource is stored."""
+        return {kind.name: kind.tree.fingerprint for kind, _ in self._stored_kinds()}
 
     def replace(self, group: InstalledGroup) -> None:
         """Serve a group in place of the one with the same name, if there is one.
@@ -140,6 +167,23 @@ class Groups:
         created: Object = await self.store(resource).create(obj, context)
         return created
 
+    def _stored_kinds(self) -> Iterator[tuple[StoredKind, ResourceStore[Any]]]:
+        for installed in self:
+            if installed.is_built_in:
+                yield from _kinds_of(installed)
+
+    def _know_shapes(self, group: InstalledGroup, start: ShapeStart) -> None:
+        """Have the stores of a group that is installed later know the shapes of their objects."""
+        for kind, store in _kinds_of(group):
+            judgement = start.judge(kind)
+            kind.codec.know(judgement.shapes)
+            store.view.know_shapes()
+
+            async def register(judgement: Judgement = judgement) -> None:
+                await start.register(judgement)
+
+            store.objects.before_first_write = register
+
     def _serve(self, group: InstalledGroup) -> None:
         group.assemble(self._foundation)
         self._installed[group.group.name] = group
@@ -149,6 +193,13 @@ class Groups:
         self.revision += 1
         self.changed.set()
         self.changed = asyncio.Event()
+
+
+def _kinds_of(installed: InstalledGroup) -> Iterator[tuple[StoredKind, ResourceStore[Any]]]:
+    for resource in installed.group.resources:
+        store = installed.stores.get(resource.name)
+        if store is not None:
+            yield StoredKind(store.rules.resource, resource.cls, store.objects.codec), store
 
 
 def _order(installed: InstalledGroup) -> str:

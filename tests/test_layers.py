@@ -26,6 +26,7 @@ LAYERS: dict[str, str] = {
     "apimachinery.meta": (
         "apimachinery/ apimachinery.model apimachinery.scalars apimachinery.selectors"
     ),
+    "apimachinery.evolution": "apimachinery.model apimachinery.scalars",
     "apimachinery.conversion": "apimachinery/ apimachinery.model apimachinery.meta",
     "apimachinery.serialization": "apimachinery/ apimachinery.model apimachinery.meta",
     "apimachinery.patch": "apimachinery/ apimachinery.model",
@@ -44,8 +45,8 @@ LAYERS: dict[str, str] = {
     ),
     "apimachinery.cel": "apimachinery/ apimachinery.scalars apimachinery.structural",
     "apimachinery/": (
-        "apimachinery.conversion apimachinery.model apimachinery.meta apimachinery.protobuf"
-        " apimachinery.scalars apimachinery.serialization"
+        "apimachinery.conversion apimachinery.evolution apimachinery.model apimachinery.meta"
+        " apimachinery.protobuf apimachinery.scalars apimachinery.serialization"
     ),
     # apiserver: composition roots first, then the way of a request from top to bottom
     "apiserver.asgi": "apimachinery apiserver apis client",
@@ -72,7 +73,10 @@ LAYERS: dict[str, str] = {
     ),
     "apiserver.http": "apimachinery apiserver.auth",
     "apiserver.auth": "apimachinery apiserver.http.request_info",
-    "apiserver.install": "apimachinery apiserver.admission apiserver.registry apiserver.storage",
+    "apiserver.install": (
+        "apimachinery apiserver.admission apiserver.evolution apiserver.registry apiserver.storage"
+    ),
+    "apiserver.evolution": "apimachinery apiserver.storage",
     "apiserver.installed_group": (
         "apimachinery apiserver.admission apiserver.managed_fields"
         " apiserver.registry apiserver.storage"

@@ -38,6 +38,13 @@ class Defaulter:
         if self._functions:
             self._plan(type(obj)).run(obj)
 
+    def has_functions(self, cls: type[Model]) -> bool:
+        """Return whether a function is registered for *cls* or for a type nested in it."""
+        if not self._functions:
+            return False
+        plan = self._plan(cls)
+        return plan.function is not None or bool(plan.nested)
+
     def _plan(self, cls: type[Model]) -> "_Plan":
         plan = self._plans.get(cls)
         if plan is None:

@@ -19,7 +19,6 @@ from apimachinery.codec import (
     CorruptObject,
     Decoded,
     FieldValidation,
-    StorageCodec,
     StrictDecodeError,
     missing_field,
     parse_api_version,
@@ -32,6 +31,7 @@ from apimachinery.model.model import Model, deep_copy, new_model
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.scheme import METADATA_LABELS, FieldLabel, Scheme
 from apimachinery.serialization.serializer import Document
+from apimachinery.storage_codec import StorageCodec, StoredObject
 from apimachinery.structural.structural_schema import Schema
 
 ModelT = TypeVar("ModelT", bound=Model)
@@ -205,6 +205,10 @@ class CustomStorageCodec(StorageCodec):
             copy.content.update(stored.content)
             stored = copy
         return stored.to_json()
+
+    def read(self, data: bytes) -> StoredObject:
+        """Decode a stored object; there are no shapes, because the schema is in the store, too."""
+        return StoredObject(self.decode(data))
 
     def decode(self, data: bytes) -> Object:
         document = self.load(data)

@@ -15,13 +15,14 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 
-from apimachinery.codec import Codec, StorageCodec
+from apimachinery.codec import Codec
 from apimachinery.meta.types import Object, TypeMeta
 from apimachinery.model.class_fields import fields_of
 from apimachinery.model.model import Model, deep_copy
 from apimachinery.model.semantic_equality import differences
 from apimachinery.schema import INTERNAL, GroupVersionKind
 from apimachinery.scheme import Scheme
+from apimachinery.storage_codec import StorageCodec
 from apimachinery.testing.strategies import Strategies, objects
 
 

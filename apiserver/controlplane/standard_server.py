@@ -42,6 +42,8 @@ from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
+from apiserver.evolution.running_servers import registered
+from apiserver.evolution.start import AcceptedLoss
 from apiserver.extensions.definition_follower import DefinitionFollower
 from apiserver.group import Group
 from apiserver.install import Groups
@@ -121,7 +123,9 @@ def create_app(
         ),
         authorizer=access.authorizer,
         admission=namespace_admission,
+        accepted_loss=AcceptedLoss.parse(config.accept_field_loss),
         hooks=[
+            partial(_registered, config),
             _serving_definitions,
             partial(_controlled, config, access, not_among(standard, own), defaults),
             partial(_renewing_certificate, config),
@@ -185,6 +189,16 @@ def _namespace_defaults(config: ServerConfig) -> list[NamespaceDefault]:
     certificates = server_ca_bundle(config)
     known = [root_ca(certificates.decode("ascii", "replace"))] if certificates else []
     return [default_account(), *known]
+
+
+@asynccontextmanager
+async def _registered(config: ServerConfig, app: App) -> AsyncIterator[None]:
+    """Tell other servers of the store what this one serves; a store in memory has no others."""
+    if ":memory:" in config.storage_url:
+        yield
+        return
+    async with registered(app.backend, app.groups.shapes()):
+        yield
 
 
 @asynccontextmanager

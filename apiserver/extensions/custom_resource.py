@@ -87,7 +87,9 @@ class ServedDefinition:
         cached = foundation.cache.register(keys, VersionViews(by_version, stored))
         for version in definition.versions:
             codec = self._storage(version)
-            objects: ObjectStorage[Any] = ObjectStorage(foundation.backend, codec, cached)
+            objects: ObjectStorage[Any] = ObjectStorage(
+                foundation.backend, codec, cached, cls=kind.classes[version.name]
+            )
             self.stores[version.name] = CustomStore(
                 self._rules(version, foundation),
                 objects=objects,

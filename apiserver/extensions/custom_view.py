@@ -8,7 +8,6 @@ from collections.abc import Hashable, Mapping
 from typing import Any, cast
 
 from apimachinery.codec import CorruptObject
-from apimachinery.errors import StorageReadError
 from apimachinery.meta.unstructured import dump_content
 from apimachinery.schema import GroupVersion
 from apimachinery.structural.custom_kind import CustomCodec, CustomResource, CustomStorageCodec
@@ -46,7 +45,11 @@ class CustomView(ResourceView):
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
         if not self._fields:
             return super().selectable(record)
+        if self.problems:
+            self.problems.replaced(record)
         document = self._load(record)
+        if document is None:
+            return super().selectable(record)
         metadata = document["metadata"]
         fields = {"metadata.name": metadata["name"]}
         if "namespace" in metadata:
@@ -62,6 +65,8 @@ class CustomView(ResourceView):
 
     def _document(self, record: Record, form: Form) -> bytes:
         document = self._load(record)
+        if document is None:
+            return self._incomplete(self._read(record), form)
         metadata = document.pop("metadata")
         head = self._head(form.version)
         content = dump_content(document)[1:]
@@ -73,19 +78,26 @@ class CustomView(ResourceView):
 
     def _partial(self, record: Record, form: Form) -> bytes:
         if form.media == "protobuf":
-            return self.encode_object(self._decode(record), form)
-        metadata = self._load(record)["metadata"]
+            return self.encode_object(self._read(record).object, form)
+        document = self._load(record)
+        if document is None:
+            return self._metadata_only(self._read(record).object.metadata, form, partial=True)
+        metadata = document["metadata"]
         return self._metadata_document(self._metadata(metadata, record), form)
 
     def _metadata(self, metadata: dict[str, Any], record: Record) -> bytes:
         metadata["resourceVersion"] = str(record.revision)
         return dump_content(metadata)
 
-    def _load(self, record: Record) -> dict[str, Any]:
+    def _verbatim_heads(self) -> tuple[bytes, ...]:
+        return ()
+
+    def _load(self, record: Record) -> dict[str, Any] | None:
+        """Return the stored document in this version, None if it cannot be decoded."""
         try:
             return self._stored.load(record.value)
-        except CorruptObject as error:
-            raise StorageReadError(f"object {record.key!r} cannot be read: {error}") from error
+        except CorruptObject:
+            return None
 
 
 class VersionViews:
@@ -98,6 +110,10 @@ class VersionViews:
 
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
         return self._stored.selectable(record)
+
+    def forget(self, key: str) -> None:
+        for view in self._views.values():
+            view.forget(key)
 
     def encode(self, record: Record, form: Hashable) -> bytes:
         return self._view_in(form).encode(record, form)

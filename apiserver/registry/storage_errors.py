@@ -8,6 +8,7 @@ from apimachinery.errors import (
     InternalError,
     RequestEntityTooLarge,
     ServerTimeout,
+    ServiceUnavailable,
     StorageReadError,
     Timeout,
     TooManyRequests,
@@ -22,8 +23,10 @@ from apiserver.storage.interface import (
     Unavailable,
     ValueTooLarge,
 )
-from apiserver.storage.objects import Unreadable
+from apiserver.storage.objects import Unreadable, WouldLoseFields
 
+NEWER_RELEASE_RETRY: Final = 10
+"""Seconds after which a client may try a write again that another release has to carry out."""
 TOO_OLD: Final = "The resourceVersion for the provided list is too old."
 
 
@@ -34,6 +37,8 @@ def api_error(error: StorageError, resource: GroupResource, verb: str) -> APIErr
             return InternalError.of(f"the store is full: {error}")
         case ValueTooLarge():
             return RequestEntityTooLarge(f"Request entity too large: {error}")
+        case Unreadable() | WouldLoseFields():
+            return _incomplete(error)
         case Unavailable():
             return ServerTimeout.of(resource, verb)
         case revision.NotReady():
@@ -46,7 +51,11 @@ def api_error(error: StorageError, resource: GroupResource, verb: str) -> APIErr
             return Expired(TOO_OLD)
         case revision.RevisionExpired():
             return Expired(str(error))
-        case Unreadable():
-            return StorageReadError(str(error))
         case _:
             return InternalError.of(str(error))
+
+
+def _incomplete(error: Unreadable | WouldLoseFields) -> APIError:
+    if isinstance(error, WouldLoseFields):
+        return ServiceUnavailable.of(str(error), retry_after=NEWER_RELEASE_RETRY)
+    return StorageReadError(str(error))

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from apimachinery.codec import Codec, StorageCodec
+from apimachinery.codec import Codec
 from apimachinery.scalars.time import now
 from apimachinery.schema import GroupKind, GroupResource, GroupVersion
+from apimachinery.storage_codec import StorageCodec
 from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.group import Group, Resource
 from apiserver.managed_fields.ownership import Ownership, Untracked
@@ -38,7 +39,8 @@ def assemble_store(
     if resource.has_status:
         check_status(resource.cls)
     version = GroupVersion(group.name, group.storage_version) if group.storage_version else None
-    storage = StorageCodec(codec.scheme, version)
+    preferred = GroupVersion(group.name, group.versions[0]) if group.versions else None
+    storage = StorageCodec(codec.scheme, version, defaults_of=preferred)
     view = ResourceView(
         resource.cls,
         group=group.name,
@@ -62,5 +64,8 @@ def assemble_store(
         now=now,
     )
     return ResourceStore(
-        rules, objects=ObjectStorage(backend, storage, cached), cached=cached, view=view
+        rules,
+        objects=ObjectStorage(backend, storage, cached, cls=resource.cls),
+        cached=cached,
+        view=view,
     )

@@ -2,23 +2,28 @@
 
 Between the backend, which handles bytes and revisions, and the registry, which applies the rules of
 a resource. The revision is the resourceVersion, an update that changes no byte is not written, and
-a change is retried on the newest state until it can be stored.
+a change is retried on the newest state until it can be stored. A change that would lose stored
+values, which this code cannot decode or has no fields for, is refused.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar, cast
 
-from apimachinery.codec import StorageCodec
 from apimachinery.errors import APIError
 from apimachinery.meta.types import Object, Preconditions
-from apimachinery.model.decoding import DecodeError
-from apimachinery.scheme import NotRegistered
+from apimachinery.storage_codec import StorageCodec, StoredObject
 from apiserver.storage.cache.collection import CollectionListing
 from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.read_revision import At, Freshness
 from apiserver.storage.cache.watch_cache import CachedResource
 from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConflict, StorageError
+from apiserver.storage.record_reading import (
+    differs_beyond_metadata,
+    has_metadata,
+    read_record,
+    splice_metadata,
+)
 
 T = TypeVar("T", bound=Object)
 
@@ -32,6 +37,19 @@ class Unreadable(StorageError):
     def __init__(self, key: str, reason: str) -> None:
         super().__init__(f"object {key!r} cannot be read: {reason}")
         self.key = key
+
+
+class WouldLoseFields(StorageError):
+    """A write that would lose stored values for which this code has no fields."""
+
+    def __init__(self, key: str, paths: tuple[str, ...]) -> None:
+        super().__init__(
+            f"object {key!r} has fields that this server does not know and a write would lose:"
+            f" {', '.join(paths[:5])}{', ...' if len(paths) > 5 else ''}; a newer release of the"
+            " server has stored them: send the write to that release, or update this server"
+        )
+        self.key = key
+        self.paths = paths
 
 
 class PreconditionFailed(StorageError):
@@ -90,11 +108,19 @@ class ObjectStorage(Generic[T]):
     """The stored objects of one resource. Errors of the backend propagate unchanged."""
 
     def __init__(
-        self, backend: Backend, codec: StorageCodec, cached: CachedResource | None = None
+        self,
+        backend: Backend,
+        codec: StorageCodec,
+        cached: CachedResource | None = None,
+        *,
+        cls: type[T],
     ) -> None:
+        self.codec = codec
+        self.before_first_write: Callable[[], Awaitable[None]] | None = None
+        """Awaited once before anything is written: it catalogues the shape of the objects."""
         self._backend = backend
-        self._codec = codec
         self._cached = cached
+        self._cls = cls
 
     async def get(self, key: str) -> T | None:
         """Return the newest state of an object, read from the backend."""
@@ -111,12 +137,10 @@ class ObjectStorage(Generic[T]):
 
     def decode(self, record: Record) -> T:
         """Decode a record and set the resourceVersion. Raises Unreadable."""
-        try:
-            obj = self._codec.decode(record.value)
-        except (DecodeError, NotRegistered) as error:
-            raise Unreadable(record.key, str(error)) from error
-        obj.metadata.resource_version = str(record.revision)
-        return cast(T, obj)
+        stored = read_record(self.codec, self._cls, record)
+        if stored.problem:
+            raise Unreadable(record.key, stored.problem)
+        return cast(T, stored.object)
 
     async def create(
         self, key: str, obj: T, *, ttl: int | None = None, dry_run: bool = False
@@ -126,7 +150,9 @@ class ObjectStorage(Generic[T]):
             if await self._backend.get(key) is not None:
                 raise KeyExists(key)
             return Outcome(_set_version(obj, None), created=True)
-        value = self._codec.encode(obj)
+        value = self.codec.encode(obj)
+        if self.before_first_write is not None:
+            await self._prepare_to_write()
         revision = await self._backend.create(key, value, ttl=ttl)
         return Outcome(_set_version(obj, revision), revision, created=True, stored=value)
 
@@ -142,15 +168,18 @@ class ObjectStorage(Generic[T]):
             record = await self._backend.get(key)
         while True:
             try:
-                intent = await change(self.decode(record) if record else None)
+                stored = self._read_for_change(record) if record else None
+                kept = stored.kept if stored else None
+                intent = await change(cast(T, stored.object) if stored else None)
                 if dry_run:
+                    self._encode(intent, record, kept)
                     return _dry_run_outcome(intent, record)
-                return await self._execute(key, intent, record, confirmed=confirmed)
+                return await self._execute(key, intent, record, kept, confirmed=confirmed)
             except RevisionConflict as conflict:
                 record = conflict.current
             except KeyExists:
                 record = await self._backend.get(key)
-            except (APIError, Unreadable):
+            except (APIError, Unreadable, WouldLoseFields):
                 newest = record if confirmed else await self._backend.get(key)
                 if newest == record:
                     raise
@@ -158,7 +187,13 @@ class ObjectStorage(Generic[T]):
             confirmed = True
 
     async def _execute(
-        self, key: str, intent: Intent[T], record: Record | None, *, confirmed: bool
+        self,
+        key: str,
+        intent: Intent[T],
+        record: Record | None,
+        kept: "_Kept | None",
+        *,
+        confirmed: bool,
     ) -> Outcome[T]:
         if isinstance(intent, Remove):
             assert record is not None, "only an existing object can be removed"
@@ -168,8 +203,10 @@ class ObjectStorage(Generic[T]):
             assert isinstance(intent, Put), "only an existing object can be kept"
             return await self.create(key, intent.object, ttl=intent.ttl)
         if isinstance(intent, Put):
-            value = self._codec.encode(intent.object)
+            value = self._encode(intent, record, kept)
             if value != record.value:
+                if self.before_first_write is not None:
+                    await self._prepare_to_write()
                 revision = await self._backend.update(
                     key, value, revision=record.revision, ttl=intent.ttl
                 )
@@ -180,12 +217,56 @@ class ObjectStorage(Generic[T]):
                 raise RevisionConflict(key, expected=record.revision, current=newest)
         return Outcome(_set_version(intent.object, record.revision))
 
+    def _read_for_change(self, record: Record) -> "_ForChange":
+        """Decode a record for a change. Raises Unreadable if not even its metadata is readable."""
+        stored = read_record(self.codec, self._cls, record)
+        if stored.is_complete:
+            return _ForChange(stored.object, None)
+        if not has_metadata(record):
+            raise Unreadable(record.key, stored.problem)
+        return _ForChange(stored.object, _Kept(stored, self.codec.encode(stored.object)))
+
+    def _encode(self, intent: Intent[T], record: Record | None, kept: "_Kept | None") -> bytes:
+        """Return the bytes to store. Raises WouldLoseFields, Unreadable.
+
+        Of an object that could not be read completely only the metadata may change.
+        """
+        if not isinstance(intent, Put):
+            return b""
+        value = self.codec.encode(intent.object)
+        if kept is None or record is None:
+            return value
+        if not differs_beyond_metadata(kept.before, value):
+            return splice_metadata(record.value, intent.object.metadata)
+        if kept.stored.problem:
+            raise Unreadable(record.key, kept.stored.problem)
+        raise WouldLoseFields(record.key, kept.stored.lost)
+
+    async def _prepare_to_write(self) -> None:
+        if self.before_first_write is not None:
+            await self.before_first_write()
+            self.before_first_write = None
+
     def _cached_record(self, key: str) -> Record | None:
         """Return the cached record of *key*, which may be stale, or None if it is not cached."""
         if self._cached is None or not self._cached.collection.filled.is_set():
             return None
         entry = self._cached.collection.entry(key)
         return entry.record if entry else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An object that was not read completely, and its bytes as this code would write them."""
+
+    stored: StoredObject
+    before: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _ForChange:
+    object: Object
+    kept: _Kept | None
 
 
 def check_preconditions(key: str, obj: Object | None, preconditions: Preconditions) -> None:

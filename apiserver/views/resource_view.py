@@ -1,8 +1,9 @@
 """ResourceView: encode the stored objects of one resource in the forms that clients request.
 
 The watch cache keeps the encoded bytes, so each object is encoded once per form. The most common
-form needs no decoding: if a version has the same class as the stored object, its document is the
-stored one with another head (kind, apiVersion and resourceVersion).
+form needs no decoding: if a version has the same class as the stored object, and the object was
+stored in today's shape, its document is the stored one with another head (kind, apiVersion and
+resourceVersion). Objects of another shape are upgraded here, when a form is first requested.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -12,19 +13,28 @@ from typing import Any, Final, Literal, cast
 
 import orjson
 
-from apimachinery.codec import Codec, StorageCodec, dump_json
-from apimachinery.errors import StorageReadError
+from apimachinery.codec import Codec, dump_json
 from apimachinery.meta.types import Object, ObjectMeta, PartialObjectMetadata
-from apimachinery.model.decoding import DecodeError
 from apimachinery.protobuf import frame as frame_protobuf
 from apimachinery.scalars.time import now
-from apimachinery.schema import INTERNAL, GroupVersion
-from apimachinery.scheme import NotRegistered
+from apimachinery.schema import GroupVersion
 from apimachinery.serialization.media_types import PROTOBUF
+from apimachinery.storage_codec import EVERYTHING, StorageCodec, StoredObject
 from apimachinery.watch import INITIAL_EVENTS_END
 from apiserver.storage.cache.entry import Selectable, json_frame
 from apiserver.storage.interface import Record
-from apiserver.views.table import Column, definition, encode_cells, whole_table, write_ages
+from apiserver.storage.record_reading import read_record
+from apiserver.views.incomplete_objects import IncompleteObjects, without_paths
+from apiserver.views.table import (
+    AGE,
+    NAME,
+    UNKNOWN,
+    Column,
+    definition,
+    encode_cells,
+    whole_table,
+    write_ages,
+)
 
 META: Final = "meta.k8s.io"
 
@@ -99,7 +109,9 @@ class ResourceView:
             dump_json(definition(column)) for column in self._columns
         )
         self._now = now
-        self._internal = _head(self.kind, GroupVersion(group, INTERNAL)) + _METADATA
+        self.problems = IncompleteObjects()
+        """The cached objects that could not be decoded completely."""
+        self._verbatim: tuple[bytes, ...] | None = None
         self._heads: dict[GroupVersion, bytes] = {}
         self._stored_class: dict[GroupVersion, bool] = {}
         self._encoders: Mapping[Transform, Callable[[Record, Form], bytes]] = {
@@ -111,16 +123,29 @@ class ResourceView:
 
     # The interface of the watch cache
 
+    def know_shapes(self) -> None:
+        """Recompute which stored shapes are served verbatim: the codec has learned of others."""
+        self._verbatim = None
+
+    def forget(self, key: str) -> None:
+        """Forget the problems of an object that is deleted."""
+        self.problems.forget(key)
+
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
         """Return the labels and the selectable fields of a stored object."""
-        document = orjson.loads(record.value)
-        metadata = document["metadata"]
+        if self.problems:
+            self.problems.replaced(record)
+        try:
+            document = orjson.loads(record.value)
+            metadata = document["metadata"]
+        except (ValueError, KeyError, TypeError):
+            return _selectable_metadata(self._read(record).object.metadata)
         fields = {"metadata.name": metadata["name"]}
         if "namespace" in metadata:
             fields["metadata.namespace"] = metadata["namespace"]
         if self._fields:
-            if not record.value.startswith(self._internal):
-                document = orjson.loads(dump_json(self._decode(record)))
+            if self._verbatim_content(record.value) is None:
+                document = orjson.loads(dump_json(self._read(record).object))
             fields.update(self._selectable_fields(document))
         return metadata.get("labels", {}), fields
 
@@ -199,35 +224,79 @@ class ResourceView:
         return {label: _text(document, path) for label, path in self._fields.items()}
 
     def _document(self, record: Record, form: Form) -> bytes:
-        document = self._from_stored(record.value, str(record.revision), form)
-        return self._encode(self._decode(record), form) if document is None else document
+        if record.key not in self.problems:
+            document = self._from_stored(record.value, str(record.revision), form)
+            if document is not None:
+                return document
+        stored = self._read(record)
+        return (
+            self._incomplete(stored, form) if stored.problem else self._encode(stored.object, form)
+        )
+
+    def _incomplete(self, stored: StoredObject, form: Form) -> bytes:
+        """Encode the metadata of an object, and what else could be decoded of it."""
+        if EVERYTHING in stored.left_out:
+            return self._metadata_only(stored.object.metadata, form, partial=False)
+        encoded = self._encode(stored.object, form)
+        return without_paths(encoded, stored.left_out) if form.media == "json" else encoded
 
     def _from_stored(self, value: bytes, version: str, form: Form) -> bytes | None:
         """Return the stored bytes with another head, None if they must be decoded."""
         if form.media != "json" or not self._is_stored_class(form.version):
             return None
-        content = value[len(self._internal) :]
-        if not value.startswith(self._internal) or content[:1] != b'"':
+        content = self._verbatim_content(value)
+        if content is None or content[:1] != b'"':
             return None
         head = self._head(form.version)
         return b'%b"metadata":{"resourceVersion":"%b",%b' % (head, version.encode(), content)
+
+    def _verbatim_content(self, value: bytes) -> bytes | None:
+        """Return the stored bytes after the head and `"metadata":{`, None if they are of a shape
+        that must be upgraded."""
+        heads = self._verbatim
+        if heads is None:
+            heads = self._verbatim = self._verbatim_heads()
+        # Nearly always it is the first, the head of today's shape.
+        for head in heads:
+            if value.startswith(head):
+                return value[len(head) :]
+        return None
+
+    def _verbatim_heads(self) -> tuple[bytes, ...]:
+        if self._storage.stored_class(self._cls) is not self._cls:
+            return ()
+        return tuple(head + _METADATA for head in self._storage.verbatim_heads(self._cls))
 
     def _partial(self, record: Record, form: Form) -> bytes:
         if (
             form.media == "json"
             and self._is_stored_class(form.version)
-            and record.value.startswith(self._internal)
+            and self._verbatim_content(record.value) is not None
         ):
-            metadata = _loads(record)["metadata"]
+            try:
+                metadata = orjson.loads(record.value)["metadata"]
+            except orjson.JSONDecodeError:
+                return self.encode_object(self._read(record).object, form)
             metadata["resourceVersion"] = str(record.revision)
             return self._metadata_document(orjson.dumps(metadata), form)
-        return self.encode_object(self._decode(record), form)
+        stored = self._read(record)
+        if EVERYTHING in stored.left_out:
+            return self._metadata_only(stored.object.metadata, form, partial=True)
+        return self.encode_object(stored.object, form)
 
     def _metadata_document(self, metadata: bytes, form: Form) -> bytes:
         return b'%b"metadata":%b}' % (_PARTIAL[form.meta], metadata)
 
     def _row(self, record: Record, form: Form) -> bytes:
-        return self._row_of(self._decode(record), self._include(record, form))
+        stored = self._read(record)
+        included = self._include(record, form)
+        if EVERYTHING not in stored.left_out:
+            return self._row_of(stored.object, included)
+        cells = encode_cells(
+            column.cell(stored.object) if column in (NAME, AGE) else UNKNOWN
+            for column in self._columns
+        )
+        return b'{"cells":%b,"object":%b}' % (cells, included)
 
     def _table(self, record: Record, form: Form) -> bytes:
         return self._table_of(self._row(record, form), str(record.revision), form)
@@ -270,13 +339,11 @@ class ResourceView:
             return self._codec.encode(obj, form.version, media_type=PROTOBUF)
         return self._codec.encode(obj, form.version)
 
-    def _decode(self, record: Record) -> Object:
-        try:
-            obj = self._storage.decode(record.value)
-        except (DecodeError, NotRegistered) as error:
-            raise StorageReadError(f"object {record.key!r} cannot be read: {error}") from error
-        obj.metadata.resource_version = str(record.revision)
-        return obj
+    def _read(self, record: Record) -> StoredObject:
+        stored = read_record(self._storage, self._cls, record)
+        if stored.problem:
+            self.problems.add(record, stored.problem)
+        return stored
 
     def _is_stored_class(self, version: GroupVersion) -> bool:
         same = self._stored_class.get(version)
@@ -309,11 +376,11 @@ _INCLUDED: Final[Mapping[IncludeObject, Transform | None]] = {
 }
 
 
-def _loads(record: Record) -> Any:
-    try:
-        return orjson.loads(record.value)
-    except orjson.JSONDecodeError as error:
-        raise StorageReadError(f"object {record.key!r} cannot be read: {error}") from error
+def _selectable_metadata(metadata: ObjectMeta) -> tuple[Selectable, Selectable]:
+    fields = {"metadata.name": metadata.name}
+    if metadata.namespace:
+        fields["metadata.namespace"] = metadata.namespace
+    return metadata.labels, fields
 
 
 def _text(document: Any, path: list[str]) -> str:

@@ -9,11 +9,11 @@ from apimachinery.codec import (
     CorruptObject,
     FieldValidation,
     MissingKind,
-    StorageCodec,
     StrictDecodeError,
     TooLarge,
     UnknownMediaType,
 )
+from apimachinery.evolution.field_tree import field_tree
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import ObjectList
 from apimachinery.meta.unstructured import Unstructured
@@ -21,6 +21,7 @@ from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
 from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
+from apimachinery.storage_codec import StorageCodec
 from apimachinery.testing import objects
 from apis.gadgets import GROUP, types, v1, v1beta1
 from apis.gadgets.register import add_to_scheme
@@ -299,8 +300,9 @@ def test_the_internal_type_is_what_is_stored(scheme: Scheme) -> None:
     data = StorageCodec(scheme).encode(gadget)
 
     assert data == (
-        b'{"kind":"Gadget","apiVersion":"gadgets.example.io/__internal","metadata":{},'
-        b'"spec":{"model":"a","replicas":1,"timeout":"PT1M"},"status":{}}'
+        b'{"kind":"Gadget","apiVersion":"gadgets.example.io/__internal",'
+        b'"$shape":"%b","metadata":{},"spec":{"model":"a","replicas":1,"timeout":"PT1M"},"status":{}}'
+        % field_tree(types.Gadget).fingerprint.encode()
     )
     assert gadget.metadata.resource_version == "5"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from apimachinery.codec import StorageCodec
 from apimachinery.meta.types import Object
 from apimachinery.model.semantic_equality import differences
+from apimachinery.storage_codec import StorageCodec
 from tests.apis.filled import filled
 from tests.apis.groups import full_scheme
 from tests.golden import FOLDER, stored_bytes, stored_kinds

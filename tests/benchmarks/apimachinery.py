@@ -9,10 +9,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, create_model
 
 from apimachinery.apply.typed_values import field_set_of
-from apimachinery.codec import Codec, FieldValidation, StorageCodec
+from apimachinery.codec import Codec, FieldValidation
 from apimachinery.model.class_fields import TypeInfo, fields_of, shape_of
 from apimachinery.scheme import Scheme
 from apimachinery.selectors import label_selector as labels
+from apimachinery.storage_codec import StorageCodec
 from tests.benchmarks.pods import VERSION, Pod, PodV1, add_to_scheme, pod_document
 
 

@@ -6,8 +6,8 @@ Nothing writes these files by itself. Whoever changes a stored form on purpose r
 
 from pathlib import Path
 
-from apimachinery.codec import StorageCodec
 from apimachinery.meta.types import Object
+from apimachinery.storage_codec import StorageCodec
 from tests.apis.filled import filled
 from tests.apis.groups import GROUPS, full_scheme
 

@@ -58,6 +58,8 @@ class Collection:
         self.filled = asyncio.Event()
         self.changed = 0
         """The revision of the last change: a list at any later revision is the same."""
+        self.starts_empty = False
+        """Whether no watch may resume from before the list: it may have seen other content."""
         self.lists = 0
         """How often it was filled from a list; the window has all changes only since the last."""
         self._entries = SortedDict()
@@ -80,7 +82,7 @@ class Collection:
         *revision* is available.
         """
         self.filled.clear()
-        start = revision if after is None else after
+        start = revision if after is None or self.starts_empty else after
         self._initial_list = InitialList(
             start, max_changes=self.window.max_changes, pending=pending
         )
@@ -137,6 +139,8 @@ class Collection:
         if parts is None:
             return
         past = change.revision <= self._listed
+        if past and change.revision <= self.window.start:
+            return
         old, new = self._reconstruct(change) if past else self._replace(change)
         if old is None and new is None:
             return
@@ -162,6 +166,7 @@ class Collection:
             self._entries[change.key] = new
         else:
             self._entries.pop(change.key, None)
+            self.view.forget(change.key)
         self.changed = change.revision
         return old, new
 

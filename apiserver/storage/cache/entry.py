@@ -27,6 +27,9 @@ class View(Protocol):
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
         """Return the labels and the selectable fields of *record*."""
 
+    def forget(self, key: str) -> None:
+        """Forget what the view knows about an object that is deleted."""
+
     def encode(self, record: Record, form: Hashable) -> bytes:
         """Encode *record* in a served form, with its revision as the resourceVersion.
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from apimachinery.codec import Codec, StorageCodec
+from apimachinery.codec import Codec
 from apimachinery.errors import BadRequest
 from apimachinery.meta.types import ObjectMeta, Preconditions
 from apimachinery.scheme import Scheme
+from apimachinery.storage_codec import StorageCodec
 from apis.gadgets import GROUP, register
 from apis.gadgets.types import Gadget, GadgetSpec
 from apiserver.storage.cache.entry import EntrySelection
@@ -66,7 +67,12 @@ async def place() -> AsyncIterator[Place]:
     cache = WatchCache(board)
     view = ResourceView(Gadget, group=GROUP, codec=Codec(scheme), storage=codec)
     cached = cache.register(KEYS, view)
-    made = Place(board, cached, ObjectStorage(board, codec, cached), ObjectStorage(backend, codec))
+    made = Place(
+        board,
+        cached,
+        ObjectStorage(board, codec, cached, cls=Gadget),
+        ObjectStorage(backend, codec, cls=Gadget),
+    )
     get = backend.get
 
     async def counted(key: str) -> object:

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apimachinery.codec import Codec, StorageCodec
-from apimachinery.errors import StorageReadError
+from apimachinery.codec import Codec
 from apimachinery.meta.types import ObjectMeta, PartialObjectMetadata
 from apimachinery.protobuf import Unframer
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme
+from apimachinery.storage_codec import StorageCodec
 from apis.gadgets import GROUP, register
 from apis.gadgets.types import Gadget, GadgetSpec, Part
 from apiserver.storage.interface import Record
@@ -373,19 +373,45 @@ def test_what_was_not_stored_has_no_version() -> None:
 
 
 @pytest.mark.parametrize("form", [GADGET_FORM, BETA_FORM])
-def test_what_cannot_be_read_is_told(form: Form) -> None:
+def test_what_cannot_be_read_has_the_name_in_its_key(form: Form) -> None:
     view, _ = gadgets_view()
+    record = Record(KEY, b'{"kind":"Gadget"', 7, 7)
 
-    with pytest.raises(StorageReadError, match="cannot be read"):
-        view.encode(Record(KEY, b'{"kind":"Gadget"', 7, 7), form)
+    encoded = document(view.encode(record, form))
+
+    name = KEY.rpartition("/")[2]
+    assert encoded == {
+        "kind": "Gadget",
+        "apiVersion": str(form.version),
+        "metadata": {"name": name, "namespace": "default", "resourceVersion": "7"},
+    }
+    assert [key for key, _ in view.problems.below("/registry/")] == [KEY]
 
 
-@pytest.mark.parametrize("form", [PARTIAL, ROW, PROTOBUF])
-def test_what_is_cut_off_is_told(form: Form) -> None:
-    record = stored(sample())
+@pytest.mark.parametrize("form", [NOTE_FORM, PARTIAL, ROW, PROTOBUF])
+def test_of_what_is_cut_off_the_metadata_is_served(form: Form) -> None:
+    view, record = notes_view()[0], stored(sample())
+    cut = replace(record, value=record.value[:-5])
+    view.selectable(cut)
 
-    with pytest.raises(StorageReadError, match="cannot be read"):
-        VIEW.encode(replace(record, value=record.value[:-5]), form)
+    encoded = view.encode(cut, form)
+
+    assert sample().metadata.name.encode() in encoded
+    assert cut.key in view.problems
+
+
+def test_an_object_that_is_written_again_or_deleted_is_no_problem_any_more() -> None:
+    view, record = notes_view()[0], stored(sample())
+    cut = replace(record, value=record.value[:-5])
+    view.selectable(cut)
+    assert len(view.problems) == 1
+
+    view.selectable(replace(record, revision=record.revision + 1))
+    assert len(view.problems) == 0
+
+    view.selectable(cut)
+    view.forget(cut.key)
+    assert len(view.problems) == 0
 
 
 def test_forms_are_values() -> None:

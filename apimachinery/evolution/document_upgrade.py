@@ -1,0 +1,86 @@
+"""Document upgrade: how documents of one older shape become documents of today.
+
+A field that was omitted because it had its default then must not get today's default: so the
+defaults of the old shape are filled in first. Then the declared steps run, and whatever today's
+class adds gets its defaults when the document is decoded.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+from pydantic import BaseModel
+
+from apimachinery.evolution.field_tree import FieldTree, TypeTree, field_tree
+from apimachinery.evolution.tree_changes import TreeChanges, compare, reads_the_same
+from apimachinery.evolution.upgrade_steps import Document, Drop, Fields, Rename, UpgradeStep
+from apimachinery.model.decoding import unknown_fields
+
+
+class DocumentUpgrade:
+    """Upgrades documents of one shape to the class *cls*; planned once, applied many times."""
+
+    def __init__(
+        self, cls: type[BaseModel], stored: FieldTree, steps: Sequence[UpgradeStep] = ()
+    ) -> None:
+        self._cls = cls
+        self._stored = stored
+        today = dict(field_tree(cls).paths())
+        fields = dict(stored.paths())
+        self._steps: list[tuple[UpgradeStep, Fields]] = []
+        for step in steps:
+            if step.applies(fields, today):
+                self._steps.append((step, dict(fields)))
+                step.change_fields(fields, today)
+        self.changes: TreeChanges = compare(fields, today)
+        self.is_needless = not self._steps and reads_the_same(fields, today, self.changes)
+        """Whether the documents mean the same today, byte for byte."""
+
+    @property
+    def renames(self) -> list[Rename]:
+        """The renames that apply, for whoever records field names elsewhere."""
+        return [step for step, _ in self._steps if isinstance(step, Rename)]
+
+    @property
+    def is_incompatible(self) -> bool:
+        """Whether code of the old shape would misread the documents of today."""
+        is_changed = any(not isinstance(step, Drop) for step, _ in self._steps)
+        return is_changed or bool(self.changes.retyped)
+
+    def apply(self, document: Document) -> tuple[str, ...]:
+        """Upgrade a document in place; return the paths of values that today's class cannot hold.
+
+        A step that raises is the failure of this document: the exception is its own.
+        """
+        filled: set[str] = set()
+        self._fill(document, 0, "", filled)
+        for step, fields in self._steps:
+            step.change(document, fields)
+        if not self.changes.removed and not any(node.open for node in self._stored.types):
+            return ()
+        return tuple(path for path in lost_fields(document, self._cls) if path not in filled)
+
+    def _fill(self, document: Document, number: int, path: str, filled: set[str]) -> None:
+        for name, field in self._stored.types[number].fields.items():
+            if name not in document:
+                if field.default is None:
+                    continue
+                document[name] = deepcopy(field.default)
+                filled.add(f"{path}{name}")
+            self._fill_value(document[name], field.type, f"{path}{name}", filled)
+
+    def _fill_value(self, value: Any, tree: TypeTree, path: str, filled: set[str]) -> None:
+        match tree, value:
+            case {"ref": int(number)}, dict():
+                self._fill(value, number, f"{path}.", filled)
+            case {"list": item}, list():
+                for position, element in enumerate(value):
+                    self._fill_value(element, item, f"{path}[{position}]", filled)
+            case {"map": item}, dict():
+                for key, element in value.items():
+                    self._fill_value(element, item, f"{path}.{key}", filled)
+
+
+def lost_fields(document: Document, cls: type[BaseModel]) -> list[str]:
+    """Return the paths of a document that *cls* does not declare; `$shape` is not a field."""
+    return [path for path in unknown_fields(document, cls) if not path.startswith("$")]

@@ -1,0 +1,281 @@
+"""Upgrade steps: what became of the fields of stored documents.
+
+A step states its own condition, the fields that only an older shape has, and is skipped for
+documents of shapes that do not meet it. So a chain of steps, in the order in which the changes were
+made, upgrades a document of any older shape. Each step works on plain documents and can be tested
+alone: `step.change(document, fields)`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from apimachinery.evolution.field_tree import TreeField, TypeTree, scalar_name
+from apimachinery.evolution.tree_changes import can_read
+from apimachinery.model.class_fields import type_info
+from apimachinery.model.wire_rules import wire_name
+
+Document = dict[str, Any]
+Fields = dict[str, TreeField]
+"""The fields of the documents at some step of the chain, by path."""
+
+
+class UpgradeError(ValueError):
+    """A declared upgrade that cannot be carried out; the message says why."""
+
+
+class UpgradeStep(ABC):
+    """One change of stored documents."""
+
+    @abstractmethod
+    def applies(self, fields: Fields, today: Fields) -> bool:
+        """Return whether documents with *fields* need this step."""
+
+    @abstractmethod
+    def change(self, document: Document, fields: Fields) -> None:
+        """Change a document with *fields*, in place."""
+
+    @abstractmethod
+    def change_fields(self, fields: Fields, today: Fields) -> None:
+        """Change *fields* as the documents are changed, in place."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return the step in words, for the catalogue of shapes."""
+
+
+@dataclass(frozen=True)
+class Rename(UpgradeStep):
+    """A field has another name, or is in another object."""
+
+    old: str
+    new: str
+
+    def applies(self, fields: Fields, today: Fields) -> bool:
+        return self.old in fields and self.new not in fields
+
+    def change(self, document: Document, fields: Fields) -> None:
+        shared, old, new = self._split()
+        for holder in objects_at(document, shared, fields):
+            value = _take(holder, old)
+            if value is not _ABSENT:
+                _put(holder, new, value)
+
+    def change_fields(self, fields: Fields, today: Fields) -> None:
+        shared, old, new = self._split()
+        for part, steps, known in (("from", old, fields), ("to", new, {**today, **fields})):
+            for count in range(1, len(steps)):
+                path = ".".join([*shared, *steps[:count]])
+                if path in known and "ref" not in known[path].type:
+                    raise UpgradeError(
+                        f"{self.describe()}: it moves {part} the elements of {path}, which is a"
+                        " list or map; write a function for the document instead"
+                    )
+        for path in [path for path in fields if _is_within(path, self.old)]:
+            fields[self.new + path.removeprefix(self.old)] = fields.pop(path)
+
+    def describe(self) -> str:
+        return f"rename {self.old} to {self.new}"
+
+    def _split(self) -> tuple[list[str], list[str], list[str]]:
+        """Return the common steps of both paths, and the rest of each."""
+        old, new = self.old.split("."), self.new.split(".")
+        shared = 0
+        while shared < min(len(old), len(new)) - 1 and old[shared] == new[shared]:
+            shared += 1
+        return old[:shared], old[shared:], new[shared:]
+
+
+@dataclass(frozen=True)
+class Retype(UpgradeStep):
+    """The values of a field are of another type; *function* returns the new value for an old one.
+
+    The annotations of the function, if it has any, name both types: then it is called only for
+    documents whose field is of the annotated type.
+    """
+
+    path: str
+    function: Callable[[Any], Any]
+
+    def applies(self, fields: Fields, today: Fields) -> bool:
+        if self.path not in fields:
+            return False
+        stored, source = fields[self.path].type, self._annotated("")
+        if source is not None:
+            return stored == source
+        return self.path in today and stored != today[self.path].type
+
+    def change(self, document: Document, fields: Fields) -> None:
+        *parents, name = self.path.split(".")
+        for holder in objects_at(document, parents, fields):
+            if holder.get(name) is not None:
+                holder[name] = self.function(holder[name])
+
+    def change_fields(self, fields: Fields, today: Fields) -> None:
+        target = self._annotated("return")
+        if target is not None:
+            fields[self.path] = TreeField(target)
+        elif self.path in today:
+            fields[self.path] = today[self.path]
+
+    def describe(self) -> str:
+        return f"change the type of {self.path}"
+
+    def _annotated(self, which: str) -> TypeTree | None:
+        """Return the type of the parameter, or of the result, if it is a scalar."""
+        try:
+            hints = get_type_hints(self.function, include_extras=True)
+        except (NameError, TypeError):
+            return None
+        result = hints.pop("return", None)
+        annotation = result if which else next(iter(hints.values()), None)
+        if annotation is None or annotation is Any:
+            return None
+        info = type_info(annotation)
+        return scalar_name(info) if info.category == "scalar" else None
+
+
+@dataclass(frozen=True)
+class Drop(UpgradeStep):
+    """A field is gone, or its old values are: this is the consent to lose them."""
+
+    path: str
+
+    def applies(self, fields: Fields, today: Fields) -> bool:
+        if self.path not in fields:
+            return False
+        return self.path not in today or not can_read(today[self.path].type, fields[self.path].type)
+
+    def change(self, document: Document, fields: Fields) -> None:
+        *parents, name = self.path.split(".")
+        for holder in objects_at(document, parents, fields):
+            holder.pop(name, None)
+
+    def change_fields(self, fields: Fields, today: Fields) -> None:
+        for path in [path for path in fields if _is_within(path, self.path)]:
+            del fields[path]
+
+    def describe(self) -> str:
+        return f"drop {self.path}"
+
+
+@dataclass(frozen=True)
+class Rewrite(UpgradeStep):
+    """A function changes the whole document.
+
+    It is called for documents whose shape has all fields that it *reads* and none that it *writes*.
+    Those it reads are gone afterwards, unless the class still has them.
+    """
+
+    function: Callable[[Document], Document | None]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+    def applies(self, fields: Fields, today: Fields) -> bool:
+        return all(path in fields for path in self.reads) and not any(
+            path in fields for path in self.writes
+        )
+
+    def change(self, document: Document, fields: Fields) -> None:
+        result = self.function(document)
+        if result is not None and result is not document:
+            document.clear()
+            document.update(result)
+
+    def change_fields(self, fields: Fields, today: Fields) -> None:
+        for path in self.writes:
+            fields[path] = today.get(path) or TreeField("any")
+        gone = [path for path in self.reads if path not in today]
+        for path in [path for path in fields if any(_is_within(path, old) for old in gone)]:
+            del fields[path]
+
+    def describe(self) -> str:
+        name = getattr(self.function, "__qualname__", repr(self.function))
+        return f"call {name}"
+
+
+def upgrade_steps(
+    *,
+    renames: Mapping[str, str],
+    retyped: Mapping[str, Callable[[Any], Any]],
+    dropped: tuple[str, ...],
+    function: Callable[[Document], Document | None] | None,
+    reads: tuple[str, ...],
+    writes: tuple[str, ...],
+) -> list[UpgradeStep]:
+    """Return the declared steps, in this order. Raises UpgradeError."""
+    if function is None and (reads or writes):
+        raise UpgradeError("reads and writes describe a function: give one")
+    if function is not None and not (reads or writes):
+        raise UpgradeError(
+            "a function needs reads or writes: it is called for documents whose shape has the"
+            " fields that it reads and lacks those that it writes"
+        )
+    steps: list[UpgradeStep] = [Rename(_wire(old), _wire(new)) for old, new in renames.items()]
+    steps += [Retype(_wire(path), change) for path, change in retyped.items()]
+    if function is not None:
+        steps.append(Rewrite(function, tuple(map(_wire, reads)), tuple(map(_wire, writes))))
+    return [*steps, *(Drop(_wire(path)) for path in dropped)]
+
+
+def objects_at(document: Document, steps: list[str], fields: Fields) -> Iterator[Document]:
+    """Yield every object at a path of a document; the path passes through lists and maps."""
+    holders = [document]
+    for count, step in enumerate(steps, start=1):
+        declared = fields.get(".".join(steps[:count]))
+        holders = [
+            inner
+            for holder in holders
+            for inner in _elements(holder.get(step), declared.type if declared else "object")
+        ]
+    yield from holders
+
+
+def _elements(value: Any, tree: TypeTree) -> Iterator[Document]:
+    match tree:
+        case {"list": item}:
+            for element in value if isinstance(value, list) else ():
+                yield from _elements(element, item)
+        case {"map": item}:
+            for element in value.values() if isinstance(value, dict) else ():
+                yield from _elements(element, item)
+        case _:
+            if isinstance(value, dict):
+                yield value
+
+
+_ABSENT: Any = object()
+
+
+def _take(holder: Document, steps: list[str]) -> Any:
+    """Remove and return a nested value, with the objects that are empty without it."""
+    first, *rest = steps
+    if not rest:
+        return holder.pop(first, _ABSENT)
+    inner = holder.get(first)
+    if not isinstance(inner, dict):
+        return _ABSENT
+    value = _take(inner, rest)
+    if value is not _ABSENT and not inner:
+        del holder[first]
+    return value
+
+
+def _put(holder: Document, steps: list[str], value: Any) -> None:
+    *parents, name = steps
+    for step in parents:
+        inner = holder.get(step)
+        if not isinstance(inner, dict):
+            inner = holder[step] = {}
+        holder = inner
+    holder[name] = value
+
+
+def _is_within(path: str, outer: str) -> bool:
+    return path == outer or path.startswith(f"{outer}.")
+
+
+def _wire(path: str) -> str:
+    """Return a path in wire names; Python names may be given as well."""
+    return ".".join(map(wire_name, path.split(".")))

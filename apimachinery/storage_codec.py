@@ -1,0 +1,317 @@
+"""StorageCodec: the internal objects of a scheme as stored bytes, and back.
+
+The head of the stored JSON names the shape in which the object was written:
+
+    {"kind":"Gadget","apiVersion":"gadgets.example.io/__internal","$shape":"c819aa691131","metadata":{
+
+Objects of today's shape are decoded in one pass. Objects of another shape are upgraded first
+(`apimachinery.evolution`). Reading never validates: constraints are for writes. An object that
+cannot be decoded is read as far as possible, and says so.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import orjson
+
+from apimachinery.codec import (
+    CorruptObject,
+    dump_json,
+    kind_of_document,
+    storable_metadata,
+    with_type_meta,
+)
+from apimachinery.evolution.document_upgrade import DocumentUpgrade, lost_fields
+from apimachinery.evolution.field_tree import field_tree
+from apimachinery.evolution.managed_renames import rename_managed_fields
+from apimachinery.evolution.new_defaults import take_fields
+from apimachinery.evolution.stored_shapes import ONLY_TODAY, StoredShapes
+from apimachinery.evolution.upgrade_steps import Drop
+from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
+from apimachinery.model.decoding import DecodeError
+from apimachinery.model.lenient_decoding import decode_leniently, salvage
+from apimachinery.model.model import new_model
+from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
+from apimachinery.scheme import NotRegistered, Scheme
+
+MARKER: Final = "$shape"
+_HEAD: Final = re.compile(
+    rb'\{"kind":"(\w+)","apiVersion":"([\w./-]+)",(?:"\$shape":"([0-9a-f]+)",)?(?="metadata":)'
+)
+EVERYTHING: Final = ""
+"""The path of all fields but the metadata."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object as read from the store, and what of it this code cannot hold."""
+
+    object: Object
+    lost: tuple[str, ...] = ()
+    """Paths of stored values that today's class has no field for."""
+    problem: str = ""
+    """Why the object could not be decoded completely; empty if it could."""
+    left_out: tuple[str, ...] = ()
+    """Paths that could not be decoded; `EVERYTHING` if only the metadata could."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the object may be written back without losing anything stored."""
+        return not self.lost and not self.problem
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """How documents with one head are read."""
+
+    cls: type[Object]
+    is_internal: bool
+    upgrade: DocumentUpgrade | None = None
+    is_unknown: bool = False
+    """Whether the shape is not in the catalogue as far as it was read."""
+
+
+class StorageCodec:
+    """Encodes internal objects for storage, and decodes them from any version they are stored in.
+
+    With *version*, the storage version, objects are converted before they are encoded. New fields
+    of old objects get the defaults of *defaults_of*, the preferred version.
+    """
+
+    def __init__(
+        self,
+        scheme: Scheme,
+        version: GroupVersion | None = None,
+        *,
+        defaults_of: GroupVersion | None = None,
+    ) -> None:
+        self.scheme = scheme
+        self.shapes: StoredShapes = ONLY_TODAY
+        self._version = version
+        self._defaults_of = defaults_of
+        self._heads: dict[type[Object], tuple[int, bytes]] = {}
+        self._readers: dict[bytes, _Reader] = {}
+
+    def know(self, shapes: StoredShapes) -> None:
+        """Use what the catalogue of the store says about older and newer shapes."""
+        self.shapes = shapes
+        self._readers.clear()
+
+    def stored_class(self, cls: type[Object]) -> type[Object]:
+        """Return the class in which objects of an internal class are stored."""
+        if self._version is None:
+            return cls
+        kind = next(kind for kind in self.scheme.kinds_of(cls) if kind.version == INTERNAL)
+        return cast(type[Object], self.scheme.class_of(self._version.with_kind(kind.kind)))
+
+    def stored_kind(self, cls: type[Object]) -> GroupVersionKind:
+        """Return the kind under which objects of an internal class are stored."""
+        kind = next(kind for kind in self.scheme.kinds_of(cls) if kind.version == INTERNAL)
+        return kind if self._version is None else self._version.with_kind(kind.kind)
+
+    # Encoding
+
+    def encode(self, obj: Object) -> bytes:
+        """Encode *obj* without its resourceVersion, which the storage backend assigns."""
+        if self._version is not None:
+            stored = cast(Object, self.scheme.convert_to_version(obj, self._version))
+        else:
+            kind = next(k for k in self.scheme.kinds_of(obj) if k.version == INTERNAL)
+            stored = with_type_meta(obj, kind.kind, kind.api_version)
+        stored.__dict__["metadata"] = storable_metadata(stored.metadata)
+        size, head = self._head(stored)
+        return head + dump_json(stored)[size:]
+
+    def _head(self, stored: Object) -> tuple[int, bytes]:
+        """Return the size of the head as encoded, and the head that names the shape."""
+        heads = self._heads.get(type(stored))
+        if heads is None:
+            kind = GroupVersionKind.from_api_version(stored.api_version, stored.kind)
+            plain = stored_head(kind)
+            marked = stored_head(kind, field_tree(type(stored)).fingerprint)
+            heads = self._heads[type(stored)] = len(plain), marked
+        return heads
+
+    def verbatim_heads(self, cls: type[Object]) -> tuple[bytes, ...]:
+        """Return the heads of documents that need no upgrade, today's first."""
+        kind, stored = self.stored_kind(cls), self.stored_class(cls)
+        own = field_tree(stored).fingerprint
+        same = [own]
+        for fingerprint, tree in self.shapes.trees.items():
+            if fingerprint != own and fingerprint not in self.shapes.newer:
+                upgrade = DocumentUpgrade(stored, tree, self.scheme.upgrades(stored))
+                if upgrade.is_needless:
+                    same.append(fingerprint)
+        heads = [stored_head(kind, fingerprint) for fingerprint in same]
+        if self.shapes.first.get(kind.api_version, own) in same:
+            heads.append(stored_head(kind))
+        return tuple(heads)
+
+    # Decoding
+
+    def decode(self, data: bytes) -> Object:
+        """Decode stored bytes to the internal object. Raises CorruptObject."""
+        try:
+            stored = self.read(data)
+        except NotRegistered as error:
+            raise CorruptObject(f"stored object is not readable: {error}") from None
+        if stored.problem:
+            raise CorruptObject(f"stored object is not readable: {stored.problem}")
+        return stored.object
+
+    def read(self, data: bytes) -> StoredObject:
+        """Decode stored bytes to the internal object, as far as possible.
+
+        Raises CorruptObject if not even the kind can be decoded, NotRegistered if it is unknown.
+        """
+        reader = self._reader(data)
+        if reader.upgrade is None and not reader.is_unknown:
+            try:
+                return StoredObject(self._to_internal(decode_leniently(reader.cls, data), reader))
+            except Exception:  # decoded again below, to find out what is wrong
+                return self._read_as_far_as_possible(reader, _load(data), ())
+        document = _load(data)
+        lost: tuple[str, ...] = ()
+        try:
+            if reader.upgrade is not None:
+                lost = reader.upgrade.apply(document)
+                self._rename_managed_fields(document, reader.upgrade, reader.cls)
+            else:
+                lost = tuple(lost_fields(document, reader.cls))
+        except Exception as error:  # a function of the group: the failure of this object alone
+            return self._metadata_only(reader, _load(data), f"upgrading it failed: {error!r}")
+        return self._read_as_far_as_possible(reader, document, lost)
+
+    def _read_as_far_as_possible(
+        self, reader: _Reader, document: dict[str, Any], lost: tuple[str, ...]
+    ) -> StoredObject:
+        problems: tuple[str, ...] = ()
+        try:
+            obj = decode_leniently(reader.cls, orjson.dumps(document))
+        except DecodeError:
+            obj, problems = salvage(reader.cls, document)
+        try:
+            internal = self._to_internal(obj, reader)
+            if reader.upgrade is not None and reader.is_internal:
+                internal = self._with_new_defaults(internal, reader.upgrade)
+        except Exception as error:  # a conversion of the group: the failure of this object alone
+            return self._metadata_only(reader, document, f"converting it failed: {error!r}")
+        left_out = tuple(problem.partition(":")[0] for problem in problems)
+        return StoredObject(internal, lost, "; ".join(problems), left_out)
+
+    def _to_internal(self, obj: Object, reader: _Reader) -> Object:
+        if reader.is_internal:
+            obj.__dict__["kind"] = obj.__dict__["api_version"] = ""
+            return obj
+        self.scheme.default(obj)
+        return cast(Object, self.scheme.to_internal(obj))
+
+    def _with_new_defaults(self, obj: Object, upgrade: DocumentUpgrade) -> Object:
+        """Set the fields that are new since the object was stored to the version's defaults."""
+        version, added = self._defaults_of, upgrade.changes.added
+        if version is None or not added:
+            return obj
+        versioned = self.scheme.convert_to_version(obj.deep_copy(), version)
+        if not self.scheme.has_defaults(type(versioned)):
+            return obj
+        self.scheme.default(versioned)
+        defaulted = orjson.loads(dump_json(self.scheme.to_internal(versioned)))
+        document = orjson.loads(dump_json(obj))
+        if not take_fields(document, defaulted, added):
+            return obj
+        return decode_leniently(type(obj), orjson.dumps(document))
+
+    def _metadata_only(
+        self, reader: _Reader, document: dict[str, Any], problem: str
+    ) -> StoredObject:
+        cls = reader.cls if reader.is_internal else cast(type[Object], self._hub(reader.cls))
+        return metadata_only(cls, document.get("metadata"), problem)
+
+    def _hub(self, cls: type[TypeMeta]) -> type[TypeMeta]:
+        return self.scheme.hub_of(cls)
+
+    def _rename_managed_fields(
+        self, document: dict[str, Any], upgrade: DocumentUpgrade, cls: type[Object]
+    ) -> None:
+        """Follow renames in the managedFields of versions that renamed the field as well."""
+        entries = (document.get("metadata") or {}).get("managedFields")
+        if not upgrade.renames or not isinstance(entries, list):
+            return
+        kind = self.scheme.kinds_of(cls)[0].kind
+        for entry in entries:
+            version = self._version_class(entry.get("apiVersion", ""), kind)
+            if version is not None and isinstance(entry.get("fieldsV1"), dict):
+                rename_managed_fields(entry["fieldsV1"], field_tree(version), upgrade.renames)
+
+    def _version_class(self, api_version: str, kind: str) -> type[TypeMeta] | None:
+        try:
+            return self.scheme.class_of(GroupVersionKind.from_api_version(api_version, kind))
+        except (ValueError, NotRegistered):
+            return None
+
+    def _reader(self, data: bytes) -> _Reader:
+        """Return how to read a document; the readers of heads in our own form are cached."""
+        head = data[: data.find(b'"metadata"')]
+        reader = self._readers.get(head)
+        if reader is None:
+            match = _HEAD.match(data)
+            if match is not None:
+                kind = GroupVersionKind.from_api_version(match[2].decode(), match[1].decode())
+                reader = self._make_reader(kind, (match[3] or b"").decode())
+                self._readers[head] = reader
+            else:
+                kind = kind_of_document(data)
+                marker = _load(data).get(MARKER, "")
+                reader = self._make_reader(kind, marker if isinstance(marker, str) else "")
+        return reader
+
+    def _make_reader(self, kind: GroupVersionKind, fingerprint: str) -> _Reader:
+        cls = cast(type[Object], self.scheme.class_of(kind))
+        is_internal = kind.version == INTERNAL
+        own = field_tree(cls).fingerprint
+        shapes = self.shapes
+        fingerprint = fingerprint or shapes.first.get(kind.api_version, own)
+        if fingerprint == own:
+            return _Reader(cls, is_internal)
+        if fingerprint not in shapes.trees:
+            return _Reader(cls, is_internal, is_unknown=True)
+        steps = () if fingerprint in shapes.newer else self.scheme.upgrades(cls)
+        accepted = [Drop(path) for path in shapes.accepted]
+        upgrade = DocumentUpgrade(cls, shapes.trees[fingerprint], (*steps, *accepted))
+        return _Reader(cls, is_internal, None if upgrade.is_needless else upgrade)
+
+
+def stored_head(kind: GroupVersionKind, fingerprint: str = "") -> bytes:
+    """Return the head of stored documents, up to the metadata; no name in it needs escapes."""
+    marker = f'"{MARKER}":"{fingerprint}",' if fingerprint else ""
+    return f'{{"kind":"{kind.kind}","apiVersion":"{kind.api_version}",{marker}'.encode()
+
+
+def shape_in(data: bytes) -> tuple[str, str]:
+    """Return the apiVersion and the shape that the head of stored bytes names; empty if none."""
+    match = _HEAD.match(data)
+    return (match[2].decode(), (match[3] or b"").decode()) if match is not None else ("", "")
+
+
+def metadata_only(
+    cls: type[Object], metadata: Any, problem: str, *, name: Mapping[str, str] | None = None
+) -> StoredObject:
+    """Return an object of which only the metadata is known."""
+    meta, _ = salvage(ObjectMeta, metadata if isinstance(metadata, dict) else {})
+    for attribute, value in (name or {}).items():
+        setattr(meta, attribute, value)
+    obj, _ = salvage(cls, {})
+    values = {**obj.__dict__, "metadata": meta}
+    return StoredObject(new_model(cls, values), problem=problem, left_out=(EVERYTHING,))
+
+
+def _load(data: bytes) -> dict[str, Any]:
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise CorruptObject(f"stored object is not readable: {error}") from None
+    if not isinstance(document, dict):
+        raise CorruptObject("stored object is not readable: it is not a JSON object")
+    return document

@@ -1,0 +1,121 @@
+"""Endangered objects: read the objects of older shapes and find the values that would be lost."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from apimachinery.storage_codec import EVERYTHING, shape_in
+from apiserver.evolution.judgement import Judgement
+from apiserver.storage.interface import Backend, Record
+from apiserver.storage.keys import CORE, ROOT
+from apiserver.storage.record_reading import read_record
+
+PAGE: Final = 500
+_INDEX: Final = re.compile(r"\[\d+\]")
+
+
+@dataclass(slots=True)
+class Danger:
+    """A path at which stored objects have values that today's class cannot hold."""
+
+    path: str
+    is_mistyped: bool
+    """Whether the field exists and its values cannot be read, instead of having no field."""
+    objects: int = 0
+    example: str = ""
+    reason: str = ""
+
+    def describe(self, resource: str, kind: str) -> str:
+        """Return the danger as a sentence that says what to write."""
+        count = "1 stored object" if self.objects == 1 else f"{self.objects} stored objects"
+        accept = f"or accept the loss with --accept-field-loss {resource}/{self.path}"
+        if self.path == EVERYTHING:
+            return (
+                f"{resource}: nothing but the metadata of {count} can be read, such as"
+                f" {self.example}: {self.reason}"
+            )
+        if self.is_mistyped:
+            return (
+                f"{resource}: {count} have a value at {self.path} that cannot be read as the type"
+                f" of today, such as {self.example} ({self.reason}). Declare how it changes,"
+                f" scheme.add_upgrade({kind}, retyped={{{self.path!r}: function}}), {accept}"
+            )
+        return (
+            f"{resource}: the field {self.path} is gone, and {count} have a value there, such as"
+            f" {self.example}. Declare what became of it,"
+            f" scheme.add_upgrade({kind}, renames={{{self.path!r}: ...}}) or"
+            f" dropped=({self.path!r},), {accept}"
+        )
+
+
+@dataclass(slots=True)
+class Dangers:
+    """The dangers found so far, by path."""
+
+    found: dict[tuple[str, bool], Danger] = field(default_factory=dict)
+
+    def add(self, path: str, record: Record, *, is_mistyped: bool, reason: str = "") -> None:
+        """Count one object that has a value at *path*."""
+        danger = self.found.setdefault((path, is_mistyped), Danger(path, is_mistyped))
+        danger.objects += 1
+        danger.example = danger.example or object_name(record)
+        danger.reason = danger.reason or reason
+
+
+async def find_dangers(
+    backend: Backend, judgement: Judgement, progress: Callable[[int, int], None] | None = None
+) -> list[Danger]:
+    """Read the objects of unproven shapes and return what would be lost of them."""
+    kind, dangers = judgement.kind, Dangers()
+    kind.codec.know(judgement.shapes)
+    unreadable = {shape.fingerprint for shape in judgement.unreadable}
+    done = 0
+    async for record, remaining in records_of(backend, resource_prefix_of(judgement)):
+        done += 1
+        if progress is not None:
+            progress(done, done + remaining)
+        api_version, fingerprint = shape_in(record.value)
+        fingerprint = fingerprint or judgement.shapes.first.get(api_version, "")
+        endangered = judgement.unproven.get(fingerprint)
+        if endangered is None and fingerprint not in unreadable:
+            continue
+        stored = read_record(kind.codec, kind.cls, record)
+        for path in {_INDEX.sub("", path) for path in stored.lost}:
+            dangers.add(path, record, is_mistyped=False)
+        for path in {_INDEX.sub("", path) for path in stored.left_out}:
+            # Objects that could not be read before either are not today's fault.
+            if fingerprint in unreadable or _is_among(path, endangered or ()):
+                dangers.add(path, record, is_mistyped=True, reason=stored.problem)
+    return sorted(dangers.found.values(), key=lambda danger: danger.path)
+
+
+async def records_of(backend: Backend, prefix: str) -> AsyncIterator[tuple[Record, int]]:
+    """Yield every record below a prefix, from one snapshot, and how many follow it."""
+    start, revision = "", None
+    while True:
+        page = await backend.range(prefix, start=start, limit=PAGE, revision=revision)
+        revision = page.revision
+        for position, record in enumerate(page.records, start=1):
+            yield record, page.remaining + len(page.records) - position
+        if not page.remaining:
+            return
+        start = page.records[-1].key + "\0"
+
+
+def resource_prefix_of(judgement: Judgement) -> str:
+    """Return the prefix of the keys of a resource, namespaced or not."""
+    resource = judgement.kind.resource
+    return f"{ROOT}{resource.group or CORE}/{resource.resource}/"
+
+
+def object_name(record: Record) -> str:
+    """Return `namespace/name`, or the name, of a record."""
+    return "/".join(record.key.removeprefix(ROOT).split("/")[2:])
+
+
+def _is_among(path: str, endangered: tuple[str, ...]) -> bool:
+    return path == EVERYTHING or any(
+        path == other or path.startswith(f"{other}.") or other.startswith(f"{path}.")
+        for other in endangered
+    )

@@ -1,0 +1,180 @@
+"""Releases of one group: the same kind with other fields, served from one store."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from pydantic import create_model
+
+from apimachinery.meta.types import Object
+from apimachinery.model.model import Model, field
+from apimachinery.schema import GroupVersion
+from apimachinery.scheme import Scheme
+from apiserver import STATUS, Group, Resource, Strategy
+from apiserver.app import App
+from apiserver.auth.static_tokens import TokenAuthenticator
+from apiserver.auth.token_keys import TokenKeys, load_signing_key, new_signing_key
+from apiserver.auth.user import MASTERS, User
+from apiserver.config import ServerConfig
+from apiserver.controlplane.standard_server import ServerCredentials, create_app
+from client.transport.in_process import ASGITransport
+from client.transport.request import Request
+
+GROUP = "shop.example.io"
+LAMPS = f"/apis/{GROUP}/v1/namespaces/default/lamps"
+NAME = f"lamps.{GROUP}"
+TOKEN = "token"
+
+Fields = Mapping[str, Any]
+"""Field -> (annotation, default), or (annotation, ...) for a required one."""
+Upgrade = Callable[[Scheme, type[Any]], None]
+
+
+def release(
+    fields: Fields,
+    upgrade: Upgrade | None = None,
+    *,
+    status: Fields | None = None,
+    strategy: Strategy[Any] | None = None,
+    **resource: Any,
+) -> Group:
+    """Return a release of the group, whose lamps have these fields in their spec."""
+    lamp = lamp_class(fields, status=status)
+
+    def add_to_scheme(scheme: Scheme) -> None:
+        scheme.add(GroupVersion(GROUP, "v1"), lamp, internal=True)
+        if upgrade is not None:
+            upgrade(scheme, lamp)
+
+    return Group(
+        name=GROUP,
+        versions=("v1",),
+        add_to_scheme=add_to_scheme,
+        resources=(
+            Resource("lamps", lamp, strategy or Strategy(), subresources=(STATUS,), **resource),
+        ),
+    )
+
+
+def lamp_class(fields: Fields, *, status: Fields | None = None) -> type[Object]:
+    """Return the class of a kind Lamp with these fields in its spec and its status."""
+    spec_class = create_model("LampSpec", __base__=Model, **dict(fields))
+    status_class = create_model("LampStatus", __base__=Model, **dict(status or {}))
+    lamp = create_model(
+        "Lamp",
+        __base__=Object,
+        spec=(spec_class, ...),
+        status=(status_class, field(default_factory=status_class)),
+    )
+    lamp.__kind__ = "Lamp"
+    return lamp
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server answered to one request."""
+
+    code: int
+    warnings: list[str]
+    retry_after: str
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+    @property
+    def items(self) -> list[Any]:
+        assert self.code == 200, self.body
+        return list(self.json["items"])
+
+
+class Api:
+    """A server of one release in this process, and a client of its administrator."""
+
+    def __init__(self, app: App, transport: ASGITransport) -> None:
+        self.app = app
+        self._transport = transport
+
+    async def __call__(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        content_type: str = "application/json",
+        accept: str = "application/json",
+        query: Mapping[str, str] | None = None,
+    ) -> Answer:
+        data = body if isinstance(body, bytes) else orjson.dumps(body) if body else b""
+        request = Request(
+            "get",
+            method,
+            path,
+            query=tuple((query or {}).items()),
+            headers=(
+                ("Authorization", f"Bearer {TOKEN}"),
+                ("Content-Type", content_type),
+                ("Accept", accept),
+            ),
+            body=data,
+        )
+        response = await self._transport.open(request)
+        try:
+            return Answer(
+                response.status,
+                response.headers.all("warning"),
+                response.headers.get("retry-after"),
+                await response.read(),
+            )
+        finally:
+            response.close()
+
+    async def create(self, name: str, **spec: Any) -> Any:
+        answer = await self("POST", LAMPS, lamp(name, **spec))
+        assert answer.code == 201, answer.body
+        return answer.json
+
+    async def get(self, name: str) -> Any:
+        answer = await self("GET", f"{LAMPS}/{name}")
+        assert answer.code == 200, answer.body
+        return answer.json
+
+    async def patch(self, name: str, patch: Any, subresource: str = "") -> Answer:
+        path = f"{LAMPS}/{name}" + (f"/{subresource}" if subresource else "")
+        return await self("PATCH", path, patch, content_type="application/merge-patch+json")
+
+    async def stored(self, name: str, namespace: str = "default") -> bytes:
+        record = await self.app.backend.get(f"/registry/{GROUP}/lamps/{namespace}/{name}")
+        assert record is not None
+        return record.value
+
+
+def lamp(name: str, **spec: Any) -> dict[str, Any]:
+    """Return the document of a lamp."""
+    return {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "Lamp",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+@asynccontextmanager
+async def serving(*groups: Group, storage: str, accept: tuple[str, ...] = ()) -> AsyncIterator[Api]:
+    """Serve one release from a store for the duration of the block."""
+    credentials = ServerCredentials(
+        tokens=[TokenAuthenticator({TOKEN: User("admin", groups=(MASTERS,))})],
+        keys=TokenKeys(load_signing_key(new_signing_key())),
+    )
+    config = ServerConfig(storage=storage, insecure_http=True, accept_field_loss=accept)
+    app = create_app(config, groups=groups, credentials=credentials, namespace_defaults=False)
+    await app.start()
+    transport = ASGITransport(app)
+    try:
+        yield Api(app, transport)
+    finally:
+        await transport.aclose()
+        await app.stop()
