@@ -8,7 +8,7 @@ from apimachinery.codec import Codec, StorageCodec
 from apimachinery.scalars.time import now
 from apimachinery.schema import GroupKind, GroupResource, GroupVersion
 from apiserver.admission.chain import NO_ADMISSION, Chain
-from apiserver.group import Group, Resource
+from apiserver.group import Group, Resource, selectable_of
 from apiserver.managed_fields.ownership import Ownership, Untracked
 from apiserver.registry.status import check_status
 from apiserver.registry.store import ResourceStore
@@ -37,14 +37,14 @@ def assemble_store(
     """
     if resource.has_status:
         check_status(resource.cls)
-    version = GroupVersion(group.name, group.storage_version) if group.storage_version else None
-    storage = StorageCodec(codec.scheme, version)
+    version = group.storage_version_of(resource)
+    storage = StorageCodec(codec.scheme, GroupVersion(group.name, version) if version else None)
     view = ResourceView(
         resource.cls,
         group=group.name,
         codec=codec,
         storage=storage,
-        fields=resource.fields,
+        fields=selectable_of(resource),
         columns=resource.columns,
         now=now,
     )
@@ -60,6 +60,7 @@ def assemble_store(
         admission=admission.extended(mutating=group.mutating, validating=group.validating),
         ownership=ownership or Untracked(),
         now=now,
+        scheme=codec.scheme,
     )
     return ResourceStore(
         rules, objects=ObjectStorage(backend, storage, cached), cached=cached, view=view

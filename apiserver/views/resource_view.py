@@ -24,7 +24,14 @@ from apimachinery.serialization.media_types import PROTOBUF
 from apimachinery.watch import INITIAL_EVENTS_END
 from apiserver.storage.cache.entry import Selectable, json_frame
 from apiserver.storage.interface import Record
-from apiserver.views.table import Column, definition, encode_cells, whole_table, write_ages
+from apiserver.views.table import (
+    Cells,
+    Column,
+    definition,
+    encode_cells,
+    whole_table,
+    write_ages,
+)
 
 META: Final = "meta.k8s.io"
 
@@ -95,6 +102,7 @@ class ResourceView:
         self._storage = storage
         self._fields = {label: path.split(".") for label, path in (fields or {}).items()}
         self._columns = whole_table(columns)
+        self._cells = Cells(self.kind, self._columns)
         self._definitions = b"[%b]" % b",".join(
             dump_json(definition(column)) for column in self._columns
         )
@@ -233,8 +241,7 @@ class ResourceView:
         return self._table_of(self._row(record, form), str(record.revision), form)
 
     def _row_of(self, obj: Object, included: bytes) -> bytes:
-        cells = encode_cells(column.cell(obj) for column in self._columns)
-        return b'{"cells":%b,"object":%b}' % (cells, included)
+        return b'{"cells":%b,"object":%b}' % (self._cells.encode(obj), included)
 
     def _include(self, record: Record, form: Form) -> bytes:
         part = _INCLUDED[form.include_object]
