@@ -126,8 +126,9 @@ class Deriver:
         converter = derivation.derive_model(source, target, difference, "")
         if derivation.problems:
             raise LostFields(source, target, derivation.problems)
-        self._derived = derivation.derived
-        self._derived[source, target] = with_kept_fields(source, target, difference.kept, converter)
+        converters = derivation.derived
+        converters[source, target] = with_kept_fields(source, target, difference.kept, converter)
+        self._derived = converters
 
     def _check_unregistered(self, source: type, target: type) -> None:
         if self.find(source, target) is not None:
@@ -188,7 +189,8 @@ class _Derivation:
         self, source: type[Model], target: type[Model], difference: Difference, path: str
     ) -> _ModelConverter:
         converter = _ModelConverter(target)
-        if not difference:
+        # The pair that is being registered is the one its own recursive fields use.
+        if not difference or not path:
             self.derived[source, target] = converter
         source_fields = {field.name: field for field in fields_of(source)}
         target_fields = {field.name: field for field in fields_of(target)}
