@@ -17,15 +17,18 @@ from apis.core.install import CORE
 from apis.gadgets.install import GADGETS
 from apis.gadgets.types import Gadget
 from apiserver.app import App
+from apiserver.auth.authentication import Authentication
+from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.group import STATUS, Group, Resource
 from apiserver.registry.strategy import Strategy
 from apiserver.storage.interface import Backend, Record
 from apiserver.storage.sqlite.backend import open_sqlite
 from apiserver.views.table import Column
-from tests.apiserver.http.conftest import make_app
+from tests.apiserver.http.conftest import USERS, make_app
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import BETA, gadget
 from tests.apiserver.http.objects import GADGETS as STABLE
+from tests.roles import standard_authorizer
 
 GROUP = "lamps.example.io"
 OLD, NEW = (f"/apis/{GROUP}/{version}/namespaces/default" for version in ("v1beta1", "v1"))
@@ -143,8 +146,12 @@ async def app(backend: Backend) -> AsyncIterator[App]:
     async def opened() -> Backend:
         return backend
 
-    made = make_app(CORE, LAMPS, EVEN)
-    made._open_backend = opened
+    made = App(
+        (CORE, LAMPS, EVEN),
+        opened,
+        authentication=Authentication([TokenAuthenticator(USERS)]),
+        authorizer=standard_authorizer(),
+    )
     await made.start()
     yield made
     await made.stop()
