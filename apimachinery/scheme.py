@@ -19,6 +19,7 @@ from apimachinery.conversion.class_conversion import (
     function_types,
 )
 from apimachinery.conversion.defaults import Defaulter, SetDefaults
+from apimachinery.conversion.field_paths import path_in_version
 from apimachinery.conversion.kept_fields import ConversionError
 from apimachinery.evolution.upgrade_steps import Document, UpgradeStep, upgrade_steps
 from apimachinery.fieldpath import quote
@@ -51,7 +52,8 @@ class Scheme:
         """The registered versions except the internal ones, in order of registration."""
         self._field_labels: dict[GroupVersionKind, FieldLabel] = {}
         self._deriver = Deriver()
-        self._dropped: dict[type[Any], frozenset[str]] = {}
+        self._differences: dict[tuple[type[Any], type[Any]], Difference] = {}
+        """The declared differences of (versioned, internal) pairs, nested ones included."""
         self._converters: dict[tuple[type, type], Callable[[Any], Any]] = {}
         """Cached converters, direct or through the hub."""
         self._defaulter = Defaulter()
@@ -104,7 +106,8 @@ class Scheme:
         Paths are dotted Python names, through lists and maps. *renames* map from the version to
         the internal class (`{"spec.size": "spec.capacity"}`), *dropped* fields are lost on
         purpose, and *kept* maps each field that one class lacks to the annotation that preserves
-        its value there. Raises LostFields if a difference is not declared.
+        its value there. Inside a type with a conversion function, only *kept* does something: the
+        others describe what the function does. Raises LostFields if a difference is not declared.
         """
         self._derive(versioned, internal, Difference(renames or {}, frozenset(dropped), kept or {}))
 
@@ -170,9 +173,10 @@ class Scheme:
     def add_field_labels(self, kind: GroupVersionKind, labels: Iterable[str] | FieldLabel) -> None:
         """Register the field labels that field selectors of a kind may use.
 
-        `metadata.name` and `metadata.namespace` are always allowed. *labels* is a list of labels
-        that the internal class has too, or a function that converts a label and a value of the
-        version to the internal ones and raises ValueError for an unknown label.
+        Needed only where they differ from the labels of the resource. `metadata.name` and
+        `metadata.namespace` are always allowed. *labels* is a list of labels that the internal
+        class has too, or a function that converts a label and a value of the version to the
+        internal ones and raises ValueError for an unknown label.
         """
         if kind in self._field_labels:
             raise RegistrationError(f"the field labels of {kind} are registered already")
@@ -230,7 +234,17 @@ class Scheme:
 
     def dropped(self, versioned: type[TypeMeta]) -> frozenset[str]:
         """Return the field paths, of either class, that a conversion to or from the hub drops."""
-        return self._dropped.get(versioned, frozenset())
+        hub = self._hubs.get(versioned)
+        return self._differences.get((versioned, hub), SAME).dropped if hub else frozenset()
+
+    def field_path(self, versioned: type[TypeMeta], path: str) -> str:
+        """Return the path of a field of the internal class as a version calls it.
+
+        *path* and the result have wire names, as in a FieldError. A field that the version lacks,
+        and one that only a conversion function renames, keeps its internal name.
+        """
+        hub = self._hubs.get(versioned)
+        return path if hub is None else path_in_version(path, versioned, hub, self._differences)
 
     def upgrades(self, cls: type[TypeMeta]) -> tuple[UpgradeStep, ...]:
         """Return the steps by which stored documents of *cls* are upgraded, in order."""
@@ -279,15 +293,21 @@ class Scheme:
         return converted
 
     def convert_field_label(
-        self, kind: GroupVersionKind, label: str, value: str
+        self,
+        kind: GroupVersionKind,
+        label: str,
+        value: str,
+        *,
+        unregistered: Iterable[str] = (),
     ) -> tuple[str, str]:
         """Convert a field selector's label and value to the internal ones.
 
+        *unregistered* are the labels, beside those of metadata, of a kind without registered ones.
         Raises ValueError if the label is unknown.
         """
         function = self._field_labels.get(kind)
         if function is None:
-            return _check_label(label, METADATA_LABELS), value
+            return _check_label(label, (*METADATA_LABELS, *unregistered)), value
         return function(label, value)
 
     def check(self) -> None:
@@ -320,7 +340,7 @@ class Scheme:
         self._set_hub(versioned, internal)
         self._deriver.derive(versioned, internal, difference)
         self._deriver.derive(internal, versioned, difference.reversed())
-        self._dropped[versioned] = difference.dropped
+        self._differences[versioned, internal] = difference
         self._converters.clear()
 
     def _set_hub(self, left: type[Any], right: type[Any]) -> None:

@@ -27,7 +27,7 @@ from apimachinery.serialization.media_types import (
     STRATEGIC_PATCH,
 )
 from apiserver.context import RequestContext
-from apiserver.group import Group, Resource, Subresource
+from apiserver.group import Group, Resource, Subresource, selectable_of
 from apiserver.http.exchange import Exchange
 from apiserver.http.negotiation import ALL_TYPES, TABLE, TEXT_TYPES, Accepted, MediaTypeOffer
 from apiserver.registry.store import ResourceStore
@@ -93,7 +93,12 @@ class Endpoint:
     @property
     def storage_version(self) -> str:
         """The version in which objects are stored, for the storageVersionHash of discovery."""
-        return self.group.storage_version or self.group.versions[0]
+        return self.group.storage_version_of(self.resource) or self.group.versions[0]
+
+    @property
+    def field_labels(self) -> tuple[str, ...]:
+        """The labels of field selectors, unless the scheme has others for the kind."""
+        return tuple(selectable_of(self.resource))
 
     @property
     def patch_types(self) -> tuple[str, ...]:

@@ -90,7 +90,12 @@ class Resource:
     columns: tuple[Column, ...] = ()
     """Columns of `kubectl get` between name and age."""
     fields: Mapping[str, str] = field(default_factory=dict)
-    """Field-selector label -> dotted wire path in the internal document."""
+    """Field-selector label -> dotted wire path in the internal document.
+
+    The labels are allowed in every version whose kind has no `Scheme.add_field_labels`.
+    """
+    storage_version: str = ""
+    """The version in which its objects are stored; defaults to that of the group."""
     ttl: Callable[[Any], int | None] | None = None
     """Returns the seconds after which the server deletes an object; None keeps it."""
     roles: tuple[str, ...] = ("view", "edit")
@@ -113,6 +118,11 @@ class Resource:
         return any(sub.name == "status" for sub in self.subresources)
 
 
+def selectable_of(resource: Resource) -> Mapping[str, str]:
+    """Return the selectable fields of a resource: label -> dotted wire path."""
+    return resource.fields
+
+
 @dataclass(frozen=True)
 class Group:
     """One API group as a server installs it."""
@@ -130,3 +140,7 @@ class Group:
     """Validating admission plugins for every resource of the group."""
     deprecated: Mapping[str, str] = field(default_factory=dict)
     """Version -> its replacement; responses in that version carry a warning."""
+
+    def storage_version_of(self, resource: Resource) -> str:
+        """Return the version in which a resource is stored, empty for the internal one."""
+        return resource.storage_version or self.storage_version

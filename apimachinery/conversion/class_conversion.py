@@ -3,7 +3,8 @@
 Most fields of a version and its internal class are the same and need no code: a derived converter
 copies the fields of one class to the other, shares every nested value whose class is the same in
 both, and calls the registered function for nested types that have one. Other differences are
-declared (`Difference`).
+declared (`Difference`). Inside a type with a function, *kept* fields are preserved around the
+function; *renames* and *dropped* describe the function, for error paths and round-trip checks.
 
 A converter is derived once, when a pair is registered; every field of both classes must then be
 accounted for, and `LostFields` names the ones that are not.
@@ -125,8 +126,9 @@ class Deriver:
         converter = derivation.derive_model(source, target, difference, "")
         if derivation.problems:
             raise LostFields(source, target, derivation.problems)
-        self._derived = derivation.derived
-        self._derived[source, target] = with_kept_fields(source, target, difference.kept, converter)
+        converters = derivation.derived
+        converters[source, target] = with_kept_fields(source, target, difference.kept, converter)
+        self._derived = converters
 
     def _check_unregistered(self, source: type, target: type) -> None:
         if self.find(source, target) is not None:
@@ -187,7 +189,8 @@ class _Derivation:
         self, source: type[Model], target: type[Model], difference: Difference, path: str
     ) -> _ModelConverter:
         converter = _ModelConverter(target)
-        if not difference:
+        # The pair that is being registered is the one its own recursive fields use.
+        if not difference or not path:
             self.derived[source, target] = converter
         source_fields = {field.name: field for field in fields_of(source)}
         target_fields = {field.name: field for field in fields_of(target)}
@@ -266,11 +269,27 @@ class _Derivation:
     ) -> Convert | None:
         if old is new:
             return None
-        if not difference:
-            existing = self.functions.get((old, new)) or self.derived.get((old, new))
-            if existing is not None:
-                return existing
+        function = self.functions.get((old, new))
+        if function is not None:
+            self._check_described(old, new, difference, path + ".")
+            return function
+        if not difference and (old, new) in self.derived:
+            return self.derived[old, new]
         return self.derive_model(old, new, difference, path + ".")
+
+    def _check_described(
+        self, old: type[Model], new: type[Model], difference: Difference, path: str
+    ) -> None:
+        """Report paths that describe a function and name no field of the classes it converts."""
+        for name, cls in (
+            *((name, old) for name in difference.renames),
+            *((name, new) for name in difference.renames.values()),
+        ):
+            if not _has_field(cls, name):
+                self.problems.append(f"{path}{name} is renamed but {cls.__qualname__} lacks it")
+        for name in sorted({*difference.dropped, *difference.kept}):
+            if not _has_field(old, name) and not _has_field(new, name):
+                self.problems.append(f"{path}{name} is declared but is a field of neither class")
 
     def _derive_collection(
         self, old: TypeInfo, new: TypeInfo, difference: Difference, path: str
@@ -296,6 +315,15 @@ class _Derivation:
                 self.problems.append(
                     f"{path}{declared} is declared but is a field of neither class"
                 )
+
+
+def _has_field(cls: type[Model], path: str) -> bool:
+    """Return whether a class has the field of a dotted path, through lists and maps."""
+    name, _, rest = path.partition(".")
+    found = next((field for field in fields_of(cls) if field.name == name), None)
+    if found is None or not rest:
+        return found is not None
+    return found.type.model is not None and _has_field(found.type.model, rest)
 
 
 def _convert_list(convert: Convert) -> Convert:

@@ -6,7 +6,7 @@ nothing. A user may change the annotation; if it cannot be decoded it is left al
 stays unset, because a conversion must not fail.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
@@ -46,6 +46,7 @@ def with_kept_fields(
         )
     stored = [field for path, key in kept.items() if (field := _find(source, path, key))]
     restored = [field for path, key in kept.items() if (field := _find(target, path, key))]
+    _check_sides(kept, _paths(stored), _paths(restored))
 
     def convert(obj: Any) -> Any:
         converted = inner(obj)
@@ -75,6 +76,26 @@ def _find(cls: type[Model], path: str, annotation: str) -> _KeptField | None:
     config = None if field.type.category == "model" else ConfigDict(strict=True)
     adapter: TypeAdapter[Any] = TypeAdapter(annotated, config=config)
     return _KeptField(tuple(parent_path), field, annotation, adapter)
+
+
+def _paths(fields: Iterable[_KeptField]) -> set[str]:
+    return {".".join((*kept.parent_path, kept.field.name)) for kept in fields}
+
+
+def _check_sides(kept: Iterable[str], stored: set[str], restored: set[str]) -> None:
+    """Raise ConversionError unless exactly one of the classes has each kept field.
+
+    A field inside a list or map would be lost silently. A field of both classes would return from
+    the annotation with the value it had before an update.
+    """
+    for path in kept:
+        if path in stored and path in restored:
+            raise ConversionError(f"{path} is kept, but both classes have it")
+        if path not in stored and path not in restored:
+            raise ConversionError(
+                f"{path} is inside a list or map, and one annotation cannot keep it for every item:"
+                " keep the whole list or map"
+            )
 
 
 def _store(kept: _KeptField, source: Object, target: Object) -> None:

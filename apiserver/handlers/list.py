@@ -65,6 +65,7 @@ def list_selection(
         namespaced=endpoint.namespaced,
         namespace=namespace or None,
         name=name or None,
+        field_labels=endpoint.field_labels,
     )
     return options, selection
 

@@ -9,7 +9,7 @@ from apimachinery.scalars.time import now
 from apimachinery.schema import GroupKind, GroupResource, GroupVersion
 from apimachinery.storage_codec import StorageCodec
 from apiserver.admission.chain import NO_ADMISSION, Chain
-from apiserver.group import Group, Resource
+from apiserver.group import Group, Resource, selectable_of
 from apiserver.managed_fields.ownership import Ownership, Untracked
 from apiserver.registry.status import check_status
 from apiserver.registry.store import ResourceStore
@@ -38,15 +38,18 @@ def assemble_store(
     """
     if resource.has_status:
         check_status(resource.cls)
-    version = GroupVersion(group.name, group.storage_version) if group.storage_version else None
-    preferred = GroupVersion(group.name, group.versions[0]) if group.versions else None
-    storage = StorageCodec(codec.scheme, version, defaults_of=preferred)
+    version = group.storage_version_of(resource)
+    storage = StorageCodec(
+        codec.scheme,
+        GroupVersion(group.name, version) if version else None,
+        defaults_of=_preferred_version(codec, group, resource),
+    )
     view = ResourceView(
         resource.cls,
         group=group.name,
         codec=codec,
         storage=storage,
-        fields=resource.fields,
+        fields=selectable_of(resource),
         columns=resource.columns,
         now=now,
     )
@@ -62,6 +65,7 @@ def assemble_store(
         admission=admission.extended(mutating=group.mutating, validating=group.validating),
         ownership=ownership or Untracked(),
         now=now,
+        scheme=codec.scheme,
     )
     return ResourceStore(
         rules,
@@ -69,3 +73,10 @@ def assemble_store(
         cached=cached,
         view=view,
     )
+
+
+def _preferred_version(codec: Codec, group: Group, resource: Resource) -> GroupVersion | None:
+    """Return the first version of the group that has the kind of a resource."""
+    versions = (GroupVersion(group.name, name) for name in group.versions)
+    kinds = ((version, version.with_kind(resource.kind)) for version in versions)
+    return next((version for version, kind in kinds if codec.scheme.recognizes(kind)), None)

@@ -4,7 +4,7 @@ Each of them is a function of these rules, a request and an object, and independ
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
 from typing import Any, Generic, TypeVar, cast
@@ -15,6 +15,7 @@ from apimachinery.meta.metadata_validation import path_segment_name
 from apimachinery.meta.types import Object, TypeMeta
 from apimachinery.scalars.time import now
 from apimachinery.schema import GroupKind, GroupResource
+from apimachinery.scheme import Scheme
 from apiserver.admission.chain import NO_ADMISSION, Attributes, Chain, Operation
 from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import Ownership, Untracked
@@ -38,6 +39,8 @@ class WriteRules(Generic[T]):
     ownership: Ownership = field(default_factory=Untracked)
     now: Callable[[], datetime] = now
     random: Random = field(default_factory=PooledRandom)
+    scheme: Scheme | None = None
+    """Names the fields of errors in the version of the request; None leaves them as they are."""
 
     def namespace_of(self, context: RequestContext) -> str:
         return context.namespace if self.namespaced else ""
@@ -49,10 +52,13 @@ class WriteRules(Generic[T]):
     def seconds_to_live(self, obj: T) -> int | None:
         return self.ttl(obj) if self.ttl else None
 
-    def check(self, name: str, errors: Iterable[FieldError]) -> None:
-        """Raise Invalid if there are any errors."""
-        if invalid_fields := list(errors):
-            raise Invalid.of(self.kind, name, invalid_fields)
+    def check(self, context: RequestContext, name: str, errors: Iterable[FieldError]) -> None:
+        """Raise Invalid if there are any errors, with paths of the internal object.
+
+        The client reads the paths of the version of its request.
+        """
+        if internal := list(errors):
+            raise Invalid.of(self.kind, name, [self._in_version(context, e) for e in internal])
 
     def warn(self, context: RequestContext, obj: T, old: T | None) -> None:
         for text in self.strategy.warnings(obj, old):
@@ -88,3 +94,13 @@ class WriteRules(Generic[T]):
             await self.admission.validate(
                 Attributes(context, operation, self.kind, obj, old, options)
             )
+
+    def _in_version(self, context: RequestContext, error: FieldError) -> FieldError:
+        version = context.resource.group_version
+        kind = version.with_kind(self.kind.kind)
+        # A group over the objects of another has a strategy of its own, which names the fields.
+        if self.scheme is None or version.group != self.kind.group:
+            return error
+        if not self.scheme.recognizes(kind):
+            return error
+        return replace(error, field=self.scheme.field_path(self.scheme.class_of(kind), error.field))

@@ -29,6 +29,7 @@ from apiserver.views.table import (
     AGE,
     NAME,
     UNKNOWN,
+    Cells,
     Column,
     definition,
     encode_cells,
@@ -105,6 +106,7 @@ class ResourceView:
         self._storage = storage
         self._fields = {label: path.split(".") for label, path in (fields or {}).items()}
         self._columns = whole_table(columns)
+        self._cells = Cells(self.kind, self._columns)
         self._definitions = b"[%b]" % b",".join(
             dump_json(definition(column)) for column in self._columns
         )
@@ -302,8 +304,7 @@ class ResourceView:
         return self._table_of(self._row(record, form), str(record.revision), form)
 
     def _row_of(self, obj: Object, included: bytes) -> bytes:
-        cells = encode_cells(column.cell(obj) for column in self._columns)
-        return b'{"cells":%b,"object":%b}' % (cells, included)
+        return b'{"cells":%b,"object":%b}' % (self._cells.encode(obj), included)
 
     def _include(self, record: Record, form: Form) -> bytes:
         part = _INCLUDED[form.include_object]

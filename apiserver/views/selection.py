@@ -1,5 +1,6 @@
 """Selection: translate the selectors of a request for the watch cache."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from apimachinery.errors import BadRequest
@@ -20,12 +21,14 @@ def select(
     namespaced: bool = True,
     namespace: str | None = None,
     name: str | None = None,
+    field_labels: Iterable[str] = (),
 ) -> EntrySelection:
     """Return the objects that the selectors and the path of a request select.
 
     *namespace* None selects all namespaces. A name or namespace that a field selector requires is
     removed from it, because the cache looks it up by key; the keys of cluster-scoped resources have
-    no namespace. Raises BadRequest for field labels that the version of *kind* does not support.
+    no namespace. *field_labels* are the labels of the resource, for kinds whose labels are not in
+    the scheme. Raises BadRequest for field labels that the version of *kind* does not support.
     """
     selection = EntrySelection(
         namespace=namespace or None,
@@ -36,7 +39,9 @@ def select(
         return selection
     try:
         internal = selectors.fields.transform(
-            lambda label, value: scheme.convert_field_label(kind, label, value)
+            lambda label, value: scheme.convert_field_label(
+                kind, label, value, unregistered=field_labels
+            )
         )
     except ValueError as error:
         raise BadRequest(str(error)) from None

@@ -6,6 +6,7 @@ object stays the same: a time in a cell is therefore encoded as a marked timesta
 age when the row is sent.
 """
 
+import logging
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,7 +18,10 @@ import orjson
 from apimachinery.meta.table import TableColumnDefinition
 from apimachinery.meta.types import Object, ObjectMeta
 
+log = logging.getLogger(__name__)
+
 UNKNOWN: Final = "<unknown>"
+_UNKNOWN_CELL: Final = orjson.dumps(UNKNOWN)
 _INVALID: Final = "<invalid>"
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 365 * 86400
@@ -78,7 +82,42 @@ def definition(column: Column) -> TableColumnDefinition:
 
 def encode_cells(cells: Iterable[Any]) -> bytes:
     """Encode the cells of a row as JSON, with marks where `write_ages` writes ages."""
-    return b"[%b]" % b",".join(map(_cell, cells))
+    return b"[%b]" % b",".join(map(_encode, cells))
+
+
+class Cells:
+    """Encodes the rows of a kind like `encode_cells`, with `<unknown>` for cells that fail."""
+
+    def __init__(self, kind: str, columns: Iterable[Column]) -> None:
+        self._kind = kind
+        self._columns = tuple(columns)
+        self._failed: set[str] = set()
+
+    def encode(self, obj: Object) -> bytes:
+        """Encode the row of *obj*."""
+        return b"[%b]" % b",".join([self._encode_cell(column, obj) for column in self._columns])
+
+    def _encode_cell(self, column: Column, obj: Object) -> bytes:
+        # An object that a column does not expect must not fail the whole list.
+        try:
+            return _encode(column.cell(obj))
+        except Exception:
+            self._log_once(column, obj)
+            return _UNKNOWN_CELL
+
+    def _log_once(self, column: Column, obj: Object) -> None:
+        """Log the current exception, only for the first object that a column fails for."""
+        if column.name in self._failed:
+            return
+        self._failed.add(column.name)
+        name = f"{obj.metadata.namespace}/{obj.metadata.name}".lstrip("/")
+        log.warning(
+            "column %r failed for %s %s; its next failures are not logged",
+            column.name,
+            self._kind,
+            name,
+            exc_info=True,
+        )
 
 
 def write_ages(encoded: bytes, now: datetime) -> bytes:
@@ -120,7 +159,7 @@ def _two_units(seconds: int, large: int, large_unit: str, small: int, small_unit
     return f"{seconds // large}{large_unit}" + (f"{remainder}{small_unit}" if remainder else "")
 
 
-def _cell(value: Any) -> bytes:
+def _encode(value: Any) -> bytes:
     if isinstance(value, datetime):
         return b'"\x00%d\x00"' % int(value.timestamp())
     return orjson.dumps(value, default=str)
