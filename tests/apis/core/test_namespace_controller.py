@@ -10,9 +10,9 @@ import pytest
 from apimachinery.errors import NotFound, ServiceUnavailable
 from apimachinery.meta.types import ObjectMeta
 from apimachinery.resources import ServedResource
-from apimachinery.schema import GroupVersionResource
+from apimachinery.schema import GroupResource
 from apis.core.controllers.namespace import NamespaceController
-from apis.core.controllers.namespace_conditions import Findings, set_conditions
+from apis.core.controllers.namespace_conditions import Findings, Remaining, set_conditions
 from apis.core.v1 import ConfigMap, Namespace, NamespaceStatus, Secret
 from client.interface import ResourceClient
 from tests.apis.controlled import ControlledServer, controlled_server
@@ -31,7 +31,13 @@ class Server:
         self._real = real
 
     def controller(self, resources: Any = None) -> NamespaceController:
-        return NamespaceController(self._real.controllers_client, resources or self._real.resources)
+        real = self._real
+        return NamespaceController(
+            real.controllers_client,
+            resources or real.resources,
+            real.stored.in_namespace,
+            real.resources.delete_unreachable,
+        )
 
     def maps(self, namespace: str) -> ResourceClient[ConfigMap]:
         return self._real.client.of(ConfigMap, namespace=namespace)
@@ -260,11 +266,9 @@ async def test_it_survives_broken_watches_and_conflicts(server: Server) -> None:
 
 def test_conditions_change_only_when_something_does() -> None:
     status = NamespaceStatus()
-    maps = GroupVersionResource("", "v1", "configmaps")
-    leases = GroupVersionResource("coordination.k8s.io", "v1", "leases")
-    findings = Findings()
-    findings.add(maps, [["a/b"], []])
-    findings.add(leases, [["a/b", "c/d"]])
+    maps = Remaining(GroupResource("", "configmaps"), [["a/b"], []])
+    leases = Remaining(GroupResource("coordination.k8s.io", "leases"), [["a/b", "c/d"]])
+    findings = Findings(remaining=[maps, leases])
 
     assert set_conditions(status, findings, NOW)
     assert not set_conditions(status, findings, LATER)
