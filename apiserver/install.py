@@ -44,6 +44,7 @@ class Groups:
         admission: Callable[["Groups"], Chain] | None = None,
         ownership: MakeOwnership | None = None,
     ) -> None:
+        self.backend = backend
         self.scheme = scheme or Scheme()
         self.codec = Codec(self.scheme)
         self.revision = 0

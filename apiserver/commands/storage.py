@@ -1,14 +1,11 @@
-"""`apiserver storage`: copy one store to another, or compact a store."""
+"""`apiserver storage`: look into a store, copy, compact or clean it."""
 
 import argparse
 import asyncio
-import sys
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from apiserver.storage.backends import open_backend
+from apiserver.commands import storage_delete, storage_list
+from apiserver.commands.open_store import Progress, open_store
 from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConflict, StorageError
 from apiserver.storage.keys import ROOT
 
@@ -36,8 +33,10 @@ a compacted revision get 410, and their clients list again.
 
 def add_parser(commands: Any) -> None:
     """Add this command to the parser of `apiserver`."""
-    parser = commands.add_parser("storage", help="copy or compact a store")
+    parser = commands.add_parser("storage", help="list, copy, compact or clean a store")
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    storage_list.add_parser(actions)
+    storage_delete.add_parser(actions)
     copy = actions.add_parser(
         "copy",
         help="copy every object from one store to another",
@@ -61,7 +60,7 @@ def add_parser(commands: Any) -> None:
 
 
 async def copy_records(
-    source: Backend, target: Backend, *, overwrite: bool, progress: "Progress"
+    source: Backend, target: Backend, *, overwrite: bool, progress: Progress
 ) -> int:
     """Copy all records below the registry's root and return their number. Raises StorageError."""
     # A mistyped path would open a new, empty store.
@@ -85,20 +84,6 @@ async def copy_records(
         start = page.records[-1].key + "\0"
 
 
-class Progress:
-    """A progress line on standard error, overwritten in place, if it is a terminal."""
-
-    def __init__(self) -> None:
-        self._shown = 0.0
-
-    def show(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if sys.stderr.isatty() and (done == total or now - self._shown > 0.2):
-            self._shown = now
-            end = "\n" if done == total else ""
-            print(f"\r{done} of {total} objects", end=end, file=sys.stderr, flush=True)
-
-
 async def _write(target: Backend, record: Record) -> None:
     while True:
         try:
@@ -116,7 +101,7 @@ async def _write(target: Backend, record: Record) -> None:
 
 
 async def _copy(args: argparse.Namespace) -> int:
-    async with _open(args.source) as source, _open(args.target) as target:
+    async with open_store(args.source) as source, open_store(args.target) as target:
         try:
             copied = await copy_records(
                 source, target, overwrite=args.overwrite, progress=Progress()
@@ -128,17 +113,8 @@ async def _copy(args: argparse.Namespace) -> int:
 
 
 async def _compact(args: argparse.Namespace) -> int:
-    async with _open(args.source) as backend:
+    async with open_store(args.source) as backend:
         revision = await backend.current_revision()
         await backend.compact(revision)
     print(f"compacted to revision {revision}")
     return 0
-
-
-@asynccontextmanager
-async def _open(url: str) -> AsyncIterator[Backend]:
-    backend = await open_backend(url)
-    try:
-        yield backend
-    finally:
-        await backend.close()

@@ -4,13 +4,19 @@ They are ordinary controllers (`client.controller`) on the local client. Those t
 other clients run in one worker, which is elected (`leader`); a worker that loses the election
 discards its Manager and campaigns again. Names of definitions are accepted by every worker, because
 a definition should be established as soon as any worker has seen it.
+
+Servers with different groups may share a store. One worker of all of them keeps what every server
+has (roles, definitions, the defaults of namespaces); one worker of each set of groups empties
+namespaces and collects garbage, since it can do so only with the resources that it serves.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
+from apimachinery.errors import APIError
 from apis.apiextensions.controllers.definition_cleanup import DefinitionCleanupController
 from apis.apiextensions.controllers.definition_names import DefinitionNamesController
 from apis.core.controllers.garbage_collection import GarbageCollector
@@ -20,12 +26,15 @@ from apis.rbac.controllers.role_aggregation import RoleAggregationController
 from apiserver.app import App
 from apiserver.controlplane.leader import Election, supervise
 from apiserver.controlplane.served_resources import ServedResources
+from apiserver.controlplane.stored_contents import StoredContents
 from client.client import AsyncClient
 from client.controller.manager import Manager
 
 NAME: Final = "apiserver"
 GRACE: Final = 2.0
 """Seconds that a controller has to finish a reconcile when the server stops."""
+
+log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -34,20 +43,29 @@ async def running_controllers(
     client: AsyncClient,
     *,
     election: Election,
+    own_election: Election | None,
     defaults: Sequence[NamespaceDefault],
 ) -> AsyncIterator[None]:
-    """Run the controllers of this worker, and as the leader those of the server.
+    """Run the controllers of this worker, and as a leader those of the server.
 
-    They stop when the application drains, before its streams end.
+    *election* is among all servers of the store, *own_election* among those with the same groups;
+    it is None for a server that has only the standard groups. The controllers stop when the
+    application drains, before its streams end.
     """
-    resources = ServedResources(app.groups)
+    resources, stored = ServedResources(app.groups), StoredContents(app.groups)
 
     def names(manager: Manager) -> None:
         DefinitionNamesController(client).add_to(manager)
 
-    def all_others(manager: Manager) -> None:
-        NamespaceController(client, resources).add_to(manager)
-        GarbageCollector(client, resources, resources.changed).add_to(manager)
+    def of_served_resources(manager: Manager) -> None:
+        NamespaceController(
+            client, resources, stored.in_namespace, resources.delete_unreachable
+        ).add_to(manager)
+        GarbageCollector(client, resources, resources.changed, stored.disown_unserved).add_to(
+            manager
+        )
+
+    def of_every_server(manager: Manager) -> None:
         RoleAggregationController(client).add_to(manager)
         DefinitionCleanupController(
             client, resources.is_built_in, resources.delete_unserved
@@ -55,12 +73,25 @@ async def running_controllers(
         if defaults:
             NamespaceDefaultsController(client, defaults).add_to(manager)
 
+    def all_of_leader(manager: Manager) -> None:
+        of_every_server(manager)
+        of_served_resources(manager)
+
+    async def lead(add_controllers: Callable[[Manager], None]) -> None:
+        await report_leftovers(stored)
+        await _run(client, add_controllers)
+
+    if own_election is None:
+        campaigns = [election.run(lambda: lead(all_of_leader))]
+    else:
+        campaigns = [
+            election.run(lambda: _run(client, of_every_server)),
+            own_election.run(lambda: lead(of_served_resources)),
+        ]
     async with asyncio.TaskGroup() as tasks:
         running = [
             tasks.create_task(supervise(lambda: _run(client, names)), name="worker's controllers"),
-            tasks.create_task(
-                election.run(lambda: _run(client, all_others)), name="leader's controllers"
-            ),
+            *(tasks.create_task(campaign, name="leader's controllers") for campaign in campaigns),
         ]
 
         def stop() -> None:
@@ -70,6 +101,21 @@ async def running_controllers(
         app.before_drain(stop)
         yield
         stop()
+
+
+async def report_leftovers(stored: StoredContents) -> None:
+    """Log which stored resources no server serves, once for each leader of a set of groups."""
+    try:
+        leftovers = await stored.leftovers()
+    except APIError as error:
+        log.debug("failed to look for objects of unserved resources: %s", error)
+        return
+    if leftovers:
+        log.warning(
+            "objects of unserved resources are stored: %s; `apiserver storage list` shows all,"
+            " `apiserver storage delete` removes leftovers",
+            ", ".join(f"{resource} ({count})" for resource, count in leftovers.items()),
+        )
 
 
 async def _run(client: AsyncClient, add_controllers: Callable[[Manager], None]) -> None:

@@ -1,6 +1,7 @@
 """Leader election: which worker runs the controllers of the server.
 
-One worker of one server leads. How it is elected depends on the store:
+One worker of one server leads: of all servers of a store for some controllers, and of the servers
+that have the same groups for others. How it is elected depends on the store:
 
 - in memory: every process has a store of its own and leads it;
 - SQLite: an exclusive `flock` on a file beside the database. Nothing is written while idle, and the
@@ -16,11 +17,12 @@ is idempotent and guarded by uid and resourceVersion.
 import asyncio
 import errno
 import fcntl
+import hashlib
 import logging
 import os
 import socket
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -104,15 +106,26 @@ class LeaseElection:
                 log.warning("the controllers stop: %s", error)
 
 
-def election_for(storage_url: str, client: AsyncClient, data_dir: Path) -> Election:
-    """Return how the leader of the store at *storage_url* is elected."""
+def election_for(
+    storage_url: str, client: AsyncClient, data_dir: Path, *, groups: Iterable[str] = ()
+) -> Election:
+    """Return how the leader of the store at *storage_url* is elected.
+
+    With *groups*, it is elected among the servers that have exactly these beside the standard ones.
+    """
+    suffix = _suffix(groups)
+    lock = LOCK_FILE + suffix
     scheme = storage_url.partition("://")[0]
     if scheme != "sqlite":
-        return LeaseElection(client, lock=data_dir / LOCK_FILE if data_dir.is_dir() else None)
+        return LeaseElection(
+            client,
+            lock=data_dir / lock if data_dir.is_dir() else None,
+            timing=LeaderElection(LEASE_NAME + suffix, "unnamed"),
+        )
     database = parse_url(storage_url).path
     if database is None:
         return AlwaysLeader()
-    return FileLockElection(database.with_name(f"{database.name}.{LOCK_FILE}"))
+    return FileLockElection(database.with_name(f"{database.name}.{lock}"))
 
 
 @asynccontextmanager
@@ -129,6 +142,12 @@ async def locked(path: Path) -> AsyncIterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _suffix(groups: Iterable[str]) -> str:
+    """Return the same short text for the same groups, none for no groups."""
+    names = ",".join(sorted(groups))
+    return f"-{hashlib.sha256(names.encode()).hexdigest()[:8]}" if names else ""
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -5,7 +5,7 @@ request, and a resource that is defined while the server runs is announced at on
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from apimachinery.errors import NotFound
 from apimachinery.meta.options import DeleteOptions
@@ -13,6 +13,7 @@ from apimachinery.resources import Scope, ServedResource
 from apimachinery.schema import GroupResource
 from apiserver.context import context_for
 from apiserver.install import Groups
+from apiserver.registry.store import ResourceStore
 from apiserver.storage.cache.entry import EntrySelection
 
 _NEEDED_VERBS: Final = frozenset(("list", "watch", "delete"))
@@ -38,6 +39,13 @@ class ServedResources:
             installed.group.name == group and installed.is_built_in for installed in self._groups
         )
 
+    def has(self, resource: GroupResource) -> bool:
+        """Return whether this process stores objects of a resource, even if no client sees them."""
+        return any(
+            installed.group.name == resource.group and resource.resource in installed.stores
+            for installed in self._groups
+        )
+
     async def delete_unserved(self, resource: GroupResource) -> bool:
         """Delete all objects of a resource that has no served version; return whether none is left.
 
@@ -47,10 +55,30 @@ class ServedResources:
             store = self._groups.store(resource)
         except KeyError:
             raise NotFound.of(resource, "") from None
+        await self._delete_all(store, resource, EntrySelection())
+        return not (await store.list(EntrySelection())).entries
+
+    async def delete_unreachable(self, namespace: str) -> None:
+        """Delete the objects in a namespace that no client can list and delete.
+
+        They are of custom resources without a served version, and of resources without the verbs.
+        """
+        served = {resource.resource.group_resource for resource in self._resources()}
+        selection = EntrySelection(namespace=namespace)
+        for installed in list(self._groups):
+            for name, store in installed.stores.items():
+                resource = GroupResource(installed.group.name, name)
+                if resource in served or not store.rules.namespaced:
+                    continue
+                if (await store.list(selection)).entries:
+                    await self._delete_all(store, resource, selection)
+
+    async def _delete_all(
+        self, store: ResourceStore[Any], resource: GroupResource, selection: EntrySelection
+    ) -> None:
         context = context_for("deletecollection", self._groups.versioned(resource))
         options = DeleteOptions(propagation_policy="Background")
-        await store.delete_collection(EntrySelection(), options, context)
-        return not (await store.list(EntrySelection())).entries
+        await store.delete_collection(selection, options, context)
 
     def _resources(self) -> Iterator[ServedResource]:
         for installed in self._groups:

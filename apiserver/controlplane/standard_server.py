@@ -224,8 +224,14 @@ async def _controlled(
     async with local_client(app) as client:
         await create_bootstrap_objects(client, port=config.bind.port)
         await access.start(app.groups, client, own)
-        election = election_for(config.storage_url, client, config.data_dir)
-        async with running_controllers(app, client, election=election, defaults=defaults):
+        elect = partial(election_for, config.storage_url, client, config.data_dir)
+        async with running_controllers(
+            app,
+            client,
+            election=elect(),
+            own_election=elect(groups=[group.name for group in own]) if own else None,
+            defaults=defaults,
+        ):
             yield
 
 

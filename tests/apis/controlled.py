@@ -17,6 +17,7 @@ from apiserver.auth.user import MASTERS, User
 from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.served_resources import ServedResources
 from apiserver.controlplane.standard_server import namespace_admission
+from apiserver.controlplane.stored_contents import StoredContents
 from apiserver.group import Group
 from apiserver.storage.sqlite.backend import open_sqlite
 from client.auth.auth_info import AuthInfo
@@ -64,6 +65,7 @@ class ControlledServer:
         self.app = app
         self.client = client_of(app)
         self.resources = ServedResources(app.groups)
+        self.stored = StoredContents(app.groups)
         self.faults = Faults(self._resource_of)
         faulty = FaultyTransport(ASGITransport(app), self.faults, SystemClock())
         self.controllers_client = AsyncClient(

@@ -436,6 +436,164 @@ def test_a_store_is_compacted(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out.startswith("compacted to revision ")
 
 
+def put(url: str, objects: dict[str, bytes]) -> None:
+    async def write() -> None:
+        backend = await open_backend(url)
+        for key, value in objects.items():
+            await backend.create(key, value)
+        await backend.close()
+
+    asyncio.run(write())
+
+
+WIDGET = b'{"kind":"Widget","apiVersion":"example.io/v1","metadata":{}}'
+GADGET = b'{"kind":"Gadget","apiVersion":"example.io/__internal","$shape":"abc123","metadata":{}}'
+WIDGETS_STORE = "sqlite:///widgets.db"
+
+
+@pytest.fixture
+def widgets(folder: Path) -> Path:
+    """A folder with a store that has objects of several resources."""
+    widget = "/registry/example.io/widgets/{}/a".format
+    put(
+        WIDGETS_STORE,
+        {
+            **{widget(name): WIDGET for name in ("n1", "n2", "n3", "n4", "n5")},
+            "/registry/example.io/widgets/n1/b": b"{}",
+            "/registry/example.io/gadgets/n1/a": GADGET,
+            "/registry/example.io/gadgets/n1/b": GADGET.replace(b"abc123", b"def456"),
+            "/registry/example.io/gadgets/n1/c": GADGET.replace(b'"$shape":"abc123",', b""),
+            "/registry/core/namespaces/n1": b'{"kind":"Namespace","apiVersion":"__internal"}',
+        },
+    )
+    return folder
+
+
+def test_a_list_shows_all_that_a_store_has(
+    widgets: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["storage", "list", WIDGETS_STORE]) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        "RESOURCE             OBJECTS   NAMESPACES           STORED AS",
+        "namespaces           1         -                    __internal (1)",
+        "gadgets.example.io   3         n1                   __internal (1), __internal abc123 (1),"
+        " __internal def456 (1)",
+        "widgets.example.io   6         n1, n2, n3, 2 more   ? (1), v1 (5)",
+        "TOTAL                10",
+    ]
+
+
+def test_a_list_can_be_read_by_a_program(widgets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["storage", "list", WIDGETS_STORE, "-o", "json"]) == 0
+
+    listed = orjson.loads(capsys.readouterr().out)
+    by_name = {each.pop("resource"): each for each in listed["resources"]}
+    assert listed["objects"] == 10
+    assert by_name["namespaces"]["namespaces"] == {}
+    assert by_name["widgets.example.io"]["namespaces"]["n1"] == 2
+    assert by_name["gadgets.example.io"]["forms"][1] == {
+        "kind": "Gadget",
+        "apiVersion": "example.io/__internal",
+        "shape": "abc123",
+        "objects": 1,
+    }
+
+
+def test_a_list_of_nothing_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    error = told(capsys, "storage", "list", "sqlite:///mistyped.db")
+
+    assert error == "apiserver: the store has no objects; check its URL\n"
+
+
+def test_leftovers_are_deleted_and_nothing_else(
+    widgets: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    delete = ("storage", "delete", WIDGETS_STORE, "widgets.example.io", "--yes")
+
+    assert main([*delete, "--namespace", "n1"]) == 0
+    assert main(delete) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        "deleted 2 objects of widgets.example.io in namespace n1",
+        "deleted 4 objects of widgets.example.io",
+    ]
+    assert {key.split("/")[3] for key in stored(WIDGETS_STORE)} == {"gadgets", "namespaces"}
+    assert told(capsys, *delete) == (
+        "apiserver: the store has no objects of widgets.example.io;"
+        " `apiserver storage list` shows what it has\n"
+    )
+
+
+def test_more_objects_than_a_page_are_deleted(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill("sqlite:///a.db", 1203, b"a")
+
+    assert main(["storage", "delete", "sqlite:///a.db", "things", "--yes"]) == 0
+
+    assert capsys.readouterr().out == "deleted 1203 objects of things\n"
+
+
+@pytest.mark.parametrize(("answer", "code", "left"), [("n", 1, 10), ("", 1, 10), ("y", 0, 4)])
+def test_a_deletion_asks_first(
+    widgets: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    code: int,
+    left: int,
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda _: answer)
+
+    assert main(["storage", "delete", WIDGETS_STORE, "widgets.example.io"]) == code
+
+    assert "This deletes 6 objects of widgets.example.io, " in capsys.readouterr().out
+    assert len(stored(WIDGETS_STORE)) == left
+
+
+def test_a_deletion_without_a_terminal_needs_consent(
+    widgets: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = told(capsys, "storage", "delete", WIDGETS_STORE, "widgets.example.io")
+
+    assert error.startswith("apiserver: would delete 6 objects of widgets.example.io: use --yes")
+    assert len(stored(WIDGETS_STORE)) == 10
+
+
+def test_objects_that_somebody_serves_are_not_deleted(
+    widgets: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    delete = ("storage", "delete", WIDGETS_STORE, "--yes")
+    definition = "/registry/apiextensions.k8s.io/customresourcedefinitions/widgets.example.io"
+    put(
+        WIDGETS_STORE,
+        {"/servers/host-1": b'{"resources":{"gadgets.example.io":"abc123"}}', definition: b"{}"},
+    )
+
+    running = told(capsys, *delete, "gadgets.example.io", "--force")
+    defined = told(capsys, *delete, "widgets.example.io")
+    standard = told(capsys, *delete, "namespaces")
+
+    assert "gadgets.example.io is served by host-1" in running
+    assert "the CustomResourceDefinition widgets.example.io is stored" in defined
+    assert "every server serves namespaces" in standard
+    assert len(stored(WIDGETS_STORE)) == 11
+    assert main([*delete, "widgets.example.io", "--force"]) == 0
+    assert len(stored(WIDGETS_STORE)) == 5
+
+
+@pytest.mark.parametrize("action", ["list", "delete"])
+def test_help_of_a_storage_action_has_examples(
+    capsys: pytest.CaptureFixture[str], action: str
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["storage", action, "--help"])
+
+    assert f"\n  apiserver storage {action} sqlite:///" in capsys.readouterr().out
+
+
 def test_a_store_that_is_none_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     error = told(capsys, "storage", "compact", "nosuch://x")
 

@@ -42,6 +42,8 @@ MAX_ABSENT: Final = 500
 """Owners that are remembered to be deleted; a uid is never used again."""
 
 Resources = Callable[[], Awaitable[Sequence[ServedResource]]]
+DisownUnserved = Callable[[str, str], Awaitable[None]]
+"""Removes the owner with this uid from objects in its namespace that only other servers serve."""
 Propagation = Literal["Background", "Foreground", "Orphan"]
 
 log = logging.getLogger(__name__)
@@ -118,10 +120,12 @@ class GarbageCollector:
         client: AsyncClient,
         resources: Resources,
         changed: Callable[[], Awaitable[object]],
+        disown_unserved: DisownUnserved,
     ) -> None:
         self._client = client
         self._resources = resources
         self._changed = changed
+        self._disown_unserved = disown_unserved
         self.graph = OwnerGraph()
         self._absent: OrderedDict[tuple[ObjectIdentity, str], None] = OrderedDict()
 
@@ -165,6 +169,7 @@ class GarbageCollector:
         if ORPHAN in metadata.finalizers:
             async for dependent, its_metadata in self._dependents(identity, metadata.uid):
                 await self._disown(dependent, its_metadata, {metadata.uid})
+            await self._disown_unserved(metadata.uid, identity.namespace)
             await self._remove_finalizer(identity, metadata, ORPHAN)
         elif FOREGROUND in metadata.finalizers:
             for uid in list(self.graph.dependents.get(metadata.uid, ())):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from apimachinery.schema import GroupVersionResource
+from apimachinery.schema import GroupResource
 from apis.core.v1.namespace import NamespaceCondition, NamespaceStatus
 
 DISCOVERY_FAILURE: Final = "NamespaceDeletionDiscoveryFailure"
@@ -30,26 +30,39 @@ _NORMAL: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """The objects of one resource that are left in a namespace."""
+
+    resource: GroupResource
+    finalizers: Sequence[Sequence[str]]
+    """The finalizers of each object."""
+    unserved: bool = False
+    """Whether no running server serves the resource, so that nobody will delete the objects."""
+
+
 @dataclass(slots=True)
 class Findings:
     """The result of an attempt to empty a namespace."""
 
     discovery_error: str = ""
     errors: list[str] = field(default_factory=list)
-    remaining: Counter[GroupVersionResource] = field(default_factory=Counter)
-    finalizers: Counter[str] = field(default_factory=Counter)
+    remaining: Sequence[Remaining] = ()
 
     @property
     def empty(self) -> bool:
         """Whether every resource was examined and nothing is left."""
         return not (self.discovery_error or self.errors or self.remaining)
 
-    def add(self, resource: GroupVersionResource, finalizers: Sequence[Sequence[str]]) -> None:
-        """Count the remaining objects of a resource, given the finalizers of each."""
-        if finalizers:
-            self.remaining[resource] += len(finalizers)
-        for names in finalizers:
-            self.finalizers.update(names)
+    @property
+    def finalizers(self) -> Counter[str]:
+        """How many objects have each finalizer."""
+        return Counter(
+            name
+            for remaining in self.remaining
+            for finalizers in remaining.finalizers
+            for name in finalizers
+        )
 
 
 def set_conditions(status: NamespaceStatus, findings: Findings, now: datetime) -> bool:
@@ -74,16 +87,7 @@ def _problems(findings: Findings) -> dict[str, tuple[str, str]]:
             f"Failed to delete all resource types, {len(findings.errors)} remaining: {listed}",
         )
     if findings.remaining:
-        listed = ", ".join(
-            sorted(
-                f"{resource.resource}.{resource.group} has {count} resource instances"
-                for resource, count in findings.remaining.items()
-            )
-        )
-        problems[CONTENT_REMAINING] = (
-            "SomeResourcesRemain",
-            f"Some resources are remaining: {listed}",
-        )
+        problems[CONTENT_REMAINING] = ("SomeResourcesRemain", _remaining(findings.remaining))
     if findings.finalizers:
         listed = ", ".join(
             sorted(
@@ -96,6 +100,19 @@ def _problems(findings: Findings) -> dict[str, tuple[str, str]]:
             f"Some content in the namespace has finalizers remaining: {listed}",
         )
     return problems
+
+
+def _remaining(remaining: Sequence[Remaining]) -> str:
+    listed = ", ".join(
+        sorted(
+            f"{left.resource.resource}.{left.resource.group}"
+            f" has {len(left.finalizers)} resource instances"
+            for left in remaining
+        )
+    )
+    unserved = ", ".join(sorted(str(left.resource) for left in remaining if left.unserved))
+    note = f"; no running server serves {unserved}" if unserved else ""
+    return f"Some resources are remaining: {listed}{note}"
 
 
 def _set(

@@ -61,7 +61,9 @@ def reference_to(owner: ConfigMap, block: bool = False) -> OwnerReference:
 
 def collector(server: ControlledServer) -> GarbageCollector:
     resources = server.resources
-    return GarbageCollector(server.controllers_client, resources, resources.changed)
+    return GarbageCollector(
+        server.controllers_client, resources, resources.changed, server.stored.disown_unserved
+    )
 
 
 @asynccontextmanager

@@ -10,9 +10,9 @@ import pytest
 from apimachinery.errors import NotFound, ServiceUnavailable
 from apimachinery.meta.types import ObjectMeta
 from apimachinery.resources import ServedResource
-from apimachinery.schema import GroupVersionResource
+from apimachinery.schema import GroupResource
 from apis.core.controllers.namespace import NamespaceController
-from apis.core.controllers.namespace_conditions import Findings, set_conditions
+from apis.core.controllers.namespace_conditions import Findings, Remaining, set_conditions
 from apis.core.v1 import ConfigMap, Namespace, NamespaceStatus, Secret
 from client.interface import ResourceClient
 from tests.apis.controlled import ControlledServer, controlled_server
@@ -27,11 +27,18 @@ class Server:
     def __init__(self, real: ControlledServer) -> None:
         self.faults = real.faults
         self.running = real.running
+        self.backend = real.app.groups.backend
         self.namespaces = real.client.of(Namespace)
         self._real = real
 
-    def controller(self, resources: Any = None) -> NamespaceController:
-        return NamespaceController(self._real.controllers_client, resources or self._real.resources)
+    def controller(self, resources: Any = None, stored: Any = None) -> NamespaceController:
+        real = self._real
+        return NamespaceController(
+            real.controllers_client,
+            resources or real.resources,
+            stored or real.stored.in_namespace,
+            real.resources.delete_unreachable,
+        )
 
     def maps(self, namespace: str) -> ResourceClient[ConfigMap]:
         return self._real.client.of(ConfigMap, namespace=namespace)
@@ -258,13 +265,80 @@ async def test_it_survives_broken_watches_and_conflicts(server: Server) -> None:
         await server.gone("shop")
 
 
+async def test_nothing_is_let_go_while_the_store_has_objects_in_it(server: Server) -> None:
+    """Objects of a group that nobody serves any more are seen only in the store."""
+    await server.fill("shop")
+    await server.namespaces.delete("shop")
+    key = "/registry/example.io/widgets/shop/{}".format
+    for name in ("a", "b"):
+        await server.backend.create(key(name), b'{"metadata":{"finalizers":["example.io/hold"]}}')
+    await server.backend.create(key("c"), b"neither JSON nor an object")
+    await server.backend.create("/registry/example.io/widgets/shopping/a", b"{}")
+    await server.backend.create("/registry/example.io/places/shop", b"{}")
+    controller = server.controller()
+
+    assert not await controller.sync("shop")
+
+    conditions = await server.conditions("shop")
+    assert conditions["NamespaceContentRemaining"] == (
+        "True",
+        "Some resources are remaining: widgets.example.io has 3 resource instances",
+    )
+    assert conditions["NamespaceFinalizersRemaining"] == (
+        "True",
+        "Some content in the namespace has finalizers remaining: "
+        "example.io/hold in 2 resource instances",
+    )
+    for name in ("a", "b", "c"):
+        record = await server.backend.get(key(name))
+        assert record is not None
+        await server.backend.delete(key(name), revision=record.revision)
+    assert await controller.sync("shop")
+    assert await server.is_gone("shop")
+
+
+async def test_a_store_that_does_not_answer_lets_nothing_go(server: Server) -> None:
+    async def unavailable(namespace: str) -> Sequence[Remaining]:
+        raise ServiceUnavailable.of("the store is away")
+
+    await server.namespaces.create(Namespace(metadata=named("shop")))
+    await server.namespaces.delete("shop")
+
+    assert not await server.controller(stored=unavailable).sync("shop")
+
+    status, message = (await server.conditions("shop"))["NamespaceDeletionContentFailure"]
+    assert status == "True"
+    assert message.endswith("1 remaining: the store is away")
+
+
+async def test_the_conditions_that_another_server_writes_are_no_reason_to_hurry(
+    server: Server,
+) -> None:
+    """Two servers that disagree would otherwise take turns without end."""
+    await server.namespaces.create(Namespace(metadata=named("shop")))
+    attempts: list[float] = []
+    clock = asyncio.get_running_loop().time
+
+    async def differing(namespace: str) -> Sequence[Remaining]:
+        attempts.append(clock())
+        return [Remaining(GroupResource("", "configmaps"), [[f"example.io/{len(attempts)}"]])]
+
+    async def fourth() -> bool:
+        return len(attempts) == 4
+
+    async with server.running(server.controller(stored=differing)):
+        await server.namespaces.delete("shop")
+        await until(fourth)
+
+    # Retries come after 0.1, 0.2 and 0.4 seconds.
+    assert attempts[-1] - attempts[0] > 0.6
+
+
 def test_conditions_change_only_when_something_does() -> None:
     status = NamespaceStatus()
-    maps = GroupVersionResource("", "v1", "configmaps")
-    leases = GroupVersionResource("coordination.k8s.io", "v1", "leases")
-    findings = Findings()
-    findings.add(maps, [["a/b"], []])
-    findings.add(leases, [["a/b", "c/d"]])
+    maps = Remaining(GroupResource("", "configmaps"), [["a/b"], []])
+    leases = Remaining(GroupResource("coordination.k8s.io", "leases"), [["a/b", "c/d"]])
+    findings = Findings(remaining=[maps, leases])
 
     assert set_conditions(status, findings, NOW)
     assert not set_conditions(status, findings, LATER)

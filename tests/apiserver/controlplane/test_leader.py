@@ -237,3 +237,35 @@ async def test_the_store_decides_how_a_leader_is_elected(
     client: AsyncClient, tmp_path: Path, url: str, expected: type
 ) -> None:
     assert type(election_for(url, client, tmp_path)) is expected
+
+
+async def test_servers_with_the_same_groups_elect_one_leader(
+    client: AsyncClient, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'store.sqlite'}"
+    both = election_for(url, client, tmp_path, groups=["a.io", "b.io"])
+    async with campaigning(both) as first:
+        await leads(first)
+        same = election_for(url, client, tmp_path, groups=["b.io", "a.io"])
+        async with campaigning(same) as second:
+            for groups in ([], ["a.io"]):
+                async with campaigning(
+                    election_for(url, client, tmp_path, groups=groups)
+                ) as separate:
+                    await leads(separate)
+        assert second.terms == 0
+
+
+async def test_servers_with_other_groups_have_another_lease(
+    client: AsyncClient, tmp_path: Path
+) -> None:
+    for groups in ([], ["a.io"], ["a.io"]):
+        async with campaigning(
+            election_for("etcd://x", client, tmp_path, groups=groups)
+        ) as candidate:
+            await leads(candidate)
+
+    held = [lease.metadata.name async for lease in client.of(Lease, namespace="kube-system").list()]
+    assert len(held) == 2
+    assert held[0] == LEASE_NAME
+    assert held[1].startswith(f"{LEASE_NAME}-")

@@ -515,6 +515,26 @@ async def test_a_definition_that_serves_no_version_can_be_deleted(
     assert (await client.get(WIDGETS)).json["items"] == []
 
 
+async def test_a_namespace_is_emptied_of_objects_without_a_served_version(
+    client: Driver, defined: Defined, app: App
+) -> None:
+    namespaces = "/api/v1/namespaces"
+    await client.post(namespaces, {"metadata": {"name": "shop"}})
+    await defined()
+    assert (await client.post(WIDGETS.replace("default", "shop"), widget())).code == 201
+    assert (await client.post(WIDGETS, widget())).code == 201
+    await defined.change("widgets.example.io", version(served=False))
+
+    url = f"{namespaces}?watch=1&fieldSelector=metadata.name=shop"
+    async with client.stream(url) as stream:
+        await client.delete(f"{namespaces}/shop")
+        while (await stream.event())["type"] != "DELETED":
+            pass
+
+    stored = (await app.groups.backend.range("/registry/example.io/")).records
+    assert [record.key for record in stored] == ["/registry/example.io/widgets/default/lamp"]
+
+
 async def test_discovery_lists_verbs_as_kubernetes_does(client: Driver, defined: Defined) -> None:
     await defined(version(subresources={"status": {}, "scale": SCALE}))
 

@@ -1,0 +1,33 @@
+"""What the actions of `apiserver storage` share: an open store, and a progress line."""
+
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from apiserver.storage.backends import open_backend
+from apiserver.storage.interface import Backend
+
+
+@asynccontextmanager
+async def open_store(url: str) -> AsyncIterator[Backend]:
+    """Open the store at *url* and close it afterwards. Raises StorageError."""
+    backend = await open_backend(url)
+    try:
+        yield backend
+    finally:
+        await backend.close()
+
+
+class Progress:
+    """A progress line on standard error, overwritten in place, if it is a terminal."""
+
+    def __init__(self) -> None:
+        self._shown = 0.0
+
+    def show(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if sys.stderr.isatty() and (done == total or now - self._shown > 0.2):
+            self._shown = now
+            end = "\n" if done == total else ""
+            print(f"\r{done} of {total} objects", end=end, file=sys.stderr, flush=True)

@@ -1,0 +1,162 @@
+"""`apiserver storage list`: every resource that a store contains, whoever serves it."""
+
+import argparse
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from apimachinery.schema import GroupResource
+from apiserver.commands.open_store import Progress, open_store
+from apiserver.storage.interface import Backend, StorageError
+from apiserver.storage.keys import ROOT, InvalidStorageKey, parse
+from apiserver.storage.stored_resources import PAGE, StoredForm, count_below, records_below
+from apiserver.storage.stored_resources import stored_form as form_of
+
+LIST: Final = """\
+List every resource that has objects in a store, whether or not a server serves it:
+
+  apiserver storage list sqlite:///.apiserver/store.sqlite
+  apiserver storage list etcd://10.0.0.1:2379 -o json
+
+STORED AS names the versions in which the objects are stored, the fingerprints of their types'
+shapes, where they have one, and how many objects there are of each. `?` stands for a value that is
+not an object. Nothing is changed, and servers may run meanwhile.
+"""
+NAMES: Final = 3
+"""The number of namespaces that are named in the table."""
+
+_TITLES: Final = ("RESOURCE", "OBJECTS", "NAMESPACES", "STORED AS")
+
+
+@dataclass(slots=True)
+class Contents:
+    """The objects of one resource."""
+
+    namespaces: Counter[str] = field(default_factory=Counter)
+    """How many there are in each; the name is empty for cluster-scoped objects."""
+    forms: Counter[StoredForm] = field(default_factory=Counter)
+
+    @property
+    def count(self) -> int:
+        return self.namespaces.total()
+
+    @property
+    def named(self) -> list[str]:
+        """The namespaces that have objects, sorted."""
+        return sorted(name for name in self.namespaces if name)
+
+
+def add_parser(actions: Any) -> None:
+    """Add this action to the parser of `apiserver storage`."""
+    parser = actions.add_parser(
+        "list",
+        help="list the resources that have objects in a store",
+        description=LIST,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("source", metavar="URL", help="the URL of the store")
+    parser.add_argument(
+        "-o", "--output", choices=("table", "json"), default="table", help="default: table"
+    )
+    parser.set_defaults(run=lambda args: asyncio.run(_list(args)))
+
+
+async def read_contents(backend: Backend, progress: Progress) -> dict[GroupResource, Contents]:
+    """Read all objects of a store, sorted by group and resource. Raises StorageError if empty."""
+    total = await count_below(backend, ROOT)
+    # A mistyped path would open a new, empty store.
+    if not total:
+        raise StorageError("the store has no objects; check its URL")
+    found: dict[GroupResource, Contents] = {}
+    done = 0
+    async for record in records_below(backend, ROOT):
+        done += 1
+        if done % PAGE == 0 and done < total:
+            progress.show(done, total)
+        try:
+            key = parse(record.key)
+        except InvalidStorageKey:
+            continue
+        contents = found.setdefault(GroupResource(key.group, key.resource), Contents())
+        contents.namespaces[key.namespace] += 1
+        contents.forms[form_of(record.value)] += 1
+    progress.show(total, total)
+    return dict(sorted(found.items(), key=lambda item: (item[0].group, item[0].resource)))
+
+
+def as_table(contents: dict[GroupResource, Contents]) -> str:
+    """Return a line for each resource, and one with the total."""
+    rows = [
+        (str(resource), str(each.count), _short(each.named), _forms(each.forms))
+        for resource, each in contents.items()
+    ]
+    total = sum(each.count for each in contents.values())
+    return _aligned([_TITLES, *rows, ("TOTAL", str(total), "", "")])
+
+
+def as_json(contents: dict[GroupResource, Contents]) -> str:
+    """Return the same as one JSON object."""
+    resources = [
+        {
+            "resource": str(resource),
+            "objects": each.count,
+            "namespaces": {name: each.namespaces[name] for name in each.named},
+            "forms": [
+                {
+                    "kind": form.kind,
+                    "apiVersion": form.api_version,
+                    "shape": form.shape,
+                    "objects": count,
+                }
+                for form, count in _sorted(each.forms)
+            ],
+        }
+        for resource, each in contents.items()
+    ]
+    document = {
+        "objects": sum(each.count for each in contents.values()),
+        "resources": resources,
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+
+
+async def _list(args: argparse.Namespace) -> int:
+    async with open_store(args.source) as backend:
+        contents = await read_contents(backend, Progress())
+    print(as_json(contents) if args.output == "json" else as_table(contents))
+    return 0
+
+
+def _short(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:NAMES])
+    more = len(names) - NAMES
+    return f"{shown}, {more} more" if more > 0 else shown or "-"
+
+
+def _forms(forms: Counter[StoredForm]) -> str:
+    return ", ".join(f"{_form(form)} ({count})" for form, count in _sorted(forms))
+
+
+def _form(form: StoredForm) -> str:
+    version = form.api_version.rpartition("/")[2] or "?"
+    return f"{version} {form.shape}" if form.shape else version
+
+
+def _sorted(forms: Counter[StoredForm]) -> list[tuple[StoredForm, int]]:
+    return sorted(
+        forms.items(), key=lambda item: (item[0].api_version, item[0].kind, item[0].shape)
+    )
+
+
+def _aligned(rows: Iterable[Sequence[str]]) -> str:
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+    return "\n".join(lines)
