@@ -133,6 +133,7 @@ class App:
                 admission=self._admission,
                 ownership=self._ownership,
             )
+            self._groups.register(self._initial)
             for group in self._initial:
                 self._groups.install(group)
             await opened.enter_async_context(cache)
