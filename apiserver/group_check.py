@@ -48,7 +48,7 @@ def group_problems(
 ) -> list[str]:
     """Return what is wrong with groups that are registered in *scheme*.
 
-    Of the groups named in *failed*, whose registration is incomplete, only the classes are checked.
+    The groups named in *failed* could not be registered: they are not compared with the scheme.
     """
     names = Counter(group.name for group in groups)
     problems = [f"group {name!r} is given twice" for name, count in names.items() if count > 1]
@@ -66,17 +66,21 @@ def group_problems(
     ]
     problems += _stored_as_problems(groups)
     for group in groups:
-        if group.name in failed:
-            continue
-        problems += (f"group {group.name!r}: {text}" for text in _version_problems(group, scheme))
-        problems += (f"group {group.name!r}: {text}" for text in _name_problems(group.resources))
-        for resource in group.resources:
-            where = f"group {group.name!r}, resource {resource.name!r}"
-            found = [*declaration_problems(resource), *_kind_problems(group, resource, scheme)]
-            if resource.cls not in broken:
-                found += class_use_problems(resource, scheme)
-            problems += (f"{where}: {text}" for text in found)
+        registered = scheme if group.name not in failed else None
+        problems += _problems_of(group, registered, broken)
     return problems
+
+
+def _problems_of(group: Group, scheme: Scheme | None, broken: Collection[type]) -> Iterator[str]:
+    own = [*_version_problems(group, scheme)] if scheme else []
+    own += _name_problems(group.resources)
+    yield from (f"group {group.name!r}: {text}" for text in own)
+    for resource in group.resources:
+        own = [*_kind_problems(group, resource, scheme)] if scheme else []
+        own += declaration_problems(resource)
+        if resource.cls not in broken:
+            own += class_use_problems(resource)
+        yield from (f"group {group.name!r}, resource {resource.name!r}: {text}" for text in own)
 
 
 def describe_error(error: BaseException) -> str:
@@ -172,7 +176,13 @@ def _stored_as_problems(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def _kind_problems(group: Group, resource: Resource, scheme: Scheme) -> Iterator[str]:
-    """Yield what is wrong with the class of a resource in the scheme."""
+    """Yield what is wrong with the class of a resource, and its subresources', in the scheme."""
+    for sub in resource.subresources:
+        if sub.handle is not None and sub.kind is not None and not scheme.recognizes(sub.kind):
+            yield (
+                f"subresource {sub.name!r}: its kind {sub.kind} is not registered: add it to the"
+                " scheme in add_to_scheme"
+            )
     cls, name = resource.cls, _class_name(resource.cls)
     try:
         kinds = scheme.kinds_of(cls)

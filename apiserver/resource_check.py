@@ -1,7 +1,6 @@
-"""Resource check: whether a resource makes sense for its class and the scheme.
+"""Resource check: whether verbs, subresources, selectors, columns and roles fit their class.
 
-Yields one line per problem, without the name of the resource: verbs, subresources, field
-selectors, columns and roles. `group_check.py` checks what involves the whole group.
+Each problem is one line, to which `group_check.py` adds the names of the group and the resource.
 """
 
 from collections import Counter
@@ -11,7 +10,6 @@ from typing import Any, Final, Literal, get_origin
 
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of
-from apimachinery.scheme import Scheme
 from apiserver.group import ALL_VERBS, Resource, Subresource
 from apiserver.registry.status import check_status
 from apiserver.views.table import AGE, NAME, Column
@@ -39,13 +37,13 @@ def declaration_problems(resource: Resource) -> Iterator[str]:
     yield from _repeated("subresource", (sub.name for sub in resource.subresources))
 
 
-def class_use_problems(resource: Resource, scheme: Scheme) -> Iterator[str]:
+def class_use_problems(resource: Resource) -> Iterator[str]:
     """Yield what a resource requires of its class that the class does not have.
 
     The class must have been built.
     """
     for sub in resource.subresources:
-        for problem in _subresource_problems(resource, sub, scheme):
+        for problem in _subresource_problems(resource, sub):
             yield f"subresource {sub.name!r}: {problem}"
     for label, path in resource.fields.items():
         try:
@@ -93,11 +91,9 @@ def _name(field: ModelField, wire_names: bool) -> str:
     return field.wire if wire_names else field.name
 
 
-def _subresource_problems(resource: Resource, sub: Subresource, scheme: Scheme) -> Iterator[str]:
+def _subresource_problems(resource: Resource, sub: Subresource) -> Iterator[str]:
     if sub.handle is not None:
         yield from _unknown("verb", sub.verbs, _HANDLED_VERBS)
-        if sub.kind is not None and not scheme.recognizes(sub.kind):
-            yield f"its kind {sub.kind} is not in the scheme: register it in add_to_scheme"
         return
     if sub.name not in ("status", "scale"):
         yield 'the server implements only "status" and "scale": give it a handle'
