@@ -315,10 +315,20 @@ class Scheme:
 
         Raises UnknownConversion; a program calls it once all groups are registered.
         """
+        for error in self.conversion_errors().values():
+            raise error
+
+    def conversion_errors(self) -> dict[GroupVersionKind, UnknownConversion]:
+        """Return the versioned objects that cannot be converted to their hub and back."""
+        errors = {}
         for kind, cls in self._classes.items():
             if kind.version != INTERNAL and issubclass(cls, Object):
-                self._find_converter(cls, self.hub_of(cls))
-                self._find_converter(self.hub_of(cls), cls)
+                try:
+                    self._find_converter(cls, self.hub_of(cls))
+                    self._find_converter(self.hub_of(cls), cls)
+                except UnknownConversion as error:
+                    errors[kind] = error
+        return errors
 
     def _add(self, kind: GroupVersionKind, cls: type[TypeMeta]) -> None:
         registered = self._classes.get(kind)

@@ -34,20 +34,20 @@ def _load_commands() -> tuple[argparse.ArgumentParser, tuple[type[Exception], ..
     """Return the parser, and the errors that are mistakes of the caller."""
     # Imported late: without the extra `server`, main reports that it is missing.
     from apiserver.auth.static_tokens import InvalidTokenFile
-    from apiserver.commands import kubeconfig, serve, storage
+    from apiserver.commands import check, kubeconfig, serve, storage
     from apiserver.config import ServerConfigError
     from apiserver.process.certificates import CertificateError
     from apiserver.process.data_folder import DataDirError
-    from apiserver.process.loading import GroupError
+    from apiserver.process.start_check import StartRefused
     from apiserver.storage.interface import StorageError
 
     parser = argparse.ArgumentParser(prog="apiserver", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"apiserver {_version()}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (serve, kubeconfig, storage):
+    for command in (serve, check, kubeconfig, storage):
         command.add_parser(commands)
     return parser, (
-        *(ServerConfigError, DataDirError, GroupError),
+        *(ServerConfigError, DataDirError, StartRefused),
         *(CertificateError, InvalidTokenFile, StorageError),
     )
 

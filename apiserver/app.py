@@ -143,6 +143,7 @@ class App:
                 admission=self._admission,
                 ownership=self._ownership,
             )
+            self._groups.register(self._initial)
             for group in self._initial:
                 self._groups.install(group)
             await self._groups.register_shapes(ShapeStart(backend, self._accepted_loss))

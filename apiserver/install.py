@@ -5,7 +5,7 @@ they have to be built again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from apimachinery.codec import Codec
@@ -18,6 +18,7 @@ from apiserver.endpoint import Endpoint
 from apiserver.evolution.judgement import Judgement, StoredKind
 from apiserver.evolution.start import ShapeStart
 from apiserver.group import Group
+from apiserver.group_check import register_groups
 from apiserver.installed_group import (
     BuiltInGroup,
     Foundation,
@@ -73,6 +74,12 @@ class Groups:
         So every worker lists the groups in the same order, whenever it learned of them.
         """
         return iter(sorted(self._installed.values(), key=_order))
+
+    def register(self, groups: Sequence[Group]) -> None:
+        """Register groups that are to be installed. Raises InstallError with all their problems."""
+        if problems := register_groups(groups, self.scheme):
+            raise InstallError("\n".join(problems))
+        self._registered.update(group.name for group in groups)
 
     def install(self, group: Group) -> None:
         """Serve a group from now on. Raises InstallError if its name is taken."""

@@ -55,6 +55,9 @@ LAYERS: dict[str, str] = {
     "apiserver.controlplane": "apimachinery apiserver apis client",
     "apiserver.app": "apimachinery apiserver",
     "apiserver.gunicorn_conf": "apiserver.auth apiserver.config apiserver.process",
+    "apiserver.process.start_check": (
+        "apimachinery apiserver.config apiserver.controlplane apiserver.group apiserver.group_check"
+    ),
     "apiserver.process": (
         "apimachinery apiserver.auth apiserver.http apiserver.config apiserver.group"
     ),
@@ -81,6 +84,8 @@ LAYERS: dict[str, str] = {
         "apimachinery apiserver.admission apiserver.managed_fields"
         " apiserver.registry apiserver.storage"
     ),
+    "apiserver.group_check": "apimachinery",
+    "apiserver.resource_check": "apimachinery apiserver.registry.status apiserver.views.table",
     "apiserver.endpoint": "apimachinery apiserver.http apiserver.registry apiserver.views",
     "apiserver.group": (
         "apimachinery apiserver.admission apiserver.registry.strategy apiserver.views.table"

@@ -4,13 +4,9 @@ import argparse
 import errno
 import os
 import socket
-import sys
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from datetime import UTC, datetime
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +14,11 @@ from apiserver.asgi import Server
 from apiserver.auth.static_tokens import InvalidTokenFile, read_tokens
 from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.config import SETTINGS, ServerConfig, ServerConfigError, load_config
-from apiserver.controlplane.standard_server import standard_groups
 from apiserver.process.address import Address
 from apiserver.process.data_folder import DataDir, DataDirError, prepare, token_keys
-from apiserver.process.loading import GroupError, load_group
+from apiserver.process.loading import search_current_folder
 from apiserver.process.serving import Application, gunicorn_settings
+from apiserver.process.start_check import StartRefused, check_apart
 
 DESCRIPTION = """\
 Serve API groups. The first start creates everything it needs: an SQLite store, an authority, a
@@ -30,8 +26,9 @@ certificate, and a kubeconfig for kubectl. Every setting can also be given in th
 (--data-dir is APISERVER_DATA_DIR) or in the file given with --config; flags take precedence over
 the environment, and the environment over the file.
 
-SIGHUP reloads the configuration, the certificates and the code. SIGTERM stops the server:
-requests in flight are completed and watches end cleanly.
+SIGHUP reloads the configuration, the certificates and the code; if they have a mistake, it is
+logged and nothing changes. SIGTERM stops the server: requests in flight are completed and watches
+end cleanly.
 """
 EPILOG = """\
 examples:
@@ -89,15 +86,15 @@ def given_flags(args: argparse.Namespace) -> dict[str, Any]:
 def run(args: argparse.Namespace) -> int:
     # Only the owner may read the store, wherever the data folder is.
     os.umask(0o077)
-    # As `python -m` does; for a console script, the first entry is the folder of the script.
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
+    search_current_folder()
     start = _Start(given_flags(args))
     Application(
         start.settings,
         start.server,
         when_ready=start.announce,
-        invalid=(ServerConfigError, DataDirError, GroupError, InvalidSigningKey, InvalidTokenFile),
+        invalid=(
+            *(ServerConfigError, StartRefused, DataDirError, InvalidSigningKey, InvalidTokenFile),
+        ),
     ).run()
     return 0
 
@@ -110,18 +107,18 @@ class _Start:
         self._port: int | None = None
         self._config = ServerConfig()
         self._folder = DataDir(Path())
-        self._served: list[str] = []
+        self._served: tuple[str, ...] = ()
 
     def settings(self) -> dict[str, Any]:
         config = load_config(os.environ, self._flags)
-        served = describe_groups(config.groups)
+        report = check_apart(config)
         config = replace(config, bind=self._bind(config.bind))
         if config.token_auth_file is not None:
             read_tokens(config.token_auth_file)
         folder = prepare(config, now=datetime.now(UTC))
         token_keys(config)
         settings = gunicorn_settings(config, folder)
-        self._config, self._folder, self._served = config, folder, served
+        self._config, self._folder, self._served = config, folder, report.served
         return settings
 
     def server(self) -> Server:
@@ -163,34 +160,6 @@ def free_port(address: Address) -> int:
             return port
     except OSError as error:
         raise ServerConfigError(f"--bind {address}: {_bind_failure(error)}") from error
-
-
-def describe_groups(references: tuple[str, ...]) -> list[str]:
-    """Return a description of the served groups. Raises GroupError if one cannot be loaded.
-
-    The groups are imported in a separate process: workers are forked from this one, and modules
-    that it has imported could not be reloaded.
-    """
-    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
-        try:
-            return pool.submit(_describe, references).result()
-        except BrokenProcessPool as error:
-            raise GroupError(f"importing {', '.join(references)} terminated the process") from error
-
-
-def _describe(references: tuple[str, ...]) -> list[str]:
-    groups = [load_group(reference) for reference in references]
-    names = [group.name for group in groups]
-    for name in names:
-        if names.count(name) > 1:
-            raise GroupError(f"group {name!r} is given twice")
-    core, *others = (group for group in standard_groups() if group.name not in names)
-    described = [
-        f"{group.name}/{version}" if group.name else f"{version} (core)"
-        for group in (*groups, core)
-        for version in group.versions
-    ]
-    return [*described, f"{len(others)} more groups"]
 
 
 def _bind_failure(error: OSError) -> str:

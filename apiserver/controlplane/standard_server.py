@@ -158,16 +158,19 @@ def standard_groups(
 
 def with_standard(own: Sequence[Group], standard: Sequence[Group]) -> list[Group]:
     """Return *own* groups and the standard groups that they do not replace."""
-    groups = [*own, *not_among(own, standard)]
+    added = not_among(own, standard)
     stored = {
-        GroupResource(group.name, resource.name) for group in groups for resource in group.resources
+        GroupResource(group.name, resource.name)
+        for group in (*own, *added)
+        for resource in group.resources
     }
     # A core group of one's own may have no events; then events.k8s.io has none to show either.
-    return [
+    shown = (
         group
-        for group in groups
+        for group in added
         if all(resource.stored_as in (None, *stored) for resource in group.resources)
-    ]
+    )
+    return [*own, *shown]
 
 
 def not_among(replacing: Sequence[Group], groups: Sequence[Group]) -> list[Group]:

@@ -6,7 +6,9 @@ what exists instead.
 
 import importlib
 import importlib.util
+import os
 import re
+import sys
 import traceback
 from types import ModuleType
 from typing import Final
@@ -18,6 +20,13 @@ _REFERENCE: Final = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>
 
 class GroupError(Exception):
     """A group cannot be loaded; the message gives the reason."""
+
+
+def search_current_folder() -> None:
+    """Import modules from the current folder first, as `python -m` does."""
+    # For a console script, the first entry is the folder of the script.
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
 
 
 def load_group(reference: str) -> Group:

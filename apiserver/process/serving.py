@@ -150,5 +150,7 @@ class _Master(Arbiter):  # type: ignore[misc]  # gunicorn has no types
             self.app.refresh()
         except self.app.invalid as error:
             self.log.error("reload skipped: %s", error)
+        except Exception:  # an error here would end the master, and with it the workers
+            self.log.exception("reload skipped")
         else:
             super().handle_hup()

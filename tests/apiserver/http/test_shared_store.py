@@ -196,7 +196,7 @@ WITHOUT_EVENTS = replace(CORE, resources=tuple(r for r in CORE.resources if r.na
 async def test_a_group_needs_the_one_whose_objects_it_shows() -> None:
     app = make_app(WITHOUT_EVENTS, EVENTS)
 
-    with pytest.raises(InstallError, match="its events are stored as events, whose group must"):
+    with pytest.raises(InstallError, match="its events are stored as events, which no group"):
         await app.start()
 
 

@@ -1,0 +1,110 @@
+"""A start that would fail is refused before any worker exists, with every reason."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from apiserver.__main__ import main
+from apiserver.config import ServerConfig
+from apiserver.process.start_check import StartRefused, check_apart, check_start
+
+MISTAKES = """
+from dataclasses import replace
+from apis.gadgets.install import GADGETS
+
+GOOD = GADGETS
+BAD = replace(GADGETS, versions=("v3",), storage_version="v2")
+STRANGE = replace(GADGETS, resources=(None,))
+SHARING = replace(
+    GADGETS,
+    name="sharing.example.io",
+    resources=tuple(replace(r, stored_as="nothing") for r in GADGETS.resources),
+)
+"""
+WHY = "group 'gadgets.example.io': "
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A current folder with a module `mistakes`, and no settings in the environment."""
+    (tmp_path / "mistakes.py").write_text(MISTAKES)
+    (tmp_path / "unfinished.py").write_text("GROUP = ")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "mistakes", raising=False)
+    for name in list(os.environ):
+        if name.startswith("APISERVER_"):
+            monkeypatch.delenv(name)
+    return tmp_path
+
+
+def refusals(*groups: str) -> tuple[str, ...]:
+    with pytest.raises(StartRefused) as refused:
+        check_apart(ServerConfig(groups=groups))
+    return refused.value.problems
+
+
+def test_the_report_names_what_would_be_served(folder: Path) -> None:
+    report = check_apart(ServerConfig(groups=("mistakes:GOOD",)))
+
+    assert report.problems == ()
+    assert report.served == (
+        *("gadgets.example.io/v1", "gadgets.example.io/v1beta1", "v1 (core)"),
+        "6 more groups",
+    )
+    assert "mistakes" not in sys.modules, "workers are forked from this process"
+
+
+def test_all_groups_are_tried(folder: Path) -> None:
+    importing, *problems = refusals("unfinished:GROUP", "mistakes:BAD", "mistakes:nothing")
+
+    assert importing.startswith("group 'unfinished:GROUP': ")
+    assert problems[0].startswith("group 'mistakes:nothing': module mistakes has no nothing")
+    assert problems[1].startswith(f"{WHY}versions has 'v3', which has no kind in the scheme")
+    assert problems[2].startswith(f"{WHY}storage_version is 'v2', which has no kind in the scheme")
+
+
+def test_a_group_that_is_given_twice_is_a_problem(folder: Path) -> None:
+    assert refusals("mistakes:GOOD", "mistakes:GOOD") == (f"{WHY[:-2]} is given twice",)
+
+
+def test_a_group_of_ones_own_over_objects_that_nobody_stores_is_not_left_out(folder: Path) -> None:
+    assert any(
+        "stored as nothing, which no group stores" in why for why in refusals("mistakes:SHARING")
+    )
+
+
+def test_an_error_of_the_check_itself_is_a_problem(folder: Path) -> None:
+    (problem,) = check_start(ServerConfig(groups=("mistakes:STRANGE",))).problems
+
+    assert problem.startswith("checking the groups failed: AttributeError: ")
+
+
+@pytest.mark.parametrize("command", ["serve", "check"])
+def test_commands_print_each_problem_in_a_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert main([command, "mistakes:BAD"]) == 1
+
+    first, second, *_ = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"apiserver: {WHY}versions has 'v3'")
+    assert second.startswith(f"apiserver: {WHY}storage_version is 'v2'")
+    assert not (folder / ".apiserver").exists()
+
+
+def test_check_prints_ok(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "mistakes:GOOD"]) == 0
+
+    assert capsys.readouterr().out == "ok\n"
+    assert not (folder / ".apiserver").exists()
+
+
+def test_check_takes_the_groups_from_the_environment(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("APISERVER_GROUPS", "mistakes:BAD")
+
+    assert main(["check"]) == 1
+    assert "versions has 'v3'" in capsys.readouterr().err

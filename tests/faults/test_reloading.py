@@ -1,0 +1,133 @@
+"""A reload with code that cannot serve: the running server stays exactly as it was."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.load import until
+from tests.servers import Server, serving
+
+ROOT = Path(__file__).parent.parent.parent
+DISCOVERY = "/apis/lamps.example.io"
+
+LAMPS = """
+from apimachinery import GroupVersion, Model, Object, field
+from apiserver import Group, Resource
+
+GROUP = "lamps.example.io"
+
+
+class InternalSpec(Model):
+    color: str = field("")
+    {internal}
+
+
+class InternalLamp(Object, kind="Lamp"):
+    spec: InternalSpec = field(default_factory=InternalSpec)
+
+
+class LampSpec(Model):
+    color: str = field("")
+    {versioned}
+
+
+class Lamp(Object):
+    spec: LampSpec = field(default_factory=LampSpec)
+
+
+def add_to_scheme(scheme):
+    scheme.add(GroupVersion(GROUP, "__internal"), InternalLamp)
+    scheme.add(GroupVersion(GROUP, "v1"), Lamp)
+    {bug}
+    scheme.add_same(Lamp, InternalLamp)
+
+
+LAMPS = Group(GROUP, {versions}, (Resource("lamps", InternalLamp),), add_to_scheme)
+"""
+
+
+class Source:
+    """The module of a group, which a test rewrites while the server runs."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def write(
+        self,
+        *,
+        internal: str = "",
+        versioned: str = "",
+        bug: str = "",
+        versions: tuple[str, ...] = ("v1",),
+    ) -> None:
+        text = LAMPS.format(internal=internal, versioned=versioned, bug=bug, versions=versions)
+        self.file.write_text(text)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+    source = Source(tmp_path_factory.mktemp("source") / "lamps.py")
+    source.write()
+    return source
+
+
+@pytest.fixture(scope="module")
+def server(source: Source, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    path = os.pathsep.join((str(source.file.parent), str(ROOT)))
+    # Edits within one second must not find the bytecode of the previous text.
+    environ = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    folder = tmp_path_factory.mktemp("server")
+    with serving(folder, groups=["lamps:LAMPS"], workers=2, environ=environ) as server:
+        yield server
+
+
+async def reload(server: Server) -> str:
+    """Reload, wait until that has been refused, and return what was logged."""
+    assert server.process is not None
+    before = server.log
+    server.process.send_signal(signal.SIGHUP)
+    await until(lambda: "reload skipped: " in server.log[len(before) :])
+    return server.log[len(before) :]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"versioned": 'size: str = field("")'}, "spec.size of the source has no target"),
+        ({"bug": "scheme.add_everything()"}, "AttributeError: 'Scheme' object has no attribute"),
+        ({"bug": "raise SystemExit(3)"}, "SystemExit: 3"),
+        ({"bug": "import os; os._exit(3)"}, "terminated the process"),
+        ({"versions": ("v3",)}, "versions has 'v3', which has no kind in the scheme"),
+    ],
+)
+async def test_a_reload_with_code_that_cannot_serve_changes_nothing(
+    server: Server, source: Source, changes: dict[str, str], why: str
+) -> None:
+    workers = server.workers()
+    source.write(**changes)  # type: ignore[arg-type]
+
+    log = await reload(server)
+
+    assert why in log
+    assert "Traceback" not in log
+    assert server.workers() == workers
+    assert server.request("GET", "/readyz").code == 200
+    assert server.request("GET", DISCOVERY).json["preferredVersion"]["version"] == "v1"
+
+
+async def test_a_reload_of_repaired_code_serves_it(server: Server, source: Source) -> None:
+    old = set(server.workers())
+    source.write(versioned="typo")
+    await reload(server)
+
+    addition = 'size: str = field("", doc="How large it is.")'
+    source.write(internal=addition, versioned=addition)
+    assert server.process is not None
+    server.process.send_signal(signal.SIGHUP)
+
+    await until(lambda: not old & set(server.workers()))
+    schema = server.request("GET", "/openapi/v3/apis/lamps.example.io/v1")
+    assert b"How large it is." in schema.body
