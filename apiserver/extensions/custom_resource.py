@@ -90,6 +90,7 @@ class ServedDefinition:
             objects: ObjectStorage[Any] = ObjectStorage(foundation.backend, codec, cached)
             self.stores[version.name] = CustomStore(
                 self._rules(version, foundation),
+                backend=foundation.backend,
                 objects=objects,
                 cached=cached,
                 view=views[version.name],

@@ -62,5 +62,9 @@ def assemble_store(
         now=now,
     )
     return ResourceStore(
-        rules, objects=ObjectStorage(backend, storage, cached), cached=cached, view=view
+        rules,
+        backend=backend,
+        objects=ObjectStorage(backend, storage, cached),
+        cached=cached,
+        view=view,
     )

@@ -24,6 +24,7 @@ from apimachinery.serialization.media_types import PROTOBUF
 from apimachinery.watch import INITIAL_EVENTS_END
 from apiserver.storage.cache.entry import Selectable, json_frame
 from apiserver.storage.interface import Record
+from apiserver.views.decode_problems import DecodeProblems
 from apiserver.views.table import Column, definition, encode_cells, whole_table, write_ages
 
 META: Final = "meta.k8s.io"
@@ -90,6 +91,7 @@ class ResourceView:
     ) -> None:
         self.kind = cls.__kind__
         self.list_kind = list_kind or f"{self.kind}List"
+        self.problems = DecodeProblems()
         self._cls = cls
         self._codec = codec
         self._storage = storage
