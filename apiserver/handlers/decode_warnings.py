@@ -43,7 +43,7 @@ def _warnings(endpoint: Endpoint, keys: list[str]) -> Iterator[str]:
             reason = f"{reason[:MOST_OF_REASON]}..."
         yield (
             f'object "{_name(endpoint, key)}" cannot be decoded completely: {reason};'
-            f" if it cannot be deleted, delete it with {OPTION}=true"
+            f" if a plain delete fails, delete it with {OPTION}=true"
         )
     if len(keys) > MOST_NAMED:
         yield f"{len(keys)} objects of this response cannot be decoded completely"
