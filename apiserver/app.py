@@ -164,7 +164,7 @@ class App:
         router = self.router
         discovery, openapi = DiscoveryPages(lambda: self.groups), OpenAPI(lambda: self.groups)
         router.add_path("/version", get=on_version)
-        router.add_path("/metrics", get=MetricsHandler(self.metrics).on_get)
+        router.add_path("/metrics", get=MetricsHandler(self.metrics, lambda: self.groups).on_get)
         router.add_path("/", get=self._on_root)
         router.add_prefix("api", lambda rest: discovery.find("api", rest))
         router.add_prefix("apis", lambda rest: discovery.find("apis", rest))

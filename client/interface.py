@@ -55,6 +55,11 @@ class DeleteArguments(TypedDict, total=False):
     """Precondition: delete the object only if it has this uid."""
     resource_version: str
     """Precondition: delete the object only if it has this resourceVersion."""
+    ignore_store_read_error: bool
+    """Remove an object that the server cannot decode, ignoring its finalizers.
+
+    Requires the verb `unsafe-delete-ignore-read-errors`; no other option may be set.
+    """
 
 
 class SelectionArguments(TypedDict, total=False):

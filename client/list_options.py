@@ -88,6 +88,9 @@ def delete_body(options: DeleteArguments) -> bytes:
             propagation_policy=options.get("propagation"),
             preconditions=preconditions if conditional else None,
             dry_run=[DRY_RUN_ALL] if options.get("dry_run") else [],
+            ignore_store_read_error_with_cluster_breaking_potential=(
+                options.get("ignore_store_read_error") or None
+            ),
         )
     )
 

@@ -92,6 +92,7 @@ class ServedDefinition:
             )
             self.stores[version.name] = CustomStore(
                 self._rules(version, foundation),
+                backend=foundation.backend,
                 objects=objects,
                 cached=cached,
                 view=views[version.name],

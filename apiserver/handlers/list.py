@@ -16,6 +16,7 @@ from apimachinery.meta.options_validation import check, validate_list_options
 from apimachinery.meta.query_parameters import load_list
 from apimachinery.serialization.media_types import JSON
 from apiserver.endpoint import Endpoint
+from apiserver.handlers.decode_warnings import warn_of_entries
 from apiserver.handlers.list_document import SLICE, list_document
 from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.handlers.read import refuse_export
@@ -78,6 +79,8 @@ def write_page(endpoint: Endpoint, req: Request, resp: Response, page: ObjectPag
     parts = list_document(page, endpoint.view, form, protobuf=endpoint.codec.protobuf)
     # Encode the beginning before the response starts: a failure there can still become a Status.
     first = b"".join(islice(parts, 2))
+    if endpoint.view.problems:
+        warn_of_entries(endpoint, exchange, page.entries)
     if accepted.media_type != JSON or accepted.pretty or len(page.entries) <= SLICE:
         write(req, resp, first + b"".join(parts))
         return

@@ -6,6 +6,7 @@ from apimachinery.errors import BadRequest
 from apimachinery.meta.options import GetOptions
 from apimachinery.meta.query_parameters import load
 from apiserver.endpoint import Endpoint
+from apiserver.handlers.decode_warnings import warn_of_entries
 from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.http.negotiation import TRUE
 from apiserver.http.request_info import Query
@@ -27,7 +28,10 @@ async def get(endpoint: Endpoint, req: Request, resp: Response) -> None:
     namespace = info.namespace if endpoint.namespaced else ""
     entry = await endpoint.stored.get(info.name, namespace=namespace, at=at)
     form = endpoint.form(accepted, include_object=include)
-    write(req, resp, endpoint.view.complete(entry.encode(form), form))
+    encoded = endpoint.view.complete(entry.encode(form), form)
+    if endpoint.view.problems:
+        warn_of_entries(endpoint, exchange, (entry,))
+    write(req, resp, encoded)
 
 
 def refuse_export(query: Query) -> None:

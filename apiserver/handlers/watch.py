@@ -19,6 +19,7 @@ from apimachinery.errors import APIError, Expired, InternalError
 from apimachinery.meta.options import ListOptions
 from apimachinery.serialization.media_types import PROTOBUF
 from apiserver.endpoint import Endpoint
+from apiserver.handlers.decode_warnings import warn_of_selection
 from apiserver.handlers.list import list_selection
 from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.http.access import BEARER_PROTOCOL
@@ -97,6 +98,8 @@ class Watches:
             watcher = await exchange.opened.enter_async_context(watching)
         except Expired as error:
             return WatchResponse(endpoint, exchange, first, failure=error)
+        if endpoint.view.problems and options is not None and options.send_initial_events:
+            warn_of_selection(endpoint, exchange, selection)
         stream = WatchResponse(endpoint, exchange, first, watcher, self._metrics)
         self._track(exchange, watcher)
         self._schedule_end(endpoint, exchange, watcher, options)

@@ -6,11 +6,15 @@ environment variable PROMETHEUS_MULTIPROC_DIR is set.
 """
 
 import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from apimachinery.schema import GroupResource
 from apiserver.http.exchange import Exchange
 from apiserver.http.request_info import RequestInfo
 
@@ -34,6 +38,15 @@ _VERBS: Final = {
 _RESOURCE: Final = ("verb", "group", "version", "resource", "subresource", "scope")
 
 Labels = tuple[str, str, str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Undecodable:
+    """The undecodable objects of one resource now, and the errors since the last scrape."""
+
+    resource: GroupResource
+    objects: int
+    errors: int
 
 
 class ServerMetrics:
@@ -86,6 +99,12 @@ class ServerMetrics:
             ("group", "version", "resource"),
             registry=registry,
         )
+        self._decode_errors = Counter(
+            "apiserver_storage_decode_errors_total",
+            "Number of stored objects found to be undecodable, counted by every worker.",
+            ("group", "resource"),
+            registry=registry,
+        )
         self._children: dict[tuple[Labels, int], tuple[Counter, Histogram]] = {}
         self.in_flight = {kind: self._in_flight.labels(kind) for kind in ("readOnly", "mutating")}
 
@@ -118,13 +137,38 @@ class ServerMetrics:
     def dropped(self, kind: str) -> None:
         self._dropped.labels(kind).inc()
 
-    def render(self) -> bytes:
+    def render(self, undecodable: Collection[Undecodable] = ()) -> bytes:
         """Render all metrics in the Prometheus text format."""
+        for found in undecodable:
+            if found.errors:
+                resource = found.resource
+                self._decode_errors.labels(resource.group, resource.resource).inc(found.errors)
+        registry = self.registry
         if _MULTIPROCESS in os.environ:
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-            return generate_latest(registry)
-        return generate_latest(self.registry)
+        return generate_latest(registry) + generate_latest(UndecodableObjects(undecodable))
+
+
+@dataclass(frozen=True, slots=True)
+class UndecodableObjects:
+    """The gauge of undecodable objects, collected anew at each scrape.
+
+    Every worker has all objects in its cache, so the scraped worker reports for the others, too;
+    adding up the values of the workers would count each object several times.
+    """
+
+    undecodable: Collection[Undecodable]
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        gauge = GaugeMetricFamily(
+            "apiserver_storage_undecodable_objects",
+            "Number of stored objects that cannot be decoded completely.",
+            labels=("group", "resource"),
+        )
+        for found in self.undecodable:
+            gauge.add_metric((found.resource.group, found.resource.resource), found.objects)
+        yield gauge
 
 
 def request_labels(exchange: Exchange) -> Labels:

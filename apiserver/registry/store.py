@@ -1,17 +1,17 @@
 """ResourceStore: every operation on the objects of one resource, independent of HTTP.
 
 Handlers pass internal objects and receive internal objects, or cache entries whose bytes are ready
-to send. Every error is an APIError. The steps of a write are in `creation.py`, `object_update.py`
-and `deletion.py`; this module connects them to storage and to the watch cache.
+to send. Every error is an APIError. The steps of a write are in `creation.py`, `object_update.py`,
+`deletion.py` and `unsafe_deletion.py`; this module connects them to storage and to the watch cache.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableSequence, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final, Generic, TypeVar
 
-from apimachinery.errors import AlreadyExists, BadRequest, NotFound
+from apimachinery.errors import AlreadyExists, BadRequest, NotFound, StorageReadError
 from apimachinery.fieldpath import quote
 from apimachinery.meta.options import CreateOptions, DeleteOptions, ListOptions, UpdateOptions
 from apimachinery.meta.types import Object
@@ -32,12 +32,13 @@ from apiserver.registry.pagination import (
 )
 from apiserver.registry.storage_errors import api_error
 from apiserver.registry.strategy import Strategy
+from apiserver.registry.unsafe_deletion import UnsafeDeletion
 from apiserver.registry.write_rules import WriteRules
 from apiserver.storage.cache.entry import Entry, EntrySelection
 from apiserver.storage.cache.fanout import Watcher
 from apiserver.storage.cache.read_revision import At, Freshness, RevisionExpired
 from apiserver.storage.cache.watch_cache import CachedResource
-from apiserver.storage.interface import Compacted, KeyExists, StorageError
+from apiserver.storage.interface import Backend, Compacted, KeyExists, StorageError
 from apiserver.storage.keys import InvalidStorageKey
 from apiserver.storage.objects import ObjectStorage, Outcome
 from apiserver.views.resource_view import Form, ResourceView
@@ -58,6 +59,7 @@ class ResourceStore(Generic[T]):
         self,
         rules: WriteRules[T],
         *,
+        backend: Backend,
         objects: ObjectStorage[T],
         cached: CachedResource,
         view: ResourceView,
@@ -66,12 +68,19 @@ class ResourceStore(Generic[T]):
         self.objects = objects
         self.cached = cached
         self.view = view
+        self._backend = backend
         self._keys = cached.collection.keys
 
     def using(self, strategy: Strategy[T], *, admission: Chain | None = None) -> "ResourceStore[T]":
         """Return a store of the same objects with another strategy, and perhaps admission."""
         rules = replace(self.rules, strategy=strategy, admission=admission or self.rules.admission)
-        return ResourceStore(rules, objects=self.objects, cached=self.cached, view=self.view)
+        return ResourceStore(
+            rules,
+            backend=self._backend,
+            objects=self.objects,
+            cached=self.cached,
+            view=self.view,
+        )
 
     # Reading
 
@@ -231,6 +240,16 @@ class ResourceStore(Generic[T]):
             outcome.object.metadata.resource_version = str(outcome.revision)
         return outcome.object, outcome.removed
 
+    async def remove_undecodable(self, name: str, context: RequestContext) -> None:
+        """Remove an object that cannot be decoded, ignoring its finalizers.
+
+        The caller authorizes it. Raises NotFound, or Invalid if the object can be decoded.
+        """
+        deletion = UnsafeDeletion(
+            self.rules.resource, self._backend, self.objects, self.cached, self.view
+        )
+        await deletion.remove(self._key(name, context), name, user=context.user.name)
+
     async def delete_collection(
         self,
         selection: EntrySelection,
@@ -240,17 +259,21 @@ class ResourceStore(Generic[T]):
     ) -> ObjectPage:
         """Delete the selected objects one by one; return them.
 
-        Objects that other clients delete meanwhile are skipped. Raises the first other error.
+        Objects that other clients delete meanwhile are skipped. Raises the first other error; that
+        an object cannot be decoded is raised only after all others are deleted.
         """
         entries: list[Entry] = []
+        undecodable: list[StorageReadError] = []
         query = (list_options or ListOptions()).model_copy()
         limit = max(query.limit, 0)
         query.limit = min(limit or DELETE_PAGE, DELETE_PAGE)
         while True:
             page = await self.list(selection, query)
-            await self._delete_all(page.entries, options, context)
+            await self._delete_all(page.entries, options, context, undecodable)
             entries += page.entries
             done = not page.continue_token or (limit and len(entries) >= limit)
+            if done and undecodable:
+                raise undecodable[0]
             if done:
                 return replace(page, entries=entries)
             query = ListOptions(limit=query.limit, continue_=page.continue_token)
@@ -298,18 +321,27 @@ class ResourceStore(Generic[T]):
             raise api_error(error, self.rules.resource, verb) from error
 
     async def _delete_all(
-        self, entries: Sequence[Entry], options: DeleteOptions | None, context: RequestContext
+        self,
+        entries: Sequence[Entry],
+        options: DeleteOptions | None,
+        context: RequestContext,
+        undecodable: MutableSequence[StorageReadError],
     ) -> None:
+        """Delete all entries that can be decoded, and add the errors of the others."""
         remaining = iter(entries)
         try:
             async with asyncio.TaskGroup() as tasks:
                 for _ in range(min(DELETE_WORKERS, len(entries))):
-                    tasks.create_task(self._delete_each(remaining, options, context))
+                    tasks.create_task(self._delete_each(remaining, options, context, undecodable))
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
 
     async def _delete_each(
-        self, remaining: Iterator[Entry], options: DeleteOptions | None, context: RequestContext
+        self,
+        remaining: Iterator[Entry],
+        options: DeleteOptions | None,
+        context: RequestContext,
+        undecodable: MutableSequence[StorageReadError],
     ) -> None:
         for entry in remaining:
             namespace, name = self._keys.split(entry.record.key)
@@ -317,6 +349,8 @@ class ResourceStore(Generic[T]):
                 await self.delete(name, options, replace(context, namespace=namespace, name=name))
             except NotFound:
                 continue
+            except StorageReadError as error:
+                undecodable.append(error)
 
     async def _current(self, *, newest: bool) -> int:
         at = Freshness.NEWEST if newest else Freshness.ANY

@@ -69,6 +69,7 @@ def assemble_store(
     )
     return ResourceStore(
         rules,
+        backend=backend,
         objects=ObjectStorage(backend, storage, cached, cls=resource.cls),
         cached=cached,
         view=view,

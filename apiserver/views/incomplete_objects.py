@@ -19,8 +19,7 @@ class IncompleteObjects:
     """The objects that could not be decoded completely, by key; empty nearly always."""
 
     def __init__(self) -> None:
-        self.found = 0
-        """How many objects were found to be undecodable so far, for a metric."""
+        self._uncounted = 0
         self._problems: dict[str, tuple[int, str]] = {}
 
     def __len__(self) -> int:
@@ -29,13 +28,21 @@ class IncompleteObjects:
     def __contains__(self, key: str) -> bool:
         return key in self._problems
 
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the keys."""
+        return iter(tuple(self._problems))
+
+    def __getitem__(self, key: str) -> str:
+        """Return why an object could not be decoded."""
+        return self._problems[key][1]
+
     def add(self, record: Record, problem: str) -> None:
         """Note that a record could not be decoded; it is logged once."""
         known = self._problems.get(record.key)
         if known is not None and known[0] >= record.revision:
             return
         self._problems[record.key] = record.revision, problem
-        self.found += 1
+        self._uncounted += 1
         log.warning("object %s cannot be decoded completely: %s", record.key, problem)
 
     def replaced(self, record: Record) -> None:
@@ -47,11 +54,10 @@ class IncompleteObjects:
     def forget(self, key: str) -> None:
         self._problems.pop(key, None)
 
-    def below(self, prefix: str) -> Iterator[tuple[str, str]]:
-        """Yield the keys that begin with *prefix*, each with its problem, in order."""
-        for key, (_, problem) in sorted(self._problems.items()):
-            if key.startswith(prefix):
-                yield key, problem
+    def take_count(self) -> int:
+        """Return the number of new problems since the last call, for a metric."""
+        count, self._uncounted = self._uncounted, 0
+        return count
 
 
 def without_paths(encoded: bytes, paths: Iterable[str]) -> bytes:

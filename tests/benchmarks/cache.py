@@ -46,6 +46,9 @@ def run() -> None:
 class PodView:
     """Serves objects of about a kilobyte, as JSON."""
 
+    def forget(self, key: str) -> None:
+        pass
+
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
         metadata = orjson.loads(record.value)["metadata"]
         fields = {"metadata.name": metadata["name"], "metadata.namespace": metadata["namespace"]}

@@ -380,6 +380,18 @@ async def test_delete_gives_the_status_or_the_object_that_lives_on(
     }
 
 
+async def test_delete_can_ignore_what_the_store_cannot_read(
+    server: FakeServer, client: AsyncClient
+) -> None:
+    gone = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 200}
+    server.on("DELETE", f"{GADGETS}/a", answer(gone))
+
+    deleted = await client.of(v1.Gadget).delete("a", ignore_store_read_error=True)
+
+    assert isinstance(deleted, Status)
+    assert server.requests[-1].json == {"ignoreStoreReadErrorWithClusterBreakingPotential": True}
+
+
 async def test_delete_collection_selects_and_gives_what_was_deleted(
     server: FakeServer, client: AsyncClient
 ) -> None:

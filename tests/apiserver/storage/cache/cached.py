@@ -67,6 +67,9 @@ class JsonView:
     encoded: int = 0
     framed: int = 0
 
+    def forget(self, key: str) -> None:
+        pass
+
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
         self.looked += 1
         document = orjson.loads(record.value)
