@@ -15,7 +15,7 @@ from apiserver.storage.cache.entry import Entry, EntrySelection
 MOST_NAMED: Final = 3
 """Objects that one response names; the others are only counted."""
 MOST_OF_REASON: Final = 400
-"""Characters of a reason. A server may list many errors of one object."""
+"""Characters of a reason, which may list many errors of one object."""
 
 
 def warn_of_entries(endpoint: Endpoint, exchange: Exchange, entries: Iterable[Entry]) -> None:

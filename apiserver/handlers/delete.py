@@ -1,7 +1,7 @@
 """DELETE of one object, and of a collection.
 
 The option ignoreStoreReadErrorWithClusterBreakingPotential removes one object that cannot be
-decoded; the user needs a permission of its own for that.
+decoded, if the user has a further permission.
 """
 
 from dataclasses import replace
