@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from apiserver.app import App
-from apiserver.storage.interface import Backend
+from apiserver.storage.interface import Backend, Record
 from apiserver.storage.sqlite.backend import open_sqlite
 from client.testing.app_server import InMemoryServer
 from tests.apiserver.extensions.definitions import (
@@ -61,7 +61,7 @@ async def test_metrics_count_them_once(client: Driver, app: App, defined: Define
     for name in ("v1", "v2"):
         endpoints = app.groups.version("example.io", name)
         assert endpoints is not None
-        endpoints["widgets"].view.problems[OLD] = "bad"
+        endpoints["widgets"].view.problems.add(Record(OLD, b"", 1, 1), "bad")
 
     text = (await client.get("/metrics")).body.decode()
 
