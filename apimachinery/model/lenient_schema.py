@@ -12,8 +12,9 @@ constraint that the type does not implement (`ge` of a Duration). Every other fu
 a `PlainValidator`, is a parser: it comes from the `__get_pydantic_core_schema__` of a type and
 turns JSON into the value of a wire type (Quantity, Time, Bytes, the types of users). It is kept.
 
-Rules that run after or around decoding are dropped. Rules that run before it may translate an older
-form of the value, so they are called, but a value that they refuse is passed on unchanged.
+Rules that run after or around decoding are dropped, and so are `__init__` and `model_post_init`.
+Rules that run before it may translate an older form of the value, so they are called, but a value
+that they refuse is passed on unchanged.
 """
 
 from collections.abc import Callable, Iterator
@@ -92,8 +93,8 @@ class _LenientSchema:
 
     def _copy(self, schema: Any, literals: bool = True) -> Any:
         kind = schema["type"]
-        if kind in ("function-after", "function-wrap") and self._is_rule(schema):
-            return self._copy(schema["schema"])
+        if self._is_dropped(schema):
+            return self._copy(schema["schema"], literals)
         if kind == "literal":
             return open_literal(schema) if literals else schema
         literals = schema.get("cls") not in self._told_apart if kind == "model" else literals
@@ -118,7 +119,8 @@ class _LenientSchema:
         if self._careful:
             for key in ("items_schema", "values_schema"):
                 if isinstance(schema.get(key), dict):
-                    schema[key] = self._with_zero(schema[key])
+                    element = SchemaPart(schema[key], self._definitions)
+                    schema[key] = _nullable(schema[key], element.element_value)
         if schema.get("extra_behavior") == "forbid":
             schema["extra_behavior"] = "ignore"
         return schema
@@ -129,7 +131,8 @@ class _LenientSchema:
             config["extra_fields_behavior"] = "ignore"
         # An `__init__` of the class would validate again, with constraints.
         schema |= {"config": config, "custom_init": False}
-        if self._careful:
+        post_init = getattr(schema["cls"], "model_post_init", None)
+        if getattr(post_init, "__name__", "") != "init_private_attributes":
             schema.pop("post_init", None)
         return schema
 
@@ -138,23 +141,20 @@ class _LenientSchema:
         if inner["type"] != "default" or not {"default", "default_factory"} & inner.keys():
             inner = self._with_zero(inner)
         elif self._careful:
-            inner = {**inner, "schema": self._with_null(inner["schema"])}
+            part = SchemaPart(inner["schema"], self._definitions)
+            inner = {**inner, "schema": _nullable(inner["schema"], part.field_value)}
         if field_schema["type"] == "typed-dict-field":
             field_schema["required"] = False
         return {**field_schema, "schema": inner}
 
     def _with_zero(self, schema: Any) -> Any:
-        decoder = self._with_null(schema) if self._careful else schema
+        inner = schema
         # A rule that runs before decoding would translate the zero.
-        while schema["type"] == "function-before" and _is_call_of(tolerate, schema):
-            schema = schema["schema"]
-        zero = SchemaPart(schema, self._definitions).zero
-        return core_schema.with_default_schema(decoder, default_factory=zero)
-
-    def _with_null(self, schema: Any) -> Any:
-        replace = SchemaPart(schema, self._definitions).value_or_default
-        nullable = core_schema.nullable_schema(schema)
-        return core_schema.no_info_after_validator_function(replace, nullable)
+        while inner["type"] == "function-before" and _is_call_of(tolerate, inner):
+            inner = inner["schema"]
+        part = SchemaPart(inner, self._definitions)
+        decoder = _nullable(schema, part.field_value) if self._careful else schema
+        return core_schema.with_default_schema(decoder, default_factory=part.zero)
 
     def _function(self, schema: dict[str, Any]) -> Any:
         function = schema["function"]["function"]
@@ -165,6 +165,16 @@ class _LenientSchema:
         else:
             return schema
         return {**schema, "function": {**schema["function"], "function": call}}
+
+    def _is_dropped(self, schema: dict[str, Any]) -> bool:
+        match schema["type"]:
+            case "function-after":
+                return self._is_rule(schema)
+            case "function-wrap":
+                # JSON has no instances of classes: without the function nothing could be decoded.
+                return schema["schema"]["type"] != "is-instance" and self._is_rule(schema)
+            case _:
+                return False
 
     def _is_rule(self, schema: dict[str, Any]) -> bool:
         function = schema["function"]["function"]
@@ -212,6 +222,11 @@ def _is_constraint(function: Any) -> bool:
         from_pydantic = function.func.__module__.startswith("pydantic.")
         return from_pydantic and function.keywords.keys() <= _CONSTRAINTS
     return getattr(function, "__module__", "") == "pydantic._internal._known_annotated_metadata"
+
+
+def _nullable(schema: Any, replace_null: Callable[[Any], Any]) -> Any:
+    nullable = core_schema.nullable_schema(schema)
+    return core_schema.no_info_after_validator_function(replace_null, nullable)
 
 
 def _choices(union: dict[str, Any]) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cached_property, partial
 from typing import Any, Final
 
-from pydantic_core import PydanticUseDefault, SchemaValidator, core_schema
+from pydantic_core import MISSING, PydanticUseDefault, SchemaValidator, core_schema
 
 _BUGS: Final = (ArithmeticError, AttributeError, LookupError, TypeError)
 PARSER_ERRORS: Final = (ValueError, AssertionError, *_BUGS)
@@ -19,6 +19,7 @@ _JSON_TYPES: Final[dict[type, Any]] = {
     str: core_schema.str_schema(strict=True),
     bool: core_schema.bool_schema(strict=True),
     int: core_schema.int_schema(strict=True),
+    float: core_schema.float_schema(strict=True),
     type(None): core_schema.none_schema(),
 }
 
@@ -34,17 +35,29 @@ class SchemaPart:
         self._definitions = definitions
 
     def zero(self) -> Any:
-        """Return the zero value of the type; None if it decodes none of JSON's zeros."""
-        return self._decode(self._zero) if self._zero else None
+        """Return the zero value of the type: the first of JSON's zeros that it decodes.
 
-    def value_or_default(self, value: Any) -> Any:
-        """Return the value; a null is decoded again, or the default of the field if it cannot."""
+        If there is none, return pydantic's MISSING: the field is left out when it is encoded. The
+        function that encodes the type could not encode a None.
+        """
+        return self._decode(self._zero) if self._zero else MISSING
+
+    def field_value(self, value: Any) -> Any:
+        """Return the value; for a null that the type refuses, the default of the field."""
         if value is not None:
             return value
-        try:
+        if self._decodes("null"):
             return self._decode("null")
-        except PARSER_ERRORS:
-            raise PydanticUseDefault from None
+        raise PydanticUseDefault
+
+    def element_value(self, value: Any) -> Any:
+        """Return the value; for a null that the type refuses, its zero."""
+        try:
+            return self.field_value(value)
+        except PydanticUseDefault:
+            if self._zero:
+                return self.zero()
+        raise ValueError("must not be null")
 
     @cached_property
     def _zero(self) -> str:
@@ -85,7 +98,7 @@ def open_literal(schema: dict[str, Any]) -> Any:
     """Return the schema of any value that has the JSON type of one of the members."""
     members = schema["expected"]
     kinds = _json_types(members)
-    if any(isinstance(member, Enum) for member in members):
+    if any(type(member) not in _JSON_TYPES for member in members):
         return _first_of([schema, *kinds], kinds)
     return kinds[0] if len(kinds) == 1 else _first_of(kinds, kinds)
 
