@@ -24,6 +24,7 @@ from apimachinery.conversion.kept_fields import ConversionError
 from apimachinery.evolution.upgrade_steps import Document, UpgradeStep, upgrade_steps
 from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object, ObjectList, TypeMeta
+from apimachinery.model.kind_checks import misplaced_rules, plain_durations
 from apimachinery.model.model import Model, new_model
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.version import sort_versions
@@ -339,6 +340,7 @@ class Scheme:
                 f"{kind} is registered as {registered.__module__}.{registered.__qualname__} and"
                 f" cannot also be {cls.__module__}.{cls.__qualname__}"
             )
+        _check_declarations(kind, cls)
         self._classes[kind] = cls
         self._kinds.setdefault(cls, []).append(kind)
         if kind.version != INTERNAL:
@@ -451,6 +453,21 @@ def _check_label(label: str, allowed: Iterable[str]) -> str:
         quoted = ", ".join(f'"{name}"' for name in names)
         raise ValueError(f'"{label}" is not a known field selector: only {quoted}')
     return label
+
+
+def _check_declarations(kind: GroupVersionKind, cls: type[TypeMeta]) -> None:
+    if issubclass(cls, ObjectList):
+        return  # the items are registered as a kind of their own
+    problems = misplaced_rules(cls)
+    if kind.version != INTERNAL:
+        problems += [
+            f"{path} is a plain timedelta, which is no wire type: use"
+            " apimachinery.scalars.duration.Duration"
+            for path in plain_durations(cls)
+        ]
+    if problems:
+        name = f"{cls.__module__}.{cls.__qualname__}"
+        raise RegistrationError(f"{kind} cannot be {name}: {'; '.join(problems)}")
 
 
 def _shallow_copy(obj: Model) -> Model:

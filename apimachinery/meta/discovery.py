@@ -80,7 +80,7 @@ class APISubresourceDiscovery(Model):
 class APIResourceDiscovery(Model):
     resource: str = field(proto=1)
     response_kind: DiscoveredKind | None = field(None, proto=2)
-    scope: str = field(proto=3, enum=("Cluster", "Namespaced"))
+    scope: str = field(proto=3, known=("Cluster", "Namespaced"))
     singular_resource: str = field(proto=4)
     verbs: list[str] = field(proto=5)
     short_names: list[str] = field(default_factory=list, proto=6)
@@ -95,7 +95,7 @@ class APIVersionDiscovery(Model):
     resources: list[APIResourceDiscovery] = field(
         default_factory=list, proto=2, list_map_keys=("resource",)
     )
-    freshness: str = field("", proto=3, enum=("Current", "Stale"))
+    freshness: str = field("", proto=3, known=("Current", "Stale"))
 
 
 class APIGroupDiscovery(TypeMeta):

@@ -143,7 +143,7 @@ class DeleteOptions(TypeMeta):
 class TableOptions(TypeMeta):
     """The options of a request for a Table: what its rows include of each object."""
 
-    include_object: str = field("", proto=1, enum=("None", "Metadata", "Object"))
+    include_object: str = field("", proto=1, known=("None", "Metadata", "Object"))
 
 
 def default_list_options(options: ListOptions) -> None:

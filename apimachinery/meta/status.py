@@ -28,7 +28,7 @@ class Status(TypeMeta):
     """The result of a request that returns no object."""
 
     metadata: ListMeta = field(default_factory=ListMeta, proto=1)
-    status: str = field("", proto=2, enum=("Success", "Failure"))
+    status: str = field("", proto=2, known=("Success", "Failure"))
     message: str = field("", proto=3)
     reason: str = field("", proto=4)
     details: StatusDetails | None = field(None, proto=5)

@@ -35,7 +35,7 @@ class ManagedFieldsEntry(Model):
     """The fields that one manager owns by one operation in one version."""
 
     manager: str = field("", proto=1)
-    operation: str = field("", proto=2, enum=("Apply", "Update"))
+    operation: str = field("", proto=2, known=("Apply", "Update"))
     api_version: str = field("", proto=3)
     time: Time | None = field(None, proto=4)
     fields_type: str = field("", proto=6)
@@ -150,7 +150,7 @@ class LabelSelectorRequirement(Model):
     """A requirement on the labels of an object."""
 
     key: str = field(proto=1)
-    operator: str = field(proto=2, enum=("In", "NotIn", "Exists", "DoesNotExist"))
+    operator: str = field(proto=2, known=("In", "NotIn", "Exists", "DoesNotExist"))
     values: list[str] = field(default_factory=list, proto=3, list_type="atomic")
 
 
@@ -177,7 +177,7 @@ class Condition(Model):
 class WatchEvent(Model):
     """One change of an object in a watch."""
 
-    type: str = field(proto=1, enum=("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"))
+    type: str = field(proto=1, known=("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"))
     object: RawExtension = field(proto=2)
 
 

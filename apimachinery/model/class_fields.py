@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from apimachinery.model.model import NO_MARKERS, Markers, Model
+from apimachinery.model.markers import NO_MARKERS, Markers
+from apimachinery.model.model import Model
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape, Untyped
 
 Category = Literal["model", "list", "map", "scalar", "any"]

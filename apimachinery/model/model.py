@@ -18,13 +18,11 @@ class. These rules hold for every Model:
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
     Final,
-    Literal,
     Self,
     TypedDict,
     TypeVar,
@@ -38,6 +36,8 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticUndefined
 
+from apimachinery.model.field_checks import check_field
+from apimachinery.model.markers import MapType, Markers
 from apimachinery.model.type_shape import ListType
 from apimachinery.model.wire_rules import (
     FLAT,
@@ -51,28 +51,6 @@ from apimachinery.model.wire_rules import (
 )
 
 T = TypeVar("T")
-MapType = Literal["granular", "atomic"]
-
-
-@dataclass(frozen=True, slots=True)
-class Markers:
-    """Properties of a field beyond its type: list keys, merging, protobuf number."""
-
-    list_type: ListType | None = None
-    list_map_keys: tuple[str, ...] = ()
-    map_type: MapType | None = None
-    patch_strategy: tuple[str, ...] = ()
-    patch_merge_key: str = ""
-    proto: int | tuple[int, ...] | None = None
-    """The protobuf number. A tuple is a path through messages that JSON does not show, where Go
-    inlines a struct: (2, 5) is field 5 of the message in field 2."""
-    enum: tuple[str, ...] = ()
-    """The known values of the field: documented in OpenAPI, not enforced."""
-    deprecated: str = ""
-    """The deprecation notice; empty if the field is not deprecated."""
-
-
-NO_MARKERS = Markers()
 
 
 class FieldOptions(TypedDict, total=False):
@@ -90,6 +68,14 @@ class FieldOptions(TypedDict, total=False):
     patch_merge_key: str
     proto: int | tuple[int, ...]
     enum: tuple[str, ...]
+    """The allowed values; a write with another one is refused, a client decodes any."""
+    known: tuple[str, ...]
+    """The known values of an open set: documented, not enforced."""
+    immutable: bool
+    """Whether updates may not change the value."""
+    selectable: bool
+    """Whether field selectors can select by the value; for strings, integers and booleans that
+    are not in a list or map."""
     deprecated: str
     """The warning for clients that set the field: "since v1; use spec.new", "use spec.new"."""
     omit_empty: bool
@@ -151,7 +137,11 @@ def _markers(options: FieldOptions) -> Markers:
         patch_merge_key=options.get("patch_merge_key", ""),
         proto=options.get("proto"),
         enum=options.get("enum", ()),
+        known=options.get("known", ()),
+        immutable=options.get("immutable", False),
+        selectable=options.get("selectable", False),
         deprecated=options.get("deprecated", ""),
+        bounds=tuple((name, options[name]) for name in _CONSTRAINTS if name in options),  # type: ignore[literal-required]
     )
 
 
@@ -173,7 +163,14 @@ class Model(BaseModel):
     )
 
     @classmethod
+    def __pydantic_init_subclass__(cls, **config: Any) -> None:
+        # Annotations that are not resolvable yet are checked when the class is compiled.
+        if cls.__pydantic_fields_complete__:
+            _check_fields(cls)
+
+    @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        _check_fields(cls)
         for info in cls.__pydantic_fields__.values():
             if info.exclude_if is None:
                 info.exclude_if = omission(info)
@@ -229,6 +226,14 @@ class Model(BaseModel):
             info = type(self).__pydantic_fields__.get(name or "")
             if info is None or info.exclude_if is None or not info.exclude_if(value):
                 yield name, value
+
+
+def _check_fields(cls: type[Model]) -> None:
+    """Raise TypeError if a field declares something that does not fit its type."""
+    for name, info in cls.__pydantic_fields__.items():
+        for part in info.metadata:
+            if isinstance(part, Markers):
+                check_field(f"{cls.__qualname__}.{name}", info, part)
 
 
 def _constraints_last(metadata: list[Any]) -> list[Any]:

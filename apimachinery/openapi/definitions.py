@@ -17,6 +17,7 @@ from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import ObjectList, WatchEvent
 from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of, type_info
+from apimachinery.model.declared_rules import selectable_fields
 from apimachinery.openapi.custom_schemas import custom_schema
 from apimachinery.openapi.definition_names import (
     VersionIndex,
@@ -210,6 +211,8 @@ class Definitions:
         map_type = getattr(node.cls, "__map_type__", None)
         if map_type:
             schema["x-kubernetes-map-type"] = map_type
+        if node.kind and node.item is None:
+            schema.update(_selectable(selectable_fields(node.cls)))
         return schema
 
     def _structural(self, node: _Node, source: Mapping[str, Any]) -> Schema:
@@ -220,8 +223,7 @@ class Definitions:
             meta = {field.wire: self._property(node, field) for field in _fields(node)}
             schema["properties"] = dict(sorted({**own, **meta}.items()))
         schema["x-kubernetes-group-version-kind"] = self._kinds_of(node)
-        if selectable := getattr(node.cls, "__selectable__", ()):
-            schema["x-kubernetes-selectable-fields"] = [{"fieldPath": path} for path in selectable]
+        schema.update(_selectable(getattr(node.cls, "__selectable__", ())))
         return schema
 
     def _members(self, node: _Node) -> Schema:
@@ -305,6 +307,12 @@ _EVERYWHERE: Final[Sequence[type[BaseModel]]] = (*_IN_EVERY_VERSION, APIResource
 def kind_marker(kind: GroupVersionKind) -> dict[str, str]:
     """Return a kind as an `x-kubernetes-group-version-kind` marker."""
     return {"group": kind.group, "kind": kind.kind, "version": kind.version}
+
+
+def _selectable(paths: Iterable[str]) -> Schema:
+    """Return the extension for the fields that field selectors can select by, if there are any."""
+    fields = [{"fieldPath": path} for path in paths]
+    return {"x-kubernetes-selectable-fields": fields} if fields else {}
 
 
 def _fields(node: _Node) -> tuple[ModelField, ...]:

@@ -21,6 +21,8 @@ class Dialect:
     """Whether defaults are published; not in v2, where old clients misread them."""
     has_deprecation: bool
     """Whether a schema can be marked as deprecated; the description mentions it in both."""
+    has_validations: bool
+    """Whether rules in CEL are published; not in v2, as Kubernetes does for custom resources."""
     has_open_objects: bool
     """Whether an object that allows undeclared fields can declare some.
 
@@ -43,6 +45,7 @@ V2: Final = Dialect(
     has_one_of=False,
     has_defaults=False,
     has_deprecation=False,
+    has_validations=False,
     has_open_objects=False,
 )
 V3: Final = Dialect(
@@ -51,5 +54,6 @@ V3: Final = Dialect(
     has_one_of=True,
     has_defaults=True,
     has_deprecation=True,
+    has_validations=True,
     has_open_objects=True,
 )

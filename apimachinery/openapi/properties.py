@@ -11,9 +11,10 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
+from apimachinery.fieldpath import IMMUTABLE
 from apimachinery.meta.types import ListMeta, ObjectMeta, TypeMeta
 from apimachinery.model.class_fields import ModelField, TypeInfo
-from apimachinery.model.model import NO_MARKERS, Markers
+from apimachinery.model.markers import NO_MARKERS, Markers
 from apimachinery.model.wire_rules import never
 from apimachinery.openapi.dialect import Dialect, Schema
 from apimachinery.openapi.openapi_errors import UnpublishableType
@@ -29,6 +30,7 @@ _METADATA: Final[tuple[tuple[type[BaseModel], str], ...]] = (
     (ObjectMeta, "Standard object metadata: name, labels, annotations, owners and so on."),
     (ListMeta, "Standard list metadata."),
 )
+_UNCHANGED: Final = "self == oldSelf"
 _OWN_LINE: Final = re.compile(r"\s|[-*] ")
 
 
@@ -45,6 +47,8 @@ def property_annotations(cls: type[BaseModel], field: ModelField, dialect: Diale
     if field.markers.deprecated and dialect.has_deprecation:
         annotations["deprecated"] = True
     annotations.update(_markers(field.markers))
+    if field.markers.immutable and dialect.has_validations:
+        annotations["x-kubernetes-validations"] = [{"message": IMMUTABLE, "rule": _UNCHANGED}]
     return annotations
 
 
@@ -85,7 +89,8 @@ def _description(cls: type[BaseModel], field: ModelField) -> str:
 
 
 def _possible_values(field: ModelField) -> str:
-    values = sorted(field.markers.enum) or enum_values(_innermost(field.type).python) or ()
+    declared = field.markers.enum or field.markers.known
+    values = sorted(declared) or enum_values(_innermost(field.type).python) or ()
     if not values:
         return ""
     lines = (f' - `"{value}"`' if isinstance(value, str) else f" - `{value}`" for value in values)

@@ -56,7 +56,8 @@ async def finish_creation(
     meta.generation = 0 if strategy.desired_state(obj) is None else 1
     if track:
         rules.ownership.track(context, None, obj)
-    rules.check(context, meta.name, _errors(rules, obj))
+    declared = rules.declared_errors(context, obj, None)
+    rules.check(context, meta.name, _errors(rules, obj), declared)
     rules.warn(context, obj, None)
     await rules.admit(Operation.CREATE, context, obj, options=options)
 

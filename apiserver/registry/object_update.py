@@ -77,7 +77,8 @@ class ObjectUpdate(Generic[T]):
         if self.track:
             rules.ownership.track(context, current, new)
         forget_new_times(new, current)
-        rules.check(context, self.name, self._errors(new, current))
+        declared = rules.declared_errors(context, new, current)
+        rules.check(context, self.name, self._errors(new, current), declared)
         rules.warn(context, new, current)
         await rules.admit(Operation.UPDATE, context, new, old=current, options=self.options)
         if self._unblocks_deletion(new, current):

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Generic, TypeVar, cast
 
 from apimachinery.errors import Invalid
-from apimachinery.fieldpath import FieldError
+from apimachinery.fieldpath import FieldError, FieldErrors
 from apimachinery.meta.metadata_validation import path_segment_name
 from apimachinery.meta.types import Object, TypeMeta
 from apimachinery.scalars.time import now
@@ -19,6 +19,7 @@ from apimachinery.scheme import Scheme
 from apiserver.admission.chain import NO_ADMISSION, Attributes, Chain, Operation
 from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import Ownership, Untracked
+from apiserver.registry.declared_fields import declared_errors
 from apiserver.registry.identifiers import PooledRandom
 from apiserver.registry.strategy import Strategy
 
@@ -52,13 +53,35 @@ class WriteRules(Generic[T]):
     def seconds_to_live(self, obj: T) -> int | None:
         return self.ttl(obj) if self.ttl else None
 
-    def check(self, context: RequestContext, name: str, errors: Iterable[FieldError]) -> None:
+    def check(
+        self,
+        context: RequestContext,
+        name: str,
+        errors: Iterable[FieldError],
+        declared: Iterable[FieldError] = (),
+    ) -> None:
         """Raise Invalid if there are any errors, with paths of the internal object.
 
-        The client reads the paths of the version of its request.
+        The client reads the paths of the version of its request, which those of *declared* are
+        already. Of these, only the first for each path is reported, and none for a path that has
+        an error: validation by the strategy has the exact message.
         """
-        if internal := list(errors):
-            raise Invalid.of(self.kind, name, [self._in_version(context, e) for e in internal])
+        found = [self._in_version(context, error) for error in errors]
+        reported = {error.field for error in found}
+        for error in declared:
+            if error.field not in reported:
+                reported.add(error.field)
+                found.append(error)
+        if found:
+            raise Invalid.of(self.kind, name, found)
+
+    def declared_errors(self, context: RequestContext, new: T, old: T | None) -> FieldErrors:
+        """Yield the errors of rules that fields declare; for the status, those in it only."""
+        if self.scheme is None:
+            return
+        kind = context.resource.group_version.with_kind(self.kind.kind)
+        only = "status" if context.subresource == "status" else ""
+        yield from declared_errors(self.scheme, kind, new, old, only=only)
 
     def warn(self, context: RequestContext, obj: T, old: T | None) -> None:
         for text in self.strategy.warnings(obj, old):

@@ -38,11 +38,11 @@ def test_every_kind_has_its_list(scheme: Scheme) -> None:
 
 def test_a_class_can_be_several_kinds() -> None:
     scheme = Scheme()
-    scheme.add(V1, types.Gadget, internal=True)
-    scheme.add(V1, types.Gadget, kind="Gizmo")
+    scheme.add(V1, v1.Gadget, internal=True)
+    scheme.add(V1, v1.Gadget, kind="Gizmo")
 
-    assert [kind.kind for kind in scheme.kinds_of(types.Gadget)] == ["Gadget", "Gadget", "Gizmo"]
-    assert scheme.kind_of(types.Gadget) == V1.with_kind("Gadget")
+    assert [kind.kind for kind in scheme.kinds_of(v1.Gadget)] == ["Gadget", "Gadget", "Gizmo"]
+    assert scheme.kind_of(v1.Gadget) == V1.with_kind("Gadget")
 
 
 def test_new_makes_an_empty_object(scheme: Scheme) -> None:
@@ -198,7 +198,7 @@ def test_schemes_are_strangers_to_each_other(scheme: Scheme) -> None:
     other = Scheme("other")
 
     assert not other.recognizes(V1.with_kind("Gadget"))
-    other.add(V1, types.Gadget)
+    other.add(V1, v1beta1.Gadget)
     assert scheme.class_of(V1.with_kind("Gadget")) is v1.Gadget
 
 

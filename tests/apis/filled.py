@@ -59,7 +59,7 @@ def _scalar(kind: TypeInfo, found: ModelField) -> Any:
     if kind.python is datetime:
         return FINE_INSTANT if kind.marked(MICRO_TIME) else INSTANT
     values: dict[Any, Any] = {
-        str: next(iter(found.markers.enum), found.wire),
+        str: next(iter(found.markers.enum or found.markers.known), found.wire),
         bytes: found.wire.encode(),
         int: found.markers.proto if isinstance(found.markers.proto, int) else 3,
         bool: True,

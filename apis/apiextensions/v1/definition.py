@@ -48,7 +48,7 @@ class CustomResourceColumnDefinition(Model):
     """A column of `kubectl get`."""
 
     name: str = field("", proto=1, omit_empty=False)
-    type: str = field("", proto=2, omit_empty=False, enum=COLUMN_TYPES)
+    type: str = field("", proto=2, omit_empty=False, known=COLUMN_TYPES)
     format: str = field("", proto=3)
     description: str = field("", proto=4)
     priority: Int32 = field(
@@ -155,7 +155,7 @@ class CustomResourceDefinitionCondition(Model):
     """A condition of a CustomResourceDefinition."""
 
     type: str = field(proto=1)
-    status: str = field(proto=2, enum=("True", "False", "Unknown"))
+    status: str = field(proto=2, known=("True", "False", "Unknown"))
     last_transition_time: Time | None = field(None, proto=3)
     reason: str = field("", proto=4)
     message: str = field("", proto=5)

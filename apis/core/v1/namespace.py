@@ -31,7 +31,7 @@ class NamespaceCondition(Model):
     """A condition of a terminating Namespace."""
 
     type: str = field("", proto=1, omit_empty=False, doc="Type of the condition.")
-    status: str = field("", proto=2, omit_empty=False, enum=("True", "False", "Unknown"))
+    status: str = field("", proto=2, omit_empty=False, known=("True", "False", "Unknown"))
     last_transition_time: Time | None = field(
         None, proto=4, doc="Time when the status last changed."
     )
@@ -43,7 +43,7 @@ class NamespaceStatus(Model):
     """Current status of a Namespace."""
 
     phase: str = field(
-        "", proto=1, enum=(ACTIVE, TERMINATING), doc="Current lifecycle phase of the namespace."
+        "", proto=1, known=(ACTIVE, TERMINATING), doc="Current lifecycle phase of the namespace."
     )
     conditions: list[NamespaceCondition] = field(
         default_factory=list,

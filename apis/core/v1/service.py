@@ -175,7 +175,7 @@ class PortStatus(Model):
     """Status of a service port at a load balancer."""
 
     port: Int32 = field(0, proto=1, omit_empty=False, doc="Number of the service port.")
-    protocol: str = field("", proto=2, omit_empty=False, enum=("TCP", "UDP", "SCTP"))
+    protocol: str = field("", proto=2, omit_empty=False, known=("TCP", "UDP", "SCTP"))
     error: str | None = field(
         None, proto=3, doc="Reason why the load balancer does not serve the port."
     )
@@ -189,7 +189,7 @@ class LoadBalancerIngress(Model):
     ip_mode: str | None = field(
         None,
         proto=3,
-        enum=("Proxy", "VIP"),
+        known=("Proxy", "VIP"),
         doc="How the IP address is handled: VIP or Proxy.",
     )
     ports: list[PortStatus] = field(
