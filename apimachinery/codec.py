@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
 from apimachinery.model.decoding import DecodedModel, DecodeError, decode_json, to_decode_error
+from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.model import Model, new_model
 from apimachinery.model.strict_decoding import strict_decoding_problems
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind, InvalidGroupVersion
@@ -256,8 +257,12 @@ class StorageCodec:
         """
         try:
             cls, is_internal = self._stored_class(data)
-            obj = cls.model_validate_json(data, by_alias=True, by_name=False)
-        except (DecodeError, ValidationError) as error:
+            try:
+                obj = cls.model_validate_json(data, by_alias=True, by_name=False)
+            except ValidationError:
+                # Constraints are for writes: an old value that they refuse can be read.
+                obj = decode_leniently(cls, data)
+        except DecodeError as error:
             raise CorruptObject(f"stored object is not readable: {error}") from None
         if is_internal:
             obj.__dict__["kind"] = obj.__dict__["api_version"] = ""
