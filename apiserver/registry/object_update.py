@@ -182,17 +182,28 @@ class ObjectUpdate(Generic[T]):
     def _new_errors(self, new: T, current: T) -> list[FieldError]:
         """Return the errors of *new* that the current object does not have."""
         errors = list(self._errors(new, current))
-        return new_errors(errors, _old_errors(self._errors_before, current)) if errors else []
+        if errors and self.rules.strategy.ratchets:
+            return new_errors(errors, _old_errors(self._errors_before, current))
+        return errors
 
-    def _errors_before(self, current: T) -> FieldErrors:
-        # A strategy may forbid any change of an object in some state, which is no old value.
+    def _errors_before(self, current: T) -> list[FieldError]:
+        # A copy, because a strategy may change what it validates.
         unchanged = current.deep_copy()
-        for error in self._errors(unchanged, current):
-            if error.type is not ErrorType.FORBIDDEN:
-                yield error
-        for error in self.rules.strategy.validate(unchanged):
-            if error.type is ErrorType.FORBIDDEN:
-                yield error
+        errors = list(self._errors(unchanged, current))
+        return new_errors(errors, self._transition_errors(unchanged, current))
+
+    def _transition_errors(self, unchanged: T, current: T) -> Iterable[FieldError]:
+        """Return the errors that are about the change, even if nothing changes.
+
+        A strategy may require that a value changes, or forbid any change of some objects.
+        """
+        strategy = self.rules.strategy
+        if self.subresource == "status":
+            errors = strategy.validate_status_update(unchanged, current)
+            return [error for error in errors if error.type is ErrorType.FORBIDDEN]
+        return new_errors(
+            strategy.validate_update(unchanged, current), strategy.validate(unchanged)
+        )
 
     def _errors(self, new: T, current: T) -> FieldErrors:
         yield from validate_object_meta_update(new.metadata, current.metadata)

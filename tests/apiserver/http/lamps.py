@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from apimachinery.fieldpath import FieldErrors, Path, invalid
+from apimachinery.fieldpath import FieldErrors, Path, forbidden, invalid
 from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field
 from apimachinery.schema import INTERNAL, GroupVersion
@@ -84,7 +84,7 @@ class BetaLamp(Object, kind="Lamp"):
 
 
 class LampStrategy(Strategy[Lamp]):
-    """Refuses the notes "bad" and "worse", and has no idea of an old lamp called fragile."""
+    """Refuses the notes "bad" and "worse", and treats some names in ways of their own."""
 
     def validate(self, obj: Lamp) -> FieldErrors:
         if obj.spec.note in ("bad", "worse"):
@@ -93,6 +93,10 @@ class LampStrategy(Strategy[Lamp]):
     def validate_update(self, new: Lamp, old: Lamp) -> FieldErrors:
         if old.metadata.name == "fragile" and new.spec.note == old.spec.note:
             raise KeyError(old.spec.note)
+        if old.metadata.name == "locked":
+            yield forbidden(Path("spec"), "is locked")
+        if old.metadata.name == "growing" and new.spec.replicas <= old.spec.replicas:
+            yield invalid(Path("spec", "replicas"), new.spec.replicas, "must grow")
         yield from self.validate(new)
 
     def validate_status_update(self, new: Lamp, old: Lamp) -> FieldErrors:

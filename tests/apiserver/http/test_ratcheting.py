@@ -404,6 +404,20 @@ async def test_a_strategy_that_fails_on_old_objects_has_no_old_errors(releases: 
     assert causes(answer) == ['spec.note: Invalid value: "worse": must be good']
 
 
+async def test_errors_about_the_change_itself_are_no_old_values(releases: Releases) -> None:
+    labels = {"metadata": {"labels": {"a": "b"}}}
+    locked = await releases.store("locked", note="bad")
+    growing = await releases.store("growing", note="bad")
+
+    refused = await merge_patch(releases.new, locked, labels)
+    same = await merge_patch(releases.new, growing, labels)
+    grown = await merge_patch(releases.new, growing, {"spec": {"replicas": 2}})
+
+    assert causes(refused) == ["spec: Forbidden: is locked"]
+    assert causes(same) == ["spec.replicas: Invalid value: 1: must grow"]
+    assert grown.code == 200, grown.json
+
+
 # What does not change
 
 
