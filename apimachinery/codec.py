@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import ValidationError
 
+from apimachinery.fieldpath import FieldError
 from apimachinery.meta.types import ObjectMeta, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
-from apimachinery.model.decoding import DecodedModel, DecodeError, decode_json, to_decode_error
+from apimachinery.model.constraint_errors import stored_errors
+from apimachinery.model.decoding import (
+    DecodedModel,
+    DecodeError,
+    decode_json,
+    load_json,
+    to_decode_error,
+    unknown_fields,
+)
+from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.model import Model, new_model
 from apimachinery.model.strict_decoding import strict_decoding_problems
 from apimachinery.schema import GroupVersion, GroupVersionKind, InvalidGroupVersion
@@ -73,6 +83,8 @@ class Decoded:
     kind: GroupVersionKind
     warnings: tuple[str, ...] = ()
     """Unknown and duplicate fields, if the validation is `Warn`."""
+    errors: tuple[FieldError, ...] = ()
+    """The values that break constraints, after a lenient decoding."""
 
 
 class Codec:
@@ -119,13 +131,28 @@ class Codec:
         expected: GroupVersionKind | None = None,
         media_type: str = JSON,
         validation: FieldValidation = FieldValidation.IGNORE,
+        lenient: bool = False,
     ) -> Decoded:
         """Decode a document and convert it to its internal class.
 
-        `Decoded.kind` is still the kind of the document. Raises DecodeError, NotRegistered.
+        `Decoded.kind` is still the kind of the document. If *lenient*, values that break
+        constraints are kept, and `Decoded.errors` has their errors. Raises DecodeError,
+        NotRegistered.
         """
-        decoded = self.decode(data, expected=expected, media_type=media_type, validation=validation)
+        try:
+            decoded = self.decode(
+                data, expected=expected, media_type=media_type, validation=validation
+            )
+        except DecodeError as refused:
+            if not lenient or not refused.fields:
+                raise
+            return self._decode_refused(data, expected, media_type, validation, refused)
         return Decoded(self.scheme.to_internal(decoded.object), decoded.kind, decoded.warnings)
+
+    def stored_errors(self, obj: TypeMeta, version: GroupVersion) -> tuple[FieldError, ...]:
+        """Return the errors of a stored object by the constraints of *version*."""
+        versioned = self.in_version(obj, version)
+        return stored_errors(type(versioned), dump_json(versioned))
 
     def encode(
         self,
@@ -182,6 +209,56 @@ class Codec:
     ) -> Decoded:
         find_unknown = validation is not FieldValidation.IGNORE
         kind, decoded = self._decode_kind(document.json, expected, find_unknown=find_unknown)
+        return self._report_problems(document, kind, decoded, validation)
+
+    def _decode_refused(
+        self,
+        data: bytes,
+        expected: GroupVersionKind | None,
+        media_type: str,
+        validation: FieldValidation,
+        refused: DecodeError,
+    ) -> Decoded:
+        """Decode a document to its internal class that was *refused* because of its values."""
+        try:
+            if media_type == PROTOBUF:
+                decoded = self._decode_protobuf(data, expected, lenient=True)
+            else:
+                decoded = self._decode_text_leniently(data, expected, media_type, validation)
+            self.scheme.default(decoded.object)
+            internal = self.scheme.to_internal(decoded.object)
+        except StrictDecodeError:
+            raise
+        except Exception:
+            # Defaults and conversions are written for valid values: they may raise anything.
+            raise refused from None
+        return Decoded(internal, decoded.kind, decoded.warnings, refused.fields)
+
+    def _decode_text_leniently(
+        self,
+        data: bytes,
+        expected: GroupVersionKind | None,
+        media_type: str,
+        validation: FieldValidation,
+    ) -> Decoded:
+        find_unknown = validation is not FieldValidation.IGNORE
+        document = SERIALIZERS[media_type].read(data, find_unknown)
+        kind = _kind_of(document.json, expected)
+        cls = self.scheme.class_of(kind)
+        if issubclass(cls, Unstructured):
+            raise TypeError("the content of an unstructured object has no constraints")
+        unknown = unknown_fields(load_json(document.json), cls) if find_unknown else ()
+        decoded = DecodedModel(decode_leniently(cls, document.json), tuple(unknown))
+        return self._report_problems(document, kind, decoded, validation)
+
+    def _report_problems(
+        self,
+        document: Document,
+        kind: GroupVersionKind,
+        decoded: DecodedModel[TypeMeta],
+        validation: FieldValidation,
+    ) -> Decoded:
+        """Raise StrictDecodeError for unknown and duplicate fields, or return them as warnings."""
         if not decoded.unknown and not document.duplicates:
             return Decoded(decoded.object, kind)
         problems = strict_decoding_problems(document.json, type(decoded.object))
@@ -209,7 +286,9 @@ class Codec:
         kind = _kind_of(data, expected)
         return kind, decode_json(self.scheme.class_of(kind), data, find_unknown=find_unknown)
 
-    def _decode_protobuf(self, data: bytes, expected: GroupVersionKind | None) -> Decoded:
+    def _decode_protobuf(
+        self, data: bytes, expected: GroupVersionKind | None, *, lenient: bool = False
+    ) -> Decoded:
         from apimachinery.protobuf import InvalidProtobuf
 
         try:
@@ -221,7 +300,7 @@ class Codec:
         if not self.protobuf.supports(cls):
             raise UnknownMediaType(f"{kind} has no protobuf form: send {JSON}")
         try:
-            return Decoded(self.protobuf.decode(cls, envelope.raw), kind)
+            return Decoded(self.protobuf.decode(cls, envelope.raw, lenient=lenient), kind)
         except InvalidProtobuf as error:
             raise DecodeError(str(error)) from None
         except ValidationError as error:

@@ -1,7 +1,8 @@
 """Validation rules of schemas (`x-kubernetes-validations`), compiled and evaluated per node.
 
 A transition rule, which uses `oldSelf`, is evaluated only where there is an old value. On an update
-all other rules are skipped for values that have not changed (ratcheting).
+all other rules are skipped for values that have not changed (ratcheting). An item of a list without
+keys has no old value of its own, but has not changed if the list has not.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,8 +28,10 @@ from apimachinery.structural.value_checks import equal_json
 
 RULES: Final = "x-kubernetes-validations"
 
-CheckRules = Callable[[Any, Any, Path], FieldErrors]
-"""Yields the violated rules of a value, given the old value or ABSENT, and the path."""
+CheckRules = Callable[[Any, Any, Path, bool], FieldErrors]
+"""Yields the violated rules of a value, given the old value or ABSENT, the path, and whether the
+value is a part of one that has not changed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +84,18 @@ def compile_rules(node: Node, *, root: bool = False) -> CheckRules | None:
         return None
     keys = node.list_keys if node.list_type == "map" else ()
 
-    def check(value: Any, old: Any, path: Path) -> FieldErrors:
+    def check(value: Any, old: Any, path: Path, unchanged: bool) -> FieldErrors:
+        if not unchanged and old is not ABSENT and (own or items is not None):
+            unchanged = equal_json(value, old)
         if own and (value is not None or node.nullable):
-            yield from _check_own(own, convert, value, old, path)
+            yield from _check_own(own, convert, value, old, path, unchanged)
         if isinstance(value, dict):
-            yield from _check_members(value, old, path, members, additional)
+            yield from _check_members(value, old, path, unchanged, members, additional)
         elif isinstance(value, list) and items is not None:
             before = _index_by_keys(old, keys)
             for position, item in enumerate(value):
                 previous = before.get(_key_values(item, keys), ABSENT) if before else ABSENT
-                yield from items(item, previous, path.index(position))
+                yield from items(item, previous, path.index(position), unchanged)
 
     return check
 
@@ -99,15 +104,16 @@ def _check_members(
     value: dict[str, Any],
     old: Any,
     path: Path,
+    unchanged: bool,
     members: Mapping[str, CheckRules],
     additional: CheckRules | None,
 ) -> Iterator[FieldError]:
     before = old if isinstance(old, dict) else {}
     for name, item in value.items():
         if name in members:
-            yield from members[name](item, before.get(name, ABSENT), path.child(name))
+            yield from members[name](item, before.get(name, ABSENT), path.child(name), unchanged)
         elif additional is not None:
-            yield from additional(item, before.get(name, ABSENT), path.key(name))
+            yield from additional(item, before.get(name, ABSENT), path.key(name), unchanged)
 
 
 def _index_by_keys(old: Any, keys: tuple[str, ...]) -> dict[Any, Any]:
@@ -121,10 +127,14 @@ def _key_values(item: Any, keys: tuple[str, ...]) -> Any:
 
 
 def _check_own(
-    rules: list[CompiledRule], convert: Convert | None, value: Any, old: Any, path: Path
+    rules: list[CompiledRule],
+    convert: Convert | None,
+    value: Any,
+    old: Any,
+    path: Path,
+    unchanged: bool,
 ) -> FieldErrors:
     has_old = old is not ABSENT
-    unchanged = has_old and equal_json(value, old)
     cel_value = convert(value) if convert else value
     cel_old = None if not has_old else convert(old) if convert else old
     for rule in rules:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from google.protobuf.message import DecodeError, Message
 
 from apimachinery.meta.types import ListMeta, TypeMeta
+from apimachinery.model.lenient_schema import lenient_validator
 from apimachinery.model.model import Model
 from apimachinery.protobuf.descriptors import Descriptors, descriptor_of
 from apimachinery.protobuf.field_forms import Convert
@@ -134,13 +135,20 @@ class ProtobufCodec:
         return Envelope(unknown.type_meta.api_version, unknown.type_meta.kind, unknown.raw)
 
     def decode(
-        self, cls: type[ModelT], raw: bytes, *, api_version: str = "", kind: str = ""
+        self,
+        cls: type[ModelT],
+        raw: bytes,
+        *,
+        api_version: str = "",
+        kind: str = "",
+        lenient: bool = False,
     ) -> ModelT:
         """Decode a message; set *api_version* and *kind* on the object if it has these fields.
 
         Absent fields get their default, absent required fields their zero value; unknown field
         numbers are ignored. Raises NoProtobufForm, InvalidProtobuf, and pydantic's ValidationError
-        for violated constraints, with the same locations as for a JSON document.
+        for violated constraints, with the same locations as for a JSON document; *lenient*
+        decoding does not check constraints.
         """
         plan = self._plan(cls)
         message = _parse(plan.message, raw)
@@ -151,6 +159,9 @@ class ProtobufCodec:
         if issubclass(cls, TypeMeta):
             document.setdefault("apiVersion", api_version)
             document.setdefault("kind", kind)
+        if lenient:
+            obj: ModelT = lenient_validator(cls).validate_python(document)
+            return obj
         return cls.model_validate(document)
 
     def encode_watch_event(self, event_type: str, obj: bytes) -> bytes:

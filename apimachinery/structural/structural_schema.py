@@ -12,6 +12,7 @@ import orjson
 from apimachinery.extras import name_missing_extra
 from apimachinery.fieldpath import FieldError, FieldErrors, Path, invalid
 from apimachinery.model.type_shape import StructShape
+from apimachinery.ratcheting import new_errors
 from apimachinery.structural.defaulting import compile_defaulting
 from apimachinery.structural.implied_rules import compile_embedded, compile_unique
 from apimachinery.structural.problems import is_blocking
@@ -70,9 +71,13 @@ class Schema:
         """Return the errors of a value by the keywords of the schema, without its CEL rules."""
         errors = [problem.error() for problem in self._validate(value, old)]
         if self._embedded is not None:
-            errors += self._embedded(value, _WHOLE)
+            before = self._embedded(old, _WHOLE) if old is not ABSENT else ()
+            errors += new_errors(self._embedded(value, _WHOLE), before)
         if self._unique is not None:
-            errors += self._unique(value, _WHOLE)
+            duplicates = list(self._unique(value, _WHOLE))
+            # As in Kubernetes, an object that had duplicates may have others.
+            if duplicates and (old is ABSENT or not any(self._unique(old, _WHOLE))):
+                errors += duplicates
         return errors
 
     def check_rules(self, value: Any, old: Any, errors: Iterable[FieldError]) -> FieldErrors:
@@ -85,7 +90,7 @@ class Schema:
         if any(map(is_blocking, errors)):
             yield _RULES_SKIPPED
         else:
-            yield from self._check_rules(value, old, _WHOLE)
+            yield from self._check_rules(value, old, _WHOLE, False)
 
     def validate_at(self, value: Any, path: Path) -> FieldErrors:
         """Yield all errors of a value that is a part of another one, such as a default."""

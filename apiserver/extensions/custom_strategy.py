@@ -7,6 +7,7 @@ import orjson
 
 from apimachinery.codec import dump_json
 from apimachinery.fieldpath import FieldError, FieldErrors, Path, invalid
+from apimachinery.ratcheting import new_errors
 from apimachinery.schema import GroupVersionKind
 from apimachinery.structural.custom_kind import CustomResource
 from apimachinery.structural.schema_validation import ABSENT
@@ -21,6 +22,7 @@ class CustomStrategy(Strategy[CustomResource]):
     """The rules of one custom resource in one version."""
 
     allow_unconditional_update = False
+    ratchets = False  # the schema does, value by value; its transition rules do not
 
     def __init__(self, kind: GroupVersionKind, schema: Schema, version: DefinedVersion) -> None:
         self._kind = kind
@@ -28,18 +30,18 @@ class CustomStrategy(Strategy[CustomResource]):
         self._scale = version.scale
 
     def validate(self, obj: CustomResource) -> FieldErrors:
-        yield from self._errors(obj, ABSENT)
+        yield from self._errors(obj, None)
 
     def validate_update(self, new: CustomResource, old: CustomResource) -> FieldErrors:
-        yield from self._errors(new, self._document(old))
+        yield from self._errors(new, old)
 
     def validate_status_update(self, new: CustomResource, old: CustomResource) -> FieldErrors:
-        yield from self._errors(new, self._document(old))
+        yield from self._errors(new, old)
 
     def desired_state(self, obj: CustomResource) -> object:
         return obj.content
 
-    def _errors(self, obj: CustomResource, old: Any) -> Iterator[FieldError]:
+    def _errors(self, obj: CustomResource, old: CustomResource | None) -> Iterator[FieldError]:
         for name, value, expected in (
             ("kind", obj.kind, self._kind.kind),
             ("apiVersion", obj.api_version, self._kind.api_version),
@@ -47,9 +49,11 @@ class CustomStrategy(Strategy[CustomResource]):
             if value != expected:
                 yield invalid(Path(name), value, f"must be {expected}")
         document = self._document(obj)
-        errors = [*self._schema.check_keywords(document, old), *self._scale_errors(obj)]
+        before = ABSENT if old is None else self._document(old)
+        errors = self._schema.check_keywords(document, before)
+        errors += new_errors(self._scale_errors(obj), self._scale_errors(old) if old else ())
         yield from errors
-        yield from self._schema.check_rules(document, old, errors)
+        yield from self._schema.check_rules(document, before, errors)
 
     def _document(self, obj: CustomResource) -> dict[str, Any]:
         """Return the document that the schema validates."""

@@ -20,7 +20,8 @@ from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
 from apimachinery.serialization.serializer import read_yaml, yaml_error
 from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint, field_validation
-from apiserver.handlers.body import warn_of_deprecated
+from apiserver.handlers.body import updated_object, valid_object, warn_of_deprecated
+from apiserver.registry.object_update import Draft
 
 Document = dict[str, Any]
 
@@ -42,7 +43,7 @@ async def apply(
     applied = decode_configuration(endpoint.kind, body, field_validation(options), context)
     warn_of_deprecated(deprecated_uses(applied, endpoint.cls), context)
 
-    def change(current: Object | None) -> Object:
+    def change(current: Object | None) -> Object | Draft[Object]:
         try:
             document = ownership.apply(context, current, applied, force=bool(options.force))
         except ApplyError as error:
@@ -51,7 +52,7 @@ async def apply(
 
     async def create() -> Object:
         await permit("create")
-        return change(None)
+        return valid_object(endpoint, change(None), None, name=context.name)
 
     return await endpoint.stored.update(
         context.name,
@@ -109,12 +110,16 @@ def _kind(document: Document) -> GroupVersionKind:
         raise BadRequest(str(error)) from None
 
 
-def _decode(endpoint: Endpoint, document: Document, context: RequestContext) -> Object:
+def _decode(
+    endpoint: Endpoint, document: Document, context: RequestContext
+) -> Object | Draft[Object]:
     try:
-        decoded = endpoint.codec.decode_internal(orjson.dumps(document), expected=endpoint.kind)
+        decoded = endpoint.codec.decode_internal(
+            orjson.dumps(document), expected=endpoint.kind, lenient=True
+        )
     except DecodeError as error:
         if error.fields:
             kind = endpoint.kind.group_kind
             raise Invalid.of(kind, context.name, error.fields) from None
         raise BadRequest(str(error)) from None
-    return decoded.object  # type: ignore[return-value]
+    return updated_object(endpoint, decoded)

@@ -28,6 +28,7 @@ from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint
 from apiserver.http.negotiation import ALL_TYPES, body_media_type
 from apiserver.http.response import exchange_of, protobuf_codec
+from apiserver.registry.object_update import Draft
 
 _SUMMARY_LENGTH = 30
 
@@ -55,12 +56,63 @@ def decode_body(
     Raises BadRequest for a malformed document, Invalid for values that their fields refuse.
     """
     kind = expected or endpoint.kind
+    decoded = _decode(endpoint, data, header, validation, context, kind, lenient=False)
+    return mark_reset(decoded.object)  # type: ignore[arg-type]
+
+
+def decode_update(
+    endpoint: Endpoint,
+    data: bytes,
+    header: str,
+    *,
+    validation: FieldValidation,
+    context: RequestContext,
+) -> Object | Draft[Object]:
+    """Decode the body of an update like `decode_body`; refused values make the object a draft."""
+    kind = endpoint.kind
+    decoded = _decode(endpoint, data, header, validation, context, kind, lenient=True)
+    return updated_object(endpoint, decoded)
+
+
+def updated_object(endpoint: Endpoint, decoded: codec.Decoded) -> Object | Draft[Object]:
+    """Return the decoded object of an update, as a draft if fields refuse some of its values."""
+    obj = mark_reset(decoded.object)  # type: ignore[arg-type]
+    if not decoded.errors:
+        return obj
+    version = endpoint.version
+    return Draft(
+        obj, decoded.errors, lambda current: endpoint.codec.stored_errors(current, version)
+    )
+
+
+def valid_object(
+    endpoint: Endpoint, new: Object | Draft[Object], current: Object | None, *, name: str
+) -> Object:
+    """Return the object of a draft. Raises Invalid for values that *current* does not have."""
+    if not isinstance(new, Draft):
+        return new
+    errors = new.errors if current is None else new.new_errors(current)
+    if errors:
+        raise Invalid.of(endpoint.kind.group_kind, name, errors)
+    return new.object
+
+
+def _decode(
+    endpoint: Endpoint,
+    data: bytes,
+    header: str,
+    validation: FieldValidation,
+    context: RequestContext,
+    kind: GroupVersionKind,
+    *,
+    lenient: bool,
+) -> codec.Decoded:
     media_type = body_media_type(header, endpoint.media_types)
     if media_type == JSON and data.strip() == b"null":
         data = b"{}"
     try:
         decoded = endpoint.codec.decode_internal(
-            data, expected=kind, media_type=media_type, validation=validation
+            data, expected=kind, media_type=media_type, validation=validation, lenient=lenient
         )
     except (DecodeError, NotRegistered, ValueError) as error:
         if isinstance(error, DecodeError) and error.fields:
@@ -72,7 +124,7 @@ def decode_body(
         context.warn(text)
     if has_deprecated(endpoint.cls):
         _warn_of_deprecated(endpoint, data, media_type, context)
-    return mark_reset(decoded.object)  # type: ignore[arg-type]
+    return decoded
 
 
 def _metadata_errors(

@@ -26,8 +26,8 @@ from apiserver.handlers.apply import apply
 from apiserver.handlers.body import (
     check_kind,
     content_type,
-    mark_reset,
     read_body,
+    updated_object,
     warn_of_deprecated,
 )
 from apiserver.handlers.object_response import negotiate, write_object
@@ -35,6 +35,7 @@ from apiserver.handlers.patch_body import PatchBody, read_patch
 from apiserver.http.negotiation import PLAIN
 from apiserver.http.request_info import Query
 from apiserver.http.response import exchange_of
+from apiserver.registry.object_update import Draft
 
 
 async def patch(endpoint: Endpoint, req: Request, resp: Response) -> None:
@@ -89,7 +90,7 @@ class PatchedObject:
     body: PatchBody
     context: RequestContext
 
-    def __call__(self, current: Object) -> Object:
+    def __call__(self, current: Object) -> Object | Draft[Object]:
         endpoint = self.endpoint
         before = orjson.loads(endpoint.stored.document(current, endpoint.form(PLAIN)))
         document = self.body.change(before)
@@ -104,14 +105,14 @@ class PatchedObject:
             warn_of_deprecated(after, self.context, earlier)
         return patched
 
-    def _decode(self, data: bytes) -> Object:
+    def _decode(self, data: bytes) -> Object | Draft[Object]:
         endpoint, validation = self.endpoint, self.body.validation
         if validation is FieldValidation.STRICT:
             # Unknown fields are refused below, together with those of the patch itself.
             validation = FieldValidation.WARN
         try:
             decoded = endpoint.codec.decode_internal(
-                data, expected=endpoint.kind, validation=validation
+                data, expected=endpoint.kind, validation=validation, lenient=True
             )
         except DecodeError as error:
             if error.fields:
@@ -122,4 +123,4 @@ class PatchedObject:
             raise BadRequest(str(error)) from None
         check_kind(decoded.kind, endpoint.kind)
         self.body.report_problems(data, decoded.warnings, self.context)
-        return mark_reset(decoded.object)  # type: ignore[arg-type]
+        return updated_object(endpoint, decoded)

@@ -16,14 +16,20 @@ from apimachinery.meta.types import Object
 from apiserver.admission.chain import Attributes, Operation
 from apiserver.context import RequestContext
 from apiserver.endpoint import SubEndpoint, field_validation
-from apiserver.handlers.body import content_type, decode_body, read_body
+from apiserver.handlers.body import (
+    content_type,
+    decode_body,
+    decode_update,
+    read_body,
+    valid_object,
+)
 from apiserver.handlers.create import create_options
 from apiserver.handlers.object_response import negotiate, write_document, write_object
 from apiserver.handlers.patch import PatchedObject, as_update_options, patch_options, patch_type
 from apiserver.handlers.patch_body import read_patch
 from apiserver.handlers.update import update_options
 from apiserver.http.response import exchange_of
-from apiserver.registry.object_update import replacement
+from apiserver.registry.object_update import Draft, replacement
 from apiserver.registry.strategy import Strategy
 
 ATTEMPTS: Final = 8
@@ -51,7 +57,7 @@ async def update(sub: SubEndpoint, req: Request, resp: Response) -> None:
     negotiate(req, endpoint)
     options = update_options(exchange.query)
     context = endpoint.write_context(exchange, options)
-    body = await _body(sub, req, context, options)
+    body = await _updating_body(sub, req, context, options)
     stored = await _store(sub, context, lambda current: body, options)
     write_object(endpoint, req, resp, stored)
 
@@ -74,7 +80,7 @@ async def patch(sub: SubEndpoint, req: Request, resp: Response) -> None:
 async def _store(
     sub: SubEndpoint,
     context: RequestContext,
-    body: Callable[[Object], Object],
+    body: Callable[[Object], Object | Draft[Object]],
     options: UpdateOptions,
 ) -> Object:
     """Store the result of the handler; *body* makes its argument from the current object.
@@ -86,7 +92,8 @@ async def _store(
     objects = endpoint.stored.using(_HandledStrategy(endpoint.resource.strategy))
     for attempt in range(ATTEMPTS):
         current = await objects.read(context.name, namespace=context.namespace)
-        result = await _handle(sub, context, current, body(current))
+        sent = valid_object(endpoint, body(current), current, name=context.name)
+        result = await _handle(sub, context, current, sent)
         expected = result.metadata.resource_version
         result.metadata.resource_version = expected or current.metadata.resource_version
         try:
@@ -98,6 +105,20 @@ async def _store(
             continue
         return stored  # type: ignore[no-any-return]
     raise AssertionError("the last attempt has returned or raised")
+
+
+async def _updating_body(
+    sub: SubEndpoint, req: Request, context: RequestContext, options: UpdateOptions
+) -> Object | Draft[Object]:
+    if sub.subresource.kind not in (None, sub.endpoint.kind):
+        return await _body(sub, req, context, options)
+    return decode_update(
+        sub.endpoint,
+        await read_body(req),
+        content_type(req),
+        validation=field_validation(options),
+        context=context,
+    )
 
 
 async def _body(

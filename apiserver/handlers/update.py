@@ -9,11 +9,11 @@ from apimachinery.meta.options_validation import check, validate_update_options
 from apimachinery.meta.query_parameters import load
 from apimachinery.meta.types import Object
 from apiserver.endpoint import Endpoint, field_validation
-from apiserver.handlers.body import content_type, decode_body, read_body
+from apiserver.handlers.body import content_type, decode_update, read_body, valid_object
 from apiserver.handlers.object_response import negotiate, write_object
 from apiserver.http.request_info import Query
 from apiserver.http.response import exchange_of
-from apiserver.registry.object_update import replacement
+from apiserver.registry.object_update import Draft, replacement
 
 
 async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
@@ -24,14 +24,15 @@ async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
     context = endpoint.write_context(exchange, options)
     validation = field_validation(options)
     body = await read_body(req)
-    obj = decode_body(endpoint, body, content_type(req), validation=validation, context=context)
+    new = decode_update(endpoint, body, content_type(req), validation=validation, context=context)
+    sent = new.object if isinstance(new, Draft) else new
     written, created = await endpoint.stored.update(
         context.name,
-        replacement(obj),
+        replacement(new),
         context,
         options,
-        create_if_missing=_creation(endpoint, req, obj),
-        uid=obj.metadata.uid,
+        create_if_missing=_creation(endpoint, req, new),
+        uid=sent.metadata.uid,
     )
     code = 201 if created else 200
     write_object(endpoint, req, resp, written, code=code, stored=context.stored)
@@ -47,7 +48,7 @@ def update_options(query: Query) -> UpdateOptions:
 
 
 def _creation(
-    endpoint: Endpoint, req: Request, obj: Object
+    endpoint: Endpoint, req: Request, new: Object | Draft[Object]
 ) -> Callable[[], Awaitable[Object]] | None:
     """Return the factory of a missing object, None for kinds that a PUT may not create."""
     exchange = exchange_of(req)
@@ -56,6 +57,6 @@ def _creation(
 
     async def supply() -> Object:
         await exchange.permit("create")
-        return obj.deep_copy()
+        return valid_object(endpoint, new, None, name=exchange.info.name).deep_copy()
 
     return supply

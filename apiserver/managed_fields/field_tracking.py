@@ -32,10 +32,10 @@ from apimachinery.apply.managed_fields import Entry
 from apimachinery.codec import Codec, dump_json
 from apimachinery.meta.types import ManagedFieldsEntry, Object
 from apimachinery.model.class_fields import shape_of
-from apimachinery.model.decoding import DecodeError, decode_json
+from apimachinery.model.decoding import DecodeError
 from apimachinery.model.document_diff import changed_parts, has_only_declared_fields, whole_document
+from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.model import new_model
-from apimachinery.model.partial_documents import fill_required_fields
 from apimachinery.model.type_shape import Shape
 from apimachinery.scalars.time import format_time, now, parse_time
 from apimachinery.schema import GroupVersion, GroupVersionKind
@@ -178,9 +178,9 @@ class FieldTracking:
         if source is None or target is None:
             raise MissingVersion(f"no conversion to version {version}")
         cls = self._codec.scheme.class_of(source)
-        data = orjson.dumps(fill_required_fields(document, cls))
         try:
-            obj = decode_json(cls, data, find_unknown=False).object
+            # The document lacks the fields of other managers, and may have old invalid values.
+            obj = decode_leniently(cls, orjson.dumps(document))
         except DecodeError as error:
             raise MissingVersion(f"no conversion to version {version}: {error}") from None
         versioned = self._codec.scheme.convert_to_version(obj, target.group_version)

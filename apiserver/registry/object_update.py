@@ -4,12 +4,12 @@ An update runs on the newest object and, after a conflict with another writer, a
 it is a function of the current object without effects of its own; only the store writes.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeAlias, TypeVar
 
 from apimachinery.errors import Conflict, Invalid, NotFound
-from apimachinery.fieldpath import FieldErrors
+from apimachinery.fieldpath import ErrorType, FieldError, FieldErrors
 from apimachinery.meta.metadata_validation import (
     validate_conditional_update,
     validate_object_meta_update,
@@ -17,6 +17,7 @@ from apimachinery.meta.metadata_validation import (
 from apimachinery.meta.options import UpdateOptions
 from apimachinery.meta.types import Object, ObjectMeta, Preconditions
 from apimachinery.model.semantic_equality import equal
+from apimachinery.ratcheting import new_errors
 from apimachinery.schema import GroupKind
 from apiserver.admission.chain import Operation
 from apiserver.context import RequestContext
@@ -36,23 +37,46 @@ from apiserver.storage.objects import Intent, PreconditionFailed, Put, Remove, c
 T = TypeVar("T", bound=Object)
 
 
-def replacement(obj: T) -> Callable[[T], T]:
-    """Return the change that replaces the current object by *obj*, as PUT does."""
-    return lambda current: obj.deep_copy()
+@dataclass(frozen=True, slots=True)
+class Draft(Generic[T]):
+    """A new object with values that break constraints of the version it was decoded from."""
+
+    object: T
+    errors: tuple[FieldError, ...]
+    errors_of: Callable[[T], Iterable[FieldError]]
+    """Returns the errors of the current object by the same constraints."""
+
+    def copy(self) -> "Draft[T]":
+        return replace(self, object=self.object.deep_copy())
+
+    def new_errors(self, current: T) -> list[FieldError]:
+        """Return the errors that the current object does not have."""
+        return new_errors(self.errors, _old_errors(self.errors_of, current))
+
+
+Change: TypeAlias = Callable[[T], T | Draft[T]]
+"""Returns the new object for the current one, which it must not modify."""
+
+
+def replacement(new: T | Draft[T]) -> Change[T]:
+    """Return the change that replaces the current object by *new*, as PUT does."""
+    if isinstance(new, Draft):
+        return lambda current: new.copy()
+    return lambda current: new.deep_copy()
 
 
 @dataclass(frozen=True)
 class ObjectUpdate(Generic[T]):
     """One update of one object; called with the current object, it returns what to store.
 
-    *change* must not modify the current object; the object that it returns belongs to the update.
-    *create_if_missing* returns the object to create if there is none.
+    The object that *change* returns belongs to the update. *create_if_missing* returns the object
+    to create if there is none.
     """
 
     rules: WriteRules[T]
     key: str
     name: str
-    change: Callable[[T], T]
+    change: Change[T]
     context: RequestContext
     options: UpdateOptions
     subresource: str = ""
@@ -67,9 +91,12 @@ class ObjectUpdate(Generic[T]):
         if current is None:
             return await self._create()
         rules, context = self.rules, self.context
-        new = self.change(current)
+        changed = self.change(current)
+        new = changed.object if isinstance(changed, Draft) else changed
         self._set_namespace(new)
         self._check_version(new.metadata, current.metadata)
+        if isinstance(changed, Draft):
+            self._check_values(changed, current)
         drop_duplicate_owners(new, context)
         new = await rules.mutate(Operation.UPDATE, context, new, old=current, options=self.options)
         drop_duplicate_owners(new, context, after_admission=True)
@@ -77,8 +104,8 @@ class ObjectUpdate(Generic[T]):
         if self.track:
             rules.ownership.track(context, current, new)
         forget_new_times(new, current)
-        declared = rules.declared_errors(context, new, current)
-        rules.check(context, self.name, self._errors(new, current), declared)
+        declared = self._new_declared_errors(new, current)
+        rules.check(context, self.name, self._new_errors(new, current), declared)
         rules.warn(context, new, current)
         await rules.admit(Operation.UPDATE, context, new, old=current, options=self.options)
         if self._unblocks_deletion(new, current):
@@ -138,6 +165,58 @@ class ObjectUpdate(Generic[T]):
             new.metadata.generation = current.metadata.generation + 1
         return new
 
+    def _check_values(self, draft: Draft[T], current: T) -> None:
+        """Raise Invalid if the part that this update writes has invalid values that are new.
+
+        Admission and strategies are written for valid values, so this is checked before them.
+        """
+        errors = [error for error in draft.new_errors(current) if self._writes(error.field)]
+        if errors:
+            # The fields already have the names of the request's version.
+            raise Invalid.of(self.rules.kind, self.name, errors)
+
+    def _writes(self, field: str) -> bool:
+        if not self.rules.has_status:
+            return True
+        return (field.partition(".")[0] == "status") == (self.subresource == "status")
+
+    def _new_errors(self, new: T, current: T) -> list[FieldError]:
+        """Return the errors of *new* that the current object does not have."""
+        errors = list(self._errors(new, current))
+        if errors and self.rules.strategy.ratchets:
+            return new_errors(errors, _old_errors(self._errors_before, current))
+        return errors
+
+    def _new_declared_errors(self, new: T, current: T) -> list[FieldError]:
+        """Return the errors of rules that fields declare, without those of the current object."""
+
+        def declared(obj: T) -> FieldErrors:
+            return self.rules.declared_errors(self.context, obj, current)
+
+        errors = list(declared(new))
+        if errors and self.rules.strategy.ratchets:
+            return new_errors(errors, _old_errors(declared, current))
+        return errors
+
+    def _errors_before(self, current: T) -> list[FieldError]:
+        # A copy, because a strategy may change what it validates.
+        unchanged = current.deep_copy()
+        errors = list(self._errors(unchanged, current))
+        return new_errors(errors, self._transition_errors(unchanged, current))
+
+    def _transition_errors(self, unchanged: T, current: T) -> Iterable[FieldError]:
+        """Return the errors that are about the change, even if nothing changes.
+
+        A strategy may require that a value changes, or forbid any change of some objects.
+        """
+        strategy = self.rules.strategy
+        if self.subresource == "status":
+            errors = strategy.validate_status_update(unchanged, current)
+            return [error for error in errors if error.type is ErrorType.FORBIDDEN]
+        return new_errors(
+            strategy.validate_update(unchanged, current), strategy.validate(unchanged)
+        )
+
     def _errors(self, new: T, current: T) -> FieldErrors:
         yield from validate_object_meta_update(new.metadata, current.metadata)
         strategy = self.rules.strategy
@@ -154,3 +233,15 @@ class ObjectUpdate(Generic[T]):
             and not current.metadata.deletion_grace_period_seconds
             and self.rules.strategy.may_be_removed(new)
         )
+
+
+def _old_errors(validate: Callable[[T], Iterable[FieldError]], current: T) -> list[FieldError]:
+    """Return the errors of the current object, none if *validate* fails.
+
+    Rules are written for new objects. If they fail on an old one, the errors of the new object are
+    still the answer.
+    """
+    try:
+        return list(validate(current))
+    except Exception:
+        return []

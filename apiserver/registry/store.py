@@ -20,7 +20,7 @@ from apiserver.admission.chain import Chain
 from apiserver.context import RequestContext
 from apiserver.registry.creation import begin_creation, finish_creation, refuse_resource_version
 from apiserver.registry.deletion import Deletion
-from apiserver.registry.object_update import ObjectUpdate
+from apiserver.registry.object_update import Change, ObjectUpdate
 from apiserver.registry.pagination import (
     ListRequest,
     ObjectPage,
@@ -194,7 +194,7 @@ class ResourceStore(Generic[T]):
     async def update(
         self,
         name: str,
-        change: Callable[[T], T],
+        change: Change[T],
         context: RequestContext,
         options: UpdateOptions | None = None,
         *,

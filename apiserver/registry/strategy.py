@@ -24,6 +24,8 @@ class Strategy(Generic[T]):
     """Whether a PUT without a resourceVersion replaces the current object."""
     collects_garbage = True
     """Whether orphan and foreground deletion add their finalizers to the object."""
+    ratchets = True
+    """Whether the errors that an object has already do not refuse an update of it."""
     orphans_by_default = False
     """Whether a deletion without a propagation policy orphans the dependents."""
     returns_deleted_object = False

@@ -13,7 +13,9 @@ from apimachinery.fieldpath import Path
 from apimachinery.meta.metadata_validation import validate_nonnegative
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.constraint_errors import stored_errors
 from apimachinery.model.decoding import DecodeError, decode_json
+from apimachinery.ratcheting import new_errors
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupKind, GroupResource, GroupVersion, GroupVersionKind
 from apimachinery.scheme import Scheme
@@ -74,7 +76,9 @@ def with_scale(
         # Decoding checks the bounds of fields, and the replicas were set without it.
         decode_json(type(changed), dump_json(changed), find_unknown=False)
     except DecodeError as error:
-        raise Invalid.of(kind, name, error.fields) from None
+        errors = new_errors(error.fields, stored_errors(type(obj), dump_json(obj)))
+        if errors or not error.fields:
+            raise Invalid.of(kind, name, errors) from None
     return changed
 
 

@@ -195,3 +195,16 @@ def test_what_has_no_value_says_so(expression: str) -> None:
 def test_what_is_no_rule_is_refused(expression: str) -> None:
     with pytest.raises(InvalidExpression):
         Program(expression, result="bool")
+
+
+def test_items_of_an_unchanged_list_are_not_checked_again() -> None:
+    item = {"type": "integer", "x-kubernetes-validations": [{"rule": "self < 3"}]}
+    schema = Schema(
+        {
+            "type": "object",
+            "properties": {"x": {"type": "array", "items": item}, "y": {"type": "integer"}},
+        }
+    )
+
+    assert told(schema, {"x": [5], "y": 1}, {"x": [5], "y": 2}) == []
+    assert told(schema, {"x": [5, 1]}, {"x": [5]}) == ["x[0]: Invalid value: failed rule: self < 3"]

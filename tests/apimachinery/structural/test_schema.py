@@ -369,6 +369,19 @@ def test_what_has_not_changed_is_not_asked_again() -> None:
     ]
 
 
+def test_old_duplicates_and_embedded_resources_are_ratcheted() -> None:
+    unique = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
+    embedded = {"type": "object", "x-kubernetes-embedded-resource": True, **OPEN}
+    schema = of(s=unique, e=embedded, n={"type": "integer"})
+    old = {"s": ["a", "a"], "e": {"kind": "K"}}
+
+    assert told(schema, {**old, "n": 1}, old) == []
+    assert told(schema, {"s": ["a", "a"], "e": {}}, {"s": ["a"], "e": {"kind": "K"}}) == [
+        "e.kind: Required value: must not be empty",
+        's[1]: Duplicate value: "a"',
+    ]
+
+
 # Properties
 
 JSON_VALUES = st.recursive(

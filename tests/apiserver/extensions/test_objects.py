@@ -202,6 +202,33 @@ async def test_a_stricter_schema_does_not_hold_up_changes_of_other_fields(
     assert causes(there) == ['spec.color: Unsupported value: "blue": supported values: "red"']
 
 
+async def test_a_stricter_definition_ratchets_everything_but_transitions(
+    client: Driver, defined: Defined
+) -> None:
+    await defined(having(schema(n={"type": "integer"}), subresources={"status": {}}))
+    made = await client.post(WIDGETS, widget(spec={"n": 5, "replicas": -1}))
+    strict = schema(n={"type": "integer"}, name={"type": "string"})
+    strict["properties"]["spec"]["required"] = ["name"]
+    strict["properties"]["spec"]["x-kubernetes-validations"] = [{"rule": "self.n < 3"}]
+    strict["properties"]["spec"]["properties"]["color"]["x-kubernetes-validations"] = [
+        {"rule": "self != oldSelf"}
+    ]
+    subresources = {"status": {}, "scale": SCALE}
+    await defined.change("widgets.example.io", having(strict, subresources=subresources))
+
+    labelled = await client.patch(LAMP, {"metadata": {"labels": {"a": "b"}}})
+    status = await client.patch(f"{LAMP}/status", {"status": {"replicas": 1}})
+    changed = await client.patch(LAMP, {"spec": {"n": 4, "name": "x"}})
+    scaled = await client.patch(LAMP, {"spec": {"replicas": -2, "n": 1, "name": "x"}})
+    valid = await client.patch(LAMP, {"spec": {"n": 1, "name": "x", "color": "red"}})
+    transition = await client.patch(LAMP, {"metadata": {"labels": {"a": "c"}}})
+
+    assert [made.code, labelled.code, status.code, valid.code] == [201, 200, 200, 200]
+    assert causes(changed) == ["spec: Invalid value: failed rule: self.n < 3"]
+    assert causes(scaled) == ["spec.replicas: Invalid value: -2: should be a non-negative integer"]
+    assert causes(transition) == ["spec.color: Invalid value: failed rule: self != oldSelf"]
+
+
 async def test_rules_in_cel_are_asked(client: Driver, defined: Defined) -> None:
     ruled = schema(
         n={
