@@ -335,7 +335,11 @@ STORED_OBJECTS = Table(
         (b"", CorruptObject, "stored object is not readable"),
         (b"\x00" * 1000, CorruptObject, "line 1 column 1"),
         (b"{}", CorruptObject, "Object 'Kind' is missing"),
-        (b'{"kind":"Gadget","apiVersion":"gadgets.example.io/__internal"}', CorruptObject, "spec"),
+        (
+            b'{"kind":"Gadget","apiVersion":"gadgets.example.io/__internal","spec":5}',
+            CorruptObject,
+            "spec",
+        ),
         (b'{"kind":"Gadget","apiVersion":"a/b/c"}', CorruptObject, "GroupVersion string: a/b/c"),
         (b'{"kind":"Gone","apiVersion":"gadgets.example.io/__internal"}', NotRegistered, '"Gone"'),
     ],
