@@ -5,7 +5,6 @@ from apimachinery.codec import (
     CorruptObject,
     FieldValidation,
     MissingKind,
-    StorageCodec,
     StrictDecodeError,
     TooLarge,
     UnknownMediaType,
@@ -17,6 +16,7 @@ from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
 from apimachinery.serialization.media_types import PROTOBUF, YAML
 from apimachinery.serialization.serializer import LineFrames
+from apimachinery.storage_codec import StorageCodec
 from apis.gadgets.register import add_to_scheme
 from tests.apimachinery.bad_input import MILLION, RIGHT_TO_LEFT, Table
 from tests.apimachinery.protobuf.protobuf_kinds import ConfigMap

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from types import new_class
-from typing import Any, Literal, NewType
+from typing import Any, Literal, NewType, cast
 
 import pytest
 
