@@ -13,7 +13,16 @@ from pydantic import BaseModel
 
 from apimachinery.evolution.field_tree import FieldTree, TypeTree, field_tree
 from apimachinery.evolution.tree_changes import TreeChanges, compare, reads_the_same
-from apimachinery.evolution.upgrade_steps import Document, Drop, Fields, Rename, UpgradeStep
+from apimachinery.evolution.upgrade_steps import (
+    Document,
+    Drop,
+    Fields,
+    Rename,
+    Rewrite,
+    UpgradeStep,
+    is_within,
+    objects_at,
+)
 from apimachinery.model.decoding import unknown_fields
 
 
@@ -32,7 +41,9 @@ class DocumentUpgrade:
             if step.applies(fields, today):
                 self._steps.append((step, dict(fields)))
                 step.change_fields(fields, today)
+        self._fields = fields
         self.changes: TreeChanges = compare(fields, today)
+        self._without_default = self._fields_without_default(today)
         self.is_needless = not self._steps and reads_the_same(fields, today, self.changes)
         """Whether the documents mean the same today, byte for byte."""
 
@@ -53,32 +64,73 @@ class DocumentUpgrade:
         A step that raises is the failure of this document: the exception is its own.
         """
         filled: set[str] = set()
-        self._fill(document, 0, "", filled)
+        self._fill(document, 0, "", "", filled)
         for step, fields in self._steps:
             step.change(document, fields)
+        self._remove_empty_objects(document)
         if not self.changes.removed and not any(node.open for node in self._stored.types):
             return ()
         return tuple(path for path in lost_fields(document, self._cls) if path not in filled)
 
-    def _fill(self, document: Document, number: int, path: str, filled: set[str]) -> None:
+    def _fields_without_default(self, today: Fields) -> frozenset[str]:
+        """Return the stored fields whose old default no value of today could express.
+
+        Those are gone today or of another type, and no function asks for them.
+        """
+        paths = {path: path for path, _ in self._stored.paths()}
+        read: set[str] = set()
+        for step, _ in self._steps:
+            for stored, path in paths.items():
+                if isinstance(step, Rename) and is_within(path, step.old):
+                    paths[stored] = step.new + path.removeprefix(step.old)
+                if isinstance(step, Rewrite) and any(is_within(path, one) for one in step.reads):
+                    read.add(stored)
+        inexpressible = {path for path in paths.values() if path not in today}
+        inexpressible.update(self.changes.retyped)
+        return frozenset(
+            stored for stored, path in paths.items() if path in inexpressible and stored not in read
+        )
+
+    def _fill(
+        self, document: Document, number: int, path: str, place: str, filled: set[str]
+    ) -> None:
+        """Fill the object at *place*, such as `parts[0].`, which is one of those at *path*."""
         for name, field in self._stored.types[number].fields.items():
             if name not in document:
-                if field.default is None:
+                if field.default is None or f"{path}{name}" in self._without_default:
                     continue
                 document[name] = deepcopy(field.default)
-                filled.add(f"{path}{name}")
-            self._fill_value(document[name], field.type, f"{path}{name}", filled)
+                filled.add(f"{place}{name}")
+            self._fill_value(
+                document[name], field.type, f"{path}{name}.", f"{place}{name}", filled
+            )
 
-    def _fill_value(self, value: Any, tree: TypeTree, path: str, filled: set[str]) -> None:
+    def _fill_value(
+        self, value: Any, tree: TypeTree, path: str, place: str, filled: set[str]
+    ) -> None:
         match tree, value:
             case {"ref": int(number)}, dict():
-                self._fill(value, number, f"{path}.", filled)
+                self._fill(value, number, path, f"{place}.", filled)
             case {"list": item}, list():
                 for position, element in enumerate(value):
-                    self._fill_value(element, item, f"{path}[{position}]", filled)
+                    self._fill_value(element, item, path, f"{place}[{position}]", filled)
             case {"map": item}, dict():
                 for key, element in value.items():
-                    self._fill_value(element, item, f"{path}.{key}", filled)
+                    self._fill_value(element, item, path, f"{place}.{key}", filled)
+
+    def _remove_empty_objects(self, document: Document) -> None:
+        """Remove objects that are gone today and empty: nested objects are always stored."""
+        for path in self.changes.removed:
+            *parents, name = path.split(".")
+            for holder in objects_at(document, parents, self._fields):
+                if name in holder and self._is_empty_object(holder[name], path):
+                    del holder[name]
+
+    def _is_empty_object(self, value: Any, path: str) -> bool:
+        field = self._fields.get(path)
+        if field is None or "ref" not in field.type or not isinstance(value, dict):
+            return False
+        return all(self._is_empty_object(part, f"{path}.{name}") for name, part in value.items())
 
 
 def lost_fields(document: Document, cls: type[BaseModel]) -> list[str]:

@@ -72,7 +72,7 @@ class Rename(UpgradeStep):
                         f"{self.describe()}: it moves {part} the elements of {path}, which is a"
                         " list or map; write a function for the document instead"
                     )
-        for path in [path for path in fields if _is_within(path, self.old)]:
+        for path in [path for path in fields if is_within(path, self.old)]:
             fields[self.new + path.removeprefix(self.old)] = fields.pop(path)
 
     def describe(self) -> str:
@@ -153,7 +153,7 @@ class Drop(UpgradeStep):
             holder.pop(name, None)
 
     def change_fields(self, fields: Fields, today: Fields) -> None:
-        for path in [path for path in fields if _is_within(path, self.path)]:
+        for path in [path for path in fields if is_within(path, self.path)]:
             del fields[path]
 
     def describe(self) -> str:
@@ -187,7 +187,7 @@ class Rewrite(UpgradeStep):
         for path in self.writes:
             fields[path] = today.get(path) or TreeField("any")
         gone = [path for path in self.reads if path not in today]
-        for path in [path for path in fields if any(_is_within(path, old) for old in gone)]:
+        for path in [path for path in fields if any(is_within(path, old) for old in gone)]:
             del fields[path]
 
     def describe(self) -> str:
@@ -272,7 +272,8 @@ def _put(holder: Document, steps: list[str], value: Any) -> None:
     holder[name] = value
 
 
-def _is_within(path: str, outer: str) -> bool:
+def is_within(path: str, outer: str) -> bool:
+    """Return whether a path is *outer* or inside of it."""
     return path == outer or path.startswith(f"{outer}.")
 
 

@@ -1,7 +1,7 @@
 """Endangered objects: read the objects of older shapes and find the values that would be lost."""
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,6 +25,8 @@ class Danger:
     objects: int = 0
     example: str = ""
     reason: str = ""
+    last: str = ""
+    """The key of the object that was counted last."""
 
     def describe(self, resource: str, kind: str) -> str:
         """Return the danger as a sentence that says what to write."""
@@ -58,7 +60,9 @@ class Dangers:
     def add(self, path: str, record: Record, *, is_mistyped: bool, reason: str = "") -> None:
         """Count one object that has a value at *path*."""
         danger = self.found.setdefault((path, is_mistyped), Danger(path, is_mistyped))
-        danger.objects += 1
+        if danger.last != record.key:
+            danger.objects += 1
+            danger.last = record.key
         danger.example = danger.example or object_name(record)
         danger.reason = danger.reason or reason
 
@@ -81,11 +85,14 @@ async def find_dangers(
         if endangered is None and fingerprint not in unreadable:
             continue
         stored = read_record(kind.codec, kind.cls, record)
-        for path in {_INDEX.sub("", path) for path in stored.lost}:
+        for place in stored.lost:
+            path = declared_path(place, endangered or ()) or _INDEX.sub("", place)
             dangers.add(path, record, is_mistyped=False)
-        for path in {_INDEX.sub("", path) for path in stored.left_out}:
+        for place in stored.left_out:
+            path = declared_path(place, endangered or ())
             # Objects that could not be read before either are not today's fault.
-            if fingerprint in unreadable or _is_among(path, endangered or ()):
+            if path is not None or fingerprint in unreadable:
+                path = _INDEX.sub("", place) if path is None else path
                 dangers.add(path, record, is_mistyped=True, reason=stored.problem)
     return sorted(dangers.found.values(), key=lambda danger: danger.path)
 
@@ -114,8 +121,22 @@ def object_name(record: Record) -> str:
     return "/".join(record.key.removeprefix(ROOT).split("/")[2:])
 
 
-def _is_among(path: str, endangered: tuple[str, ...]) -> bool:
-    return path == EVERYTHING or any(
-        path == other or path.startswith(f"{other}.") or other.startswith(f"{path}.")
-        for other in endangered
-    )
+def declared_path(place: str, endangered: Iterable[str]) -> str | None:
+    """Return the path of the field at a place in a document, None if it is not an endangered one.
+
+    A place has positions in lists and keys of maps, such as `spec.parts[0].size`, through which a
+    path of a type, `spec.parts.size`, passes.
+    """
+    if place == EVERYTHING:
+        return place
+    steps = _INDEX.sub("", place).split(".")
+    inside = [path for path in endangered if _passes_through(path.split("."), steps)]
+    if inside:
+        return max(inside, key=len)
+    outer = ".".join(steps)
+    return outer if any(path.startswith(f"{outer}.") for path in endangered) else None
+
+
+def _passes_through(path: list[str], steps: list[str]) -> bool:
+    remaining = iter(steps)
+    return all(step in remaining for step in path)
