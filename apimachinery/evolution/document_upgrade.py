@@ -37,10 +37,10 @@ class DocumentUpgrade:
         today = dict(field_tree(cls).paths())
         fields = dict(stored.paths())
         self._steps: list[tuple[UpgradeStep, Fields]] = []
-        for step in steps:
-            if step.applies(fields, today):
+        for step, expected in zip(steps, _names_expected(today, steps), strict=True):
+            if step.applies(fields, expected):
                 self._steps.append((step, dict(fields)))
-                step.change_fields(fields, today)
+                step.change_fields(fields, expected)
         self._fields = fields
         self.changes: TreeChanges = compare(fields, today)
         self._without_default = self._fields_without_default(today)
@@ -51,6 +51,11 @@ class DocumentUpgrade:
     def renames(self) -> list[Rename]:
         """The renames that apply, for whoever records field names elsewhere."""
         return [step for step, _ in self._steps if isinstance(step, Rename)]
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the code of today declares what becomes of documents of this shape."""
+        return bool(self._steps)
 
     @property
     def is_incompatible(self) -> bool:
@@ -131,6 +136,23 @@ class DocumentUpgrade:
         if field is None or "ref" not in field.type or not isinstance(value, dict):
             return False
         return all(self._is_empty_object(part, f"{path}.{name}") for name, part in value.items())
+
+
+def _names_expected(today: Fields, steps: Sequence[UpgradeStep]) -> list[Fields]:
+    """Return today's fields for each step, also under the names that later steps will change."""
+    expected = [today]
+    for step in reversed(steps[1:]):
+        if isinstance(step, Rename):
+            known = expected[-1]
+            earlier = {
+                step.old + path.removeprefix(step.new): field
+                for path, field in known.items()
+                if is_within(path, step.new)
+            }
+            expected.append({**earlier, **known})
+        else:
+            expected.append(expected[-1])
+    return expected[::-1] if steps else []
 
 
 def lost_fields(document: Document, cls: type[BaseModel]) -> list[str]:
