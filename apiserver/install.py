@@ -5,7 +5,7 @@ they have to be built again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from apimachinery.codec import Codec
@@ -42,9 +42,11 @@ class Groups:
         cache: WatchCache,
         *,
         scheme: Scheme | None = None,
+        registered: Iterable[Group] = (),
         admission: Callable[["Groups"], Chain] | None = None,
         ownership: MakeOwnership | None = None,
     ) -> None:
+        """Describe the groups; *registered* are groups that *scheme* has already."""
         self.backend = backend
         self.scheme = scheme or Scheme()
         self.codec = Codec(self.scheme)
@@ -56,7 +58,7 @@ class Groups:
         """Installs groups that were defined a moment ago; None on a server without extensions."""
         self._cache = cache
         self._installed: dict[str, InstalledGroup] = {}
-        self._registered: set[str] = set()
+        self._registered = {group.name for group in registered}
         self._shapes: ShapeStart | None = None
         # Admission plugins may look up stores, but only while they serve a request.
         self._foundation = Foundation(

@@ -6,11 +6,10 @@ starts, which costs one small read if nothing has changed.
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from apimachinery.schema import GroupResource
+from apiserver.evolution.accepted_loss import NO_LOSS, AcceptedLoss
 from apiserver.evolution.catalogue import (
     Catalogue,
     CataloguedShape,
@@ -35,34 +34,6 @@ class UnsafeStart(StorageError):
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(self.problems))
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedLoss:
-    """The fields whose stored values the operator has agreed to lose."""
-
-    paths: Mapping[str, tuple[str, ...]]
-    """`resource.group` -> dotted paths."""
-
-    @classmethod
-    def parse(cls, arguments: Iterable[str]) -> "AcceptedLoss":
-        """Parse `gadgets.example.io/spec.color`. Raises ValueError."""
-        paths: dict[str, tuple[str, ...]] = {}
-        for argument in arguments:
-            resource, slash, path = argument.partition("/")
-            if not (resource and slash and path):
-                raise ValueError(
-                    f"{argument!r}: expected RESOURCE.GROUP/FIELD, such as"
-                    " gadgets.gadgets.example.io/spec.color"
-                )
-            paths[resource] = (*paths.get(resource, ()), path)
-        return cls(paths)
-
-    def of(self, resource: GroupResource) -> tuple[str, ...]:
-        return self.paths.get(str(resource), ())
-
-
-NO_LOSS = AcceptedLoss({})
 
 
 class ShapeStart:
