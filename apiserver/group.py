@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from apimachinery.meta.types import Object
+from apimachinery.model.declared_rules import selectable_fields
 from apimachinery.schema import GroupResource, GroupVersionKind
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import Plugin
@@ -119,8 +120,11 @@ class Resource:
 
 
 def selectable_of(resource: Resource) -> Mapping[str, str]:
-    """Return the selectable fields of a resource: label -> dotted wire path."""
-    return resource.fields
+    """Return the selectable fields of a resource: label -> dotted wire path.
+
+    Those that the class declares (`field(selectable=True)`), and those of the resource.
+    """
+    return {**selectable_fields(resource.cls), **resource.fields}
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class _Building:
             return
         self._visited.add(cls)
         # Nested classes first: otherwise their errors would be reported for the outer class.
-        nested = list(_nested(cls))
+        nested = [] if cls.__pydantic_complete__ else list(_nested(cls))
         for nested_class in nested:
             self.visit(nested_class)
         try:

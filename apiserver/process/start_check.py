@@ -66,6 +66,9 @@ class Candidate:
 
 def check_apart(config: ServerConfig, *, reload: bool = False) -> StartReport:
     """Check a configuration in a separate process. Raises StartRefused if there are problems."""
+    # The standard groups are never reloaded: with their classes built here, neither the separate
+    # process nor any worker spends time on that.
+    register_groups(standard_groups(), Scheme())
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         try:
             report = pool.submit(check_start, config).result()

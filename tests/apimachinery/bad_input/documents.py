@@ -5,7 +5,6 @@ from apimachinery.codec import (
     CorruptObject,
     FieldValidation,
     MissingKind,
-    StorageCodec,
     StrictDecodeError,
     TooLarge,
     UnknownMediaType,
@@ -17,6 +16,7 @@ from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
 from apimachinery.serialization.media_types import PROTOBUF, YAML
 from apimachinery.serialization.serializer import LineFrames
+from apimachinery.storage_codec import StorageCodec
 from apis.gadgets.register import add_to_scheme
 from tests.apimachinery.bad_input import MILLION, RIGHT_TO_LEFT, Table
 from tests.apimachinery.protobuf.protobuf_kinds import ConfigMap
@@ -335,7 +335,11 @@ STORED_OBJECTS = Table(
         (b"", CorruptObject, "stored object is not readable"),
         (b"\x00" * 1000, CorruptObject, "line 1 column 1"),
         (b"{}", CorruptObject, "Object 'Kind' is missing"),
-        (b'{"kind":"Gadget","apiVersion":"gadgets.example.io/__internal"}', CorruptObject, "spec"),
+        (
+            b'{"kind":"Gadget","apiVersion":"gadgets.example.io/__internal","spec":5}',
+            CorruptObject,
+            "spec",
+        ),
         (b'{"kind":"Gadget","apiVersion":"a/b/c"}', CorruptObject, "GroupVersion string: a/b/c"),
         (b'{"kind":"Gone","apiVersion":"gadgets.example.io/__internal"}', NotRegistered, '"Gone"'),
     ],

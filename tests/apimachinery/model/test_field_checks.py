@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from types import new_class
-from typing import Any, Literal, NewType
+from typing import Any, Literal, NewType, cast
 
 import pytest
 
@@ -43,7 +43,7 @@ def declare(annotation: Any, info: Any) -> type[Model]:
             field(enum=("a",)),
             "Spec.size: enum=('a',) does not fit typing.Literal['a']",
         ),
-        (str, field(enum="abc"), "Spec.size: enum='abc' is not a tuple of strings"),
+        (str, field(enum=cast(Any, "abc")), "Spec.size: enum='abc' is not a tuple of strings"),
         (
             str,
             field(enum=("a",), known=("b",)),

@@ -60,8 +60,8 @@ def release(
 
 def lamp_class(fields: Fields, *, status: Fields | None = None) -> type[Object]:
     """Return the class of a kind Lamp with these fields in its spec and its status."""
-    spec_class = create_model("LampSpec", __base__=Model, **dict(fields))
-    status_class = create_model("LampStatus", __base__=Model, **dict(status or {}))
+    spec_class: type[Model] = create_model("LampSpec", __base__=Model, **dict(fields))
+    status_class: type[Model] = create_model("LampStatus", __base__=Model, **dict(status or {}))
     lamp = create_model(
         "Lamp",
         __base__=Object,

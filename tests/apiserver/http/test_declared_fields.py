@@ -36,7 +36,7 @@ class Spec(Model):
 
     color: str = field("", enum=COLORS)
     model: str = field("", immutable=True)
-    mood: str = ""
+    mood: str = field("", selectable=True)
     shape: str = field("round", enum=("round", "square"))
 
 
@@ -174,6 +174,16 @@ async def test_an_old_value_stays_until_it_is_changed(client: Driver) -> None:
 
     assert labelled.code == 200
     assert causes(refused) == [f"spec.mood: {DIM.replace('dim', 'dimmer')}"]
+
+
+async def test_a_selectable_field_can_be_selected_in_every_version(client: Driver) -> None:
+    await client.post(BETA, lamp("a", mood="dim"))
+    await client.post(BETA, lamp("b", mood="bright"))
+
+    for url in (V1, BETA, ALPHA):
+        listed = await client.get(f"{url}?fieldSelector=spec.mood%3Ddim")
+        assert [item["metadata"]["name"] for item in listed.json["items"]] == ["a"]
+    assert (await client.get(f"{V1}?fieldSelector=spec.shape%3Dround")).code == 400
 
 
 async def test_a_write_of_the_status_is_validated_in_the_status(client: Driver) -> None:

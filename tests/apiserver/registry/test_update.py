@@ -13,7 +13,7 @@ from apimachinery.meta.types import ManagedFieldsEntry, Object, OwnerReference
 from apiserver.admission.chain import Attributes, Chain
 from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import Untracked
-from apiserver.registry.object_update import replacement
+from apiserver.registry.object_update import Change, replacement
 from apiserver.storage.cache.entry import EntrySelection
 from tests.apiserver.registry.world import (
     NOTE_RESOURCE,
@@ -53,7 +53,7 @@ def saying(text: str) -> Callable[[Note], Note]:
     return change
 
 
-async def edit(here: World, change: Callable[[Note], Note]) -> Note:
+async def edit(here: World, change: Change[Note]) -> Note:
     changed, created = await here.notes.update("a", change, updating())
     assert not created
     return changed
