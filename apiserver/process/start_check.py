@@ -18,6 +18,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 
+from apimachinery.evolution.field_tree import field_tree
 from apimachinery.scheme import Scheme
 from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import standard_groups, with_standard
@@ -66,9 +67,7 @@ class Candidate:
 
 def check_apart(config: ServerConfig, *, reload: bool = False) -> StartReport:
     """Check a configuration in a separate process. Raises StartRefused if there are problems."""
-    # The standard groups are never reloaded: with their classes built here, neither the separate
-    # process nor any worker spends time on that.
-    register_groups(standard_groups(), Scheme())
+    _build_standard_classes()
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         try:
             report = pool.submit(check_start, config).result()
@@ -80,6 +79,19 @@ def check_apart(config: ServerConfig, *, reload: bool = False) -> StartReport:
     if reload and report.store_problem:
         raise StartRefused([f"the stored objects cannot be checked: {report.store_problem}"])
     return report
+
+
+def _build_standard_classes() -> None:
+    """Build the classes of the standard groups, and the shapes in which their objects are stored.
+
+    They are never reloaded: built in the master, neither the separate process nor any worker spends
+    time on that.
+    """
+    groups = standard_groups()
+    register_groups(groups, Scheme())
+    for group in groups:
+        for resource in group.resources:
+            field_tree(resource.cls)
 
 
 def check_start(config: ServerConfig) -> StartReport:
