@@ -95,16 +95,22 @@ class Groups:
         if self._shapes is not None:
             self._know_shapes(installed, self._shapes)
 
+    def stored_kinds(self) -> Iterator[tuple[StoredKind, ResourceStore[Any]]]:
+        """Yield the resources of built-in groups that are stored, each with its store."""
+        for installed in self:
+            if installed.is_built_in:
+                yield from _kinds_of(installed)
+
     async def check_shapes(self, start: ShapeStart) -> list[Judgement]:
         """Compare the stored classes with the shapes in the store. Raises UnsafeStart."""
-        return await start.check(kind for kind, _ in self._stored_kinds())
+        return await start.check(kind for kind, _ in self.stored_kinds())
 
     async def register_shapes(self, start: ShapeStart) -> None:
         """Check the shapes, catalogue them, and have every store read objects of other shapes.
 
         Before the cache is filled. Raises UnsafeStart.
         """
-        stores = {kind.resource: store for kind, store in self._stored_kinds()}
+        stores = {kind.resource: store for kind, store in self.stored_kinds()}
         for judgement in await self.check_shapes(start):
             await start.register(judgement)
             store = stores[judgement.kind.resource]
@@ -114,7 +120,7 @@ class Groups:
 
     def shapes(self) -> dict[str, str]:
         """Return the fingerprint of the shape in which each resource is stored."""
-        return {kind.name: kind.tree.fingerprint for kind, _ in self._stored_kinds()}
+        return {kind.name: kind.tree.fingerprint for kind, _ in self.stored_kinds()}
 
     def replace(self, group: InstalledGroup) -> None:
         """Serve a group in place of the one with the same name, if there is one.
@@ -176,11 +182,6 @@ class Groups:
         )
         created: Object = await self.store(resource).create(obj, context)
         return created
-
-    def _stored_kinds(self) -> Iterator[tuple[StoredKind, ResourceStore[Any]]]:
-        for installed in self:
-            if installed.is_built_in:
-                yield from _kinds_of(installed)
 
     def _know_shapes(self, group: InstalledGroup, start: ShapeStart) -> None:
         """Have the stores of a group that is installed later know the shapes of their objects."""

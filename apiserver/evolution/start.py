@@ -46,18 +46,26 @@ class ShapeStart:
 
     async def check(self, kinds: Iterable[StoredKind]) -> list[Judgement]:
         """Compare all kinds with the store. Raises UnsafeStart with every problem there is."""
-        self._catalogue = await read_catalogue(self._backend)
-        judgements = [self.judge(kind) for kind in kinds]
-        problems = [problem for judgement in judgements for problem in judgement.problems]
-        for judgement in judgements:
-            if judgement.must_look:
-                dangers = await find_dangers(self._backend, judgement)
-                problems += describe(judgement, dangers)
-        if not problems:
-            problems = await self._older_servers(judgements)
+        judgements = await self.compare(kinds)
+        problems = await self.losses(judgements) or await self.misreading_servers(judgements)
         if problems:
             raise UnsafeStart(problems)
         return judgements
+
+    async def compare(self, kinds: Iterable[StoredKind]) -> list[Judgement]:
+        """Compare all kinds with the catalogue of the store, without reading objects."""
+        self._catalogue = await read_catalogue(self._backend)
+        return [self.judge(kind) for kind in kinds]
+
+    async def losses(self, judgements: Iterable[Judgement]) -> list[str]:
+        """Return what stored objects would lose, and the mistakes in declared upgrades."""
+        judged = list(judgements)
+        problems = [problem for judgement in judged for problem in judgement.problems]
+        for judgement in judged:
+            if judgement.must_look:
+                dangers = await find_dangers(self._backend, judgement)
+                problems += describe(judgement, dangers)
+        return problems
 
     def judge(self, kind: StoredKind) -> Judgement:
         """Compare one kind with the catalogue as it was read."""
@@ -109,7 +117,7 @@ class ShapeStart:
             steps=[step.describe() for step in steps],
         )
 
-    async def _older_servers(self, judgements: Iterable[Judgement]) -> list[str]:
+    async def misreading_servers(self, judgements: Iterable[Judgement]) -> list[str]:
         """Return why a release that renames or re-types must wait for older servers to stop."""
         changing = [
             judgement
