@@ -28,7 +28,9 @@ class Danger:
 
     def describe(self, resource: str, kind: str) -> str:
         """Return the danger as a sentence that says what to write."""
-        count = "1 stored object" if self.objects == 1 else f"{self.objects} stored objects"
+        is_one = self.objects == 1
+        count = "1 stored object" if is_one else f"{self.objects} stored objects"
+        have = "has" if is_one else "have"
         accept = f"or accept the loss with --accept-field-loss {resource}/{self.path}"
         if self.path == EVERYTHING:
             return (
@@ -37,12 +39,12 @@ class Danger:
             )
         if self.is_mistyped:
             return (
-                f"{resource}: {count} have a value at {self.path} that cannot be read as the type"
+                f"{resource}: {count} {have} a value at {self.path} that cannot be read as the type"
                 f" of today, such as {self.example} ({self.reason}). Declare how it changes,"
                 f" scheme.add_upgrade({kind}, retyped={{{self.path!r}: function}}), {accept}"
             )
         return (
-            f"{resource}: the field {self.path} is gone, and {count} have a value there, such as"
+            f"{resource}: the field {self.path} is gone, and {count} {have} a value there, such as"
             f" {self.example}. Declare what became of it,"
             f" scheme.add_upgrade({kind}, renames={{{self.path!r}: ...}}) or"
             f" dropped=({self.path!r},), {accept}"
@@ -81,9 +83,9 @@ async def find_dangers(
         if endangered is None and fingerprint not in unreadable:
             continue
         stored = read_record(kind.codec, kind.cls, record)
-        for path in {_INDEX.sub("", path) for path in stored.lost}:
+        for path in {without_indices(path) for path in stored.lost}:
             dangers.add(path, record, is_mistyped=False)
-        for path in {_INDEX.sub("", path) for path in stored.left_out}:
+        for path in {without_indices(path) for path in stored.left_out}:
             # Objects that could not be read before either are not today's fault.
             if fingerprint in unreadable or _is_among(path, endangered or ()):
                 dangers.add(path, record, is_mistyped=True, reason=stored.problem)
@@ -112,6 +114,11 @@ def resource_prefix_of(judgement: Judgement) -> str:
 def object_name(record: Record) -> str:
     """Return `namespace/name`, or the name, of a record."""
     return "/".join(record.key.removeprefix(ROOT).split("/")[2:])
+
+
+def without_indices(path: str) -> str:
+    """Return the path of a field in all elements of the lists around it."""
+    return _INDEX.sub("", path)
 
 
 def _is_among(path: str, endangered: tuple[str, ...]) -> bool:
