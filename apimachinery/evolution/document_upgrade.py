@@ -5,46 +5,63 @@ defaults of the old shape are filled in first. Then the declared steps run, and 
 class adds gets its defaults when the document is decoded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from pydantic import BaseModel
 
-from apimachinery.evolution.field_tree import FieldTree, TypeTree, field_tree
+from apimachinery.evolution.document_paths import Document, Fields
+from apimachinery.evolution.field_tree import FieldTree, TypeTree, element_type, field_tree
+from apimachinery.evolution.lost_values import lost_fields
 from apimachinery.evolution.tree_changes import TreeChanges, compare, reads_the_same
-from apimachinery.evolution.upgrade_steps import (
-    Document,
-    Drop,
-    Fields,
-    Rename,
-    Rewrite,
-    UpgradeStep,
-    is_within,
-    objects_at,
-)
-from apimachinery.model.decoding import unknown_fields
+from apimachinery.evolution.upgrade_steps import Drop, Rename, Rewrite, UpgradeStep
 
 
 class DocumentUpgrade:
-    """Upgrades documents of one shape to the class *cls*; planned once, applied many times."""
+    """Upgrades documents of one shape to the class *cls*; planned once, applied many times.
+
+    Raises UpgradeError if a step cannot be carried out.
+    """
 
     def __init__(
         self, cls: type[BaseModel], stored: FieldTree, steps: Sequence[UpgradeStep] = ()
     ) -> None:
         self._cls = cls
         self._stored = stored
-        today = dict(field_tree(cls).paths())
-        fields = dict(stored.paths())
+        self.today = today = Fields.renumbered(field_tree(cls))
+        """The fields of the class."""
+        before = Fields.of(stored)
+        fields = Fields(before)
         self._steps: list[tuple[UpgradeStep, Fields]] = []
-        for step, expected in zip(steps, _names_expected(today, steps), strict=True):
-            if step.applies(fields, expected):
-                self._steps.append((step, dict(fields)))
-                step.change_fields(fields, expected)
-        self._fields = fields
-        self.changes: TreeChanges = compare(fields, today)
-        self._without_default = self._fields_without_default(today)
-        self.is_needless = not self._steps and reads_the_same(fields, today, self.changes)
+        for step in steps:
+            if step.applies(fields, today):
+                self._steps.append((step, Fields(fields)))
+                step.change_fields(fields, today)
+        self._fields = Fields(fields)
+        self.changes: TreeChanges = compare(self._fields, today)
+        self._consumed = tuple(
+            path
+            for step, _ in self._steps
+            if isinstance(step, Rewrite)
+            for path in step.reads
+            if path not in today
+        )
+        gone = {id(field) for path, field in fields.items() if path not in today}
+        self._not_filled = {path for path, field in before.items() if id(field) in gone}
+        """Fields that nobody has a use for: a default there is no value that could be lost."""
+        # Fields that no path tells about: undeclared ones, deeper ones of a recursive type, and
+        # those that a function has written.
+        has_hidden_fields = (
+            any(node.open for node in stored.types) or self._fields.loops != today.loops
+        )
+        is_rewritten = any(isinstance(step, Rewrite) for step, _ in self._steps)
+        self._may_lose = bool(self.changes.endangered) or has_hidden_fields or is_rewritten
+        self.is_needless = (
+            not self._steps
+            and not has_hidden_fields
+            and reads_the_same(self._fields, today, self.changes)
+        )
         """Whether the documents mean the same today, byte for byte."""
 
     @property
@@ -68,93 +85,44 @@ class DocumentUpgrade:
 
         A step that raises is the failure of this document: the exception is its own.
         """
-        filled: set[str] = set()
-        self._fill(document, 0, "", "", filled)
+        self._fill(document, 0, "", {})
         for step, fields in self._steps:
             step.change(document, fields)
-        self._remove_empty_objects(document)
-        if not self.changes.removed and not any(node.open for node in self._stored.types):
+        if not self._may_lose:
             return ()
-        return tuple(path for path in lost_fields(document, self._cls) if path not in filled)
+        lost = lost_fields(document, self._cls, self._fields)
+        return tuple(path for path in lost if not self._is_consumed(path))
 
-    def _fields_without_default(self, today: Fields) -> frozenset[str]:
-        """Return the stored fields whose old default no value of today could express.
+    def _is_consumed(self, path: str) -> bool:
+        return any(path == read or path.startswith(f"{read}.") for read in self._consumed)
 
-        Those are gone today or of another type, and no function asks for them.
+    def _fill(self, document: Document, number: int, prefix: str, above: Mapping[int, str]) -> None:
+        """Set missing fields of an object to their defaults; *above* has the paths of its parents.
+
+        An object of a recursive type has the path of the outermost one.
         """
-        paths = {path: path for path, _ in self._stored.paths()}
-        read: set[str] = set()
-        for step, _ in self._steps:
-            for stored, path in paths.items():
-                if isinstance(step, Rename) and is_within(path, step.old):
-                    paths[stored] = step.new + path.removeprefix(step.old)
-                if isinstance(step, Rewrite) and any(is_within(path, one) for one in step.reads):
-                    read.add(stored)
-        inexpressible = {path for path in paths.values() if path not in today}
-        inexpressible.update(self.changes.retyped)
-        return frozenset(
-            stored for stored, path in paths.items() if path in inexpressible and stored not in read
-        )
-
-    def _fill(
-        self, document: Document, number: int, path: str, place: str, filled: set[str]
-    ) -> None:
-        """Fill the object at *place*, such as `parts[0].`, which is one of those at *path*."""
+        prefix = above.get(number, prefix)
+        within = {**above, number: prefix}
         for name, field in self._stored.types[number].fields.items():
+            path = f"{prefix}{name}"
             if name not in document:
-                if field.default is None or f"{path}{name}" in self._without_default:
+                if field.default is None or path in self._not_filled:
                     continue
                 document[name] = deepcopy(field.default)
-                filled.add(f"{place}{name}")
-            self._fill_value(
-                document[name], field.type, f"{path}{name}.", f"{place}{name}", filled
-            )
+            if isinstance(field.type, dict):
+                self._fill_value(document[name], field.type, f"{path}.", within)
 
     def _fill_value(
-        self, value: Any, tree: TypeTree, path: str, place: str, filled: set[str]
+        self, value: Any, tree: TypeTree, prefix: str, above: Mapping[int, str]
     ) -> None:
         match tree, value:
             case {"ref": int(number)}, dict():
-                self._fill(value, number, path, f"{place}.", filled)
+                self._fill(value, number, prefix, above)
+            case {"union": _}, dict():
+                self._fill_value(value, element_type(tree), prefix, above)
             case {"list": item}, list():
-                for position, element in enumerate(value):
-                    self._fill_value(element, item, path, f"{place}[{position}]", filled)
+                for element in value:
+                    self._fill_value(element, item, prefix, above)
             case {"map": item}, dict():
-                for key, element in value.items():
-                    self._fill_value(element, item, path, f"{place}.{key}", filled)
-
-    def _remove_empty_objects(self, document: Document) -> None:
-        """Remove objects that are gone today and empty: nested objects are always stored."""
-        for path in self.changes.removed:
-            *parents, name = path.split(".")
-            for holder in objects_at(document, parents, self._fields):
-                if name in holder and self._is_empty_object(holder[name], path):
-                    del holder[name]
-
-    def _is_empty_object(self, value: Any, path: str) -> bool:
-        field = self._fields.get(path)
-        if field is None or "ref" not in field.type or not isinstance(value, dict):
-            return False
-        return all(self._is_empty_object(part, f"{path}.{name}") for name, part in value.items())
-
-
-def _names_expected(today: Fields, steps: Sequence[UpgradeStep]) -> list[Fields]:
-    """Return today's fields for each step, also under the names that later steps will change."""
-    expected = [today]
-    for step in reversed(steps[1:]):
-        if isinstance(step, Rename):
-            known = expected[-1]
-            earlier = {
-                step.old + path.removeprefix(step.new): field
-                for path, field in known.items()
-                if is_within(path, step.new)
-            }
-            expected.append({**earlier, **known})
-        else:
-            expected.append(expected[-1])
-    return expected[::-1] if steps else []
-
-
-def lost_fields(document: Document, cls: type[BaseModel]) -> list[str]:
-    """Return the paths of a document that *cls* does not declare; `$shape` is not a field."""
-    return [path for path in unknown_fields(document, cls) if not path.startswith("$")]
+                for element in value.values():
+                    self._fill_value(element, item, prefix, above)

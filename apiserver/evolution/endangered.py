@@ -1,7 +1,6 @@
 """Endangered objects: read the objects of older shapes and find the values that would be lost."""
 
-import re
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,7 +11,6 @@ from apiserver.storage.keys import CORE, ROOT
 from apiserver.storage.record_reading import read_record
 
 PAGE: Final = 500
-_INDEX: Final = re.compile(r"\[\d+\]")
 
 
 @dataclass(slots=True)
@@ -25,12 +23,12 @@ class Danger:
     objects: int = 0
     example: str = ""
     reason: str = ""
-    last: str = ""
-    """The key of the object that was counted last."""
 
     def describe(self, resource: str, kind: str) -> str:
         """Return the danger as a sentence that says what to write."""
-        count = "1 stored object" if self.objects == 1 else f"{self.objects} stored objects"
+        is_one = self.objects == 1
+        count = "1 stored object" if is_one else f"{self.objects} stored objects"
+        have = "has" if is_one else "have"
         accept = f"or accept the loss with --accept-field-loss {resource}/{self.path}"
         if self.path == EVERYTHING:
             return (
@@ -39,12 +37,12 @@ class Danger:
             )
         if self.is_mistyped:
             return (
-                f"{resource}: {count} have a value at {self.path} that cannot be read as the type"
+                f"{resource}: {count} {have} a value at {self.path} that cannot be read as the type"
                 f" of today, such as {self.example} ({self.reason}). Declare how it changes,"
                 f" scheme.add_upgrade({kind}, retyped={{{self.path!r}: function}}), {accept}"
             )
         return (
-            f"{resource}: the field {self.path} is gone, and {count} have a value there, such as"
+            f"{resource}: the field {self.path} is gone, and {count} {have} a value there, such as"
             f" {self.example}. Declare what became of it,"
             f" scheme.add_upgrade({kind}, renames={{{self.path!r}: ...}}) or"
             f" dropped=({self.path!r},), {accept}"
@@ -60,9 +58,7 @@ class Dangers:
     def add(self, path: str, record: Record, *, is_mistyped: bool, reason: str = "") -> None:
         """Count one object that has a value at *path*."""
         danger = self.found.setdefault((path, is_mistyped), Danger(path, is_mistyped))
-        if danger.last != record.key:
-            danger.objects += 1
-            danger.last = record.key
+        danger.objects += 1
         danger.example = danger.example or object_name(record)
         danger.reason = danger.reason or reason
 
@@ -85,14 +81,11 @@ async def find_dangers(
         if endangered is None and fingerprint not in unreadable:
             continue
         stored = read_record(kind.codec, kind.cls, record)
-        for place in stored.lost:
-            path = declared_path(place, endangered or ()) or _INDEX.sub("", place)
+        for path in stored.lost:
             dangers.add(path, record, is_mistyped=False)
-        for place in stored.left_out:
-            path = declared_path(place, endangered or ())
+        for path in {kind.tree.declared(path) for path in stored.left_out}:
             # Objects that could not be read before either are not today's fault.
-            if path is not None or fingerprint in unreadable:
-                path = _INDEX.sub("", place) if path is None else path
+            if fingerprint in unreadable or _is_among(path, endangered or ()):
                 dangers.add(path, record, is_mistyped=True, reason=stored.problem)
     return sorted(dangers.found.values(), key=lambda danger: danger.path)
 
@@ -121,22 +114,8 @@ def object_name(record: Record) -> str:
     return "/".join(record.key.removeprefix(ROOT).split("/")[2:])
 
 
-def declared_path(place: str, endangered: Iterable[str]) -> str | None:
-    """Return the path of the field at a place in a document, None if it is not an endangered one.
-
-    A place has positions in lists and keys of maps, such as `spec.parts[0].size`, through which a
-    path of a type, `spec.parts.size`, passes.
-    """
-    if place == EVERYTHING:
-        return place
-    steps = _INDEX.sub("", place).split(".")
-    inside = [path for path in endangered if _passes_through(path.split("."), steps)]
-    if inside:
-        return max(inside, key=len)
-    outer = ".".join(steps)
-    return outer if any(path.startswith(f"{outer}.") for path in endangered) else None
-
-
-def _passes_through(path: list[str], steps: list[str]) -> bool:
-    remaining = iter(steps)
-    return all(step in remaining for step in path)
+def _is_among(path: str, endangered: tuple[str, ...]) -> bool:
+    return path == EVERYTHING or any(
+        path == other or path.startswith(f"{other}.") or other.startswith(f"{path}.")
+        for other in endangered
+    )
