@@ -19,9 +19,7 @@ def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module", params=["sqlite", "etcd"])
-def new_store(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> NewStore:
+def new_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> NewStore:
     """Stores of each kind."""
     if request.param == "etcd":
         address = request.getfixturevalue("etcd")

@@ -179,7 +179,7 @@ def _without(before: TypeRelease, gone: TypeField, *, consent: bool = False) -> 
     removed = {each.id: each for each in before.subtree(gone)}
     return replace(
         before,
-        fields={id: each for id, each in before.fields.items() if id not in removed},
+        fields={each.id: each for each in before.fields.values() if each.id not in removed},
         gone={**before.gone, **removed},
         consented=before.consented | removed.keys() if consent else before.consented,
     )
@@ -204,5 +204,3 @@ def _retyped(before: TypeRelease, leaf: TypeField, *, has_function: bool = False
         before,
         replace(leaf, kind=kind, default=default, narrowed=False, has_function=has_function),
     )
-
-

@@ -200,9 +200,7 @@ class TypeRelease:
                     result[each.name] = [self.document(one, each.id) for one in values[each.id]]
                 case "mapping" if values[each.id]:
                     elements = values[each.id].items()
-                    result[each.name] = {
-                        key: self.document(one, each.id) for key, one in elements
-                    }
+                    result[each.name] = {key: self.document(one, each.id) for key, one in elements}
                 case "objects" | "mapping":
                     pass
                 case _ if each.stores(values[each.id]):
@@ -212,7 +210,7 @@ class TypeRelease:
     def would_lose(self, written: "TypeRelease", values: Values) -> bool:
         """Return whether something stored has no place in this release, and nobody agreed."""
         return any(
-            self._would_lose(written, written.fields[id], value) for id, value in values.items()
+            self._would_lose(written, written.fields[key], value) for key, value in values.items()
         )
 
     def _would_lose(self, written: "TypeRelease", before: TypeField, value: Any) -> bool:

@@ -22,7 +22,7 @@ from apiserver.auth.token_keys import TokenKeys, load_signing_key, new_signing_k
 from apiserver.auth.user import MASTERS, User
 from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import ServerCredentials, create_app
-from apiserver.evolution.start import AcceptedLoss
+from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.storage.backends import open_backend
 from client.transport.in_process import ASGITransport
 from client.transport.request import Request
