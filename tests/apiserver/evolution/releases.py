@@ -126,10 +126,10 @@ class Api:
         finally:
             response.close()
 
-    async def watch(self, count: int, **query: str) -> list[Any]:
-        """Watch the lamps until so many events have arrived, or the stream ends."""
+    async def watch(self, count: int, *, path: str = LAMPS, **query: str) -> list[Any]:
+        """Watch a collection until so many events have arrived, or the stream ends."""
         lines = b""
-        response = await self._transport.open(_request("GET", LAMPS, {"watch": "1", **query}))
+        response = await self._transport.open(_request("GET", path, {"watch": "1", **query}))
         try:
             while lines.count(b"\n") < count and (chunk := await response.chunk()):
                 lines += chunk
