@@ -47,7 +47,8 @@ class DocumentUpgrade:
             for path in step.reads
             if path not in today
         )
-        gone = {id(field) for path, field in fields.items() if path not in today}
+        useless = {path for path in fields if path not in today}.union(self.changes.retyped)
+        gone = {id(field) for path, field in fields.items() if path in useless}
         self._not_filled = {path for path, field in before.items() if id(field) in gone}
         """Fields that nobody has a use for: a default there is no value that could be lost."""
         # Fields that no path tells about: undeclared ones, deeper ones of a recursive type, and

@@ -23,6 +23,8 @@ class Danger:
     objects: int = 0
     example: str = ""
     reason: str = ""
+    last: str = ""
+    """The key of the object that was counted last."""
 
     def describe(self, resource: str, kind: str) -> str:
         """Return the danger as a sentence that says what to write."""
@@ -58,7 +60,9 @@ class Dangers:
     def add(self, path: str, record: Record, *, is_mistyped: bool, reason: str = "") -> None:
         """Count one object that has a value at *path*."""
         danger = self.found.setdefault((path, is_mistyped), Danger(path, is_mistyped))
-        danger.objects += 1
+        if danger.last != record.key:
+            danger.objects += 1
+            danger.last = record.key
         danger.example = danger.example or object_name(record)
         danger.reason = danger.reason or reason
 
