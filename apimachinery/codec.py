@@ -380,7 +380,10 @@ def parse_api_version(api_version: str) -> GroupVersion:
 def with_type_meta(obj: ObjectT, kind: str, api_version: str) -> ObjectT:
     """Return a shallow copy of *obj* with another kind and apiVersion."""
     values = {**obj.__dict__, "kind": kind, "api_version": api_version}
-    return new_model(type(obj), values)
+    copy = new_model(type(obj), values)
+    if obj.__keeps_unknown__:
+        object.__setattr__(copy, "__pydantic_extra__", obj.__pydantic_extra__)
+    return copy
 
 
 def _accepted_media_types() -> str:

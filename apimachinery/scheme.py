@@ -21,7 +21,8 @@ from apimachinery.conversion.class_conversion import (
 from apimachinery.conversion.defaults import Defaulter, SetDefaults
 from apimachinery.conversion.field_paths import path_in_version
 from apimachinery.conversion.kept_fields import ConversionError
-from apimachinery.evolution.upgrade_steps import Document, UpgradeStep, upgrade_steps
+from apimachinery.evolution.document_paths import Document
+from apimachinery.evolution.upgrade_steps import UpgradeStep, upgrade_steps
 from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object, ObjectList, TypeMeta
 from apimachinery.model.kind_checks import misplaced_rules, plain_durations

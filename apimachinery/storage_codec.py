@@ -10,9 +10,9 @@ cannot be decoded is read as far as possible, and says so.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import orjson
 
@@ -23,8 +23,9 @@ from apimachinery.codec import (
     storable_metadata,
     with_type_meta,
 )
-from apimachinery.evolution.document_upgrade import DocumentUpgrade, lost_fields
+from apimachinery.evolution.document_upgrade import DocumentUpgrade
 from apimachinery.evolution.field_tree import field_tree
+from apimachinery.evolution.lost_values import lost_fields
 from apimachinery.evolution.managed_renames import rename_managed_fields
 from apimachinery.evolution.new_defaults import take_fields
 from apimachinery.evolution.stored_shapes import ONLY_TODAY, StoredShapes
@@ -32,6 +33,7 @@ from apimachinery.evolution.upgrade_steps import Drop
 from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.lenient_decoding import decode_leniently, salvage
+from apimachinery.model.lenient_schema import lenient_validator
 from apimachinery.model.model import new_model
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.scheme import NotRegistered, Scheme
@@ -40,17 +42,17 @@ MARKER: Final = "$shape"
 _HEAD: Final = re.compile(
     rb'\{"kind":"(\w+)","apiVersion":"([\w./-]+)",(?:"\$shape":"([0-9a-f]+)",)?(?="metadata":)'
 )
+_Decode: TypeAlias = Callable[..., Any]
 EVERYTHING: Final = ""
 """The path of all fields but the metadata."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredObject:
+class StoredObject(NamedTuple):
     """An object as read from the store, and what of it this code cannot hold."""
 
     object: Object
     lost: tuple[str, ...] = ()
-    """Paths of stored values that today's class has no field for."""
+    """Paths of stored values that today's class has no field for; without indexes and map keys."""
     problem: str = ""
     """Why the object could not be decoded completely; empty if it could."""
     left_out: tuple[str, ...] = ()
@@ -72,6 +74,11 @@ class _Reader:
     is_unknown: bool = False
     """Whether the shape is not in the catalogue as far as it was read."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether documents are decoded as they are."""
+        return self.upgrade is None and not self.is_unknown
+
 
 class StorageCodec:
     """Encodes internal objects for storage, and decodes them from any version they are stored in.
@@ -91,13 +98,17 @@ class StorageCodec:
         self.shapes: StoredShapes = ONLY_TODAY
         self._version = version
         self._defaults_of = defaults_of
-        self._heads: dict[type[Object], tuple[int, bytes]] = {}
+        self._heads: dict[type[Object], bytes] = {}
+        """Internal class -> the head of its documents."""
         self._readers: dict[bytes, _Reader] = {}
+        self._plain: tuple[bytes, _Decode] | None = None
+        """The head of the last plain document of an internal class, and its decoder."""
 
     def know(self, shapes: StoredShapes) -> None:
         """Use what the catalogue of the store says about older and newer shapes."""
         self.shapes = shapes
         self._readers.clear()
+        self._plain = None
 
     def stored_class(self, cls: type[Object]) -> type[Object]:
         """Return the class in which objects of an internal class are stored."""
@@ -116,23 +127,25 @@ class StorageCodec:
     def encode(self, obj: Object) -> bytes:
         """Encode *obj* without its resourceVersion, which the storage backend assigns."""
         if self._version is not None:
-            stored = cast(Object, self.scheme.convert_to_version(obj, self._version))
-        else:
-            kind = next(k for k in self.scheme.kinds_of(obj) if k.version == INTERNAL)
-            stored = with_type_meta(obj, kind.kind, kind.api_version)
-        stored.__dict__["metadata"] = storable_metadata(stored.metadata)
-        size, head = self._head(stored)
-        return head + dump_json(stored)[size:]
+            obj = cast(Object, self.scheme.convert_to_version(obj, self._version))
+        values = obj.__dict__
+        metadata = values["metadata"]
+        storable = storable_metadata(metadata)
+        if values["kind"] or values["api_version"] or storable is not metadata:
+            obj = with_type_meta(obj, "", "")
+            obj.__dict__["metadata"] = storable
+        head = self._heads.get(type(obj)) or self._make_head(type(obj))
+        data: bytes = obj.__pydantic_serializer__.to_json(obj, by_alias=True)
+        return head + data[1:]  # without kind and apiVersion it begins with the metadata
 
-    def _head(self, stored: Object) -> tuple[int, bytes]:
-        """Return the size of the head as encoded, and the head that names the shape."""
-        heads = self._heads.get(type(stored))
-        if heads is None:
-            kind = GroupVersionKind.from_api_version(stored.api_version, stored.kind)
-            plain = stored_head(kind)
-            marked = stored_head(kind, field_tree(type(stored)).fingerprint)
-            heads = self._heads[type(stored)] = len(plain), marked
-        return heads
+    def _make_head(self, stored: type[Object]) -> bytes:
+        kinds = self.scheme.kinds_of(stored)
+        if self._version is None:
+            kind = next(kind for kind in kinds if kind.version == INTERNAL)
+        else:
+            kind = next(kind for kind in kinds if kind.group_version == self._version)
+        head = self._heads[stored] = stored_head(kind, field_tree(stored).fingerprint)
+        return head
 
     def verbatim_heads(self, cls: type[Object]) -> tuple[bytes, ...]:
         """Return the heads of documents that need no upgrade, today's first."""
@@ -142,7 +155,7 @@ class StorageCodec:
         for fingerprint, tree in self.shapes.trees.items():
             if fingerprint != own and fingerprint not in self.shapes.newer:
                 upgrade = DocumentUpgrade(stored, tree, self.scheme.upgrades(stored))
-                if upgrade.is_needless:
+                if self._is_needless(upgrade, stored):
                     same.append(fingerprint)
         heads = [stored_head(kind, fingerprint) for fingerprint in same]
         if self.shapes.first.get(kind.api_version, own) in same:
@@ -166,11 +179,20 @@ class StorageCodec:
 
         Raises CorruptObject if not even the kind can be decoded, NotRegistered if it is unknown.
         """
+        plain = self._plain
+        if plain is not None and data.startswith(plain[0]):
+            try:
+                obj = plain[1](data, by_alias=True, by_name=False)
+            except Exception:  # decoded again below, to find out what is wrong
+                pass
+            else:
+                obj.__dict__["kind"] = obj.__dict__["api_version"] = ""
+                return StoredObject(obj)
         reader = self._reader(data)
-        if reader.upgrade is None and not reader.is_unknown:
+        if reader.is_plain:
             try:
                 return StoredObject(self._to_internal(decode_leniently(reader.cls, data), reader))
-            except Exception:  # decoded again below, to find out what is wrong
+            except Exception:
                 return self._read_as_far_as_possible(reader, _load(data), ())
         document = _load(data)
         lost: tuple[str, ...] = ()
@@ -179,7 +201,7 @@ class StorageCodec:
                 lost = reader.upgrade.apply(document)
                 self._rename_managed_fields(document, reader.upgrade, reader.cls)
             else:
-                lost = tuple(lost_fields(document, reader.cls))
+                lost = lost_fields(document, reader.cls)
         except Exception as error:  # a function of the group: the failure of this object alone
             return self._metadata_only(reader, _load(data), f"upgrading it failed: {error!r}")
         return self._read_as_far_as_possible(reader, document, lost)
@@ -198,7 +220,7 @@ class StorageCodec:
                 internal = self._with_new_defaults(internal, reader.upgrade)
         except Exception as error:  # a conversion of the group: the failure of this object alone
             return self._metadata_only(reader, document, f"converting it failed: {error!r}")
-        left_out = tuple(problem.partition(":")[0] for problem in problems)
+        left_out = tuple(problem.partition(": ")[0] for problem in problems)
         return StoredObject(internal, lost, "; ".join(problems), left_out)
 
     def _to_internal(self, obj: Object, reader: _Reader) -> Object:
@@ -219,7 +241,7 @@ class StorageCodec:
         self.scheme.default(versioned)
         defaulted = orjson.loads(dump_json(self.scheme.to_internal(versioned)))
         document = orjson.loads(dump_json(obj))
-        if not take_fields(document, defaulted, added):
+        if not take_fields(document, defaulted, added, upgrade.today):
             return obj
         return decode_leniently(type(obj), orjson.dumps(document))
 
@@ -261,6 +283,8 @@ class StorageCodec:
                 kind = GroupVersionKind.from_api_version(match[2].decode(), match[1].decode())
                 reader = self._make_reader(kind, (match[3] or b"").decode())
                 self._readers[head] = reader
+                if reader.is_plain and reader.is_internal:
+                    self._plain = head, lenient_validator(reader.cls).validate_json
             else:
                 kind = kind_of_document(data)
                 marker = _load(data).get(MARKER, "")
@@ -280,7 +304,25 @@ class StorageCodec:
         steps = () if fingerprint in shapes.newer else self.scheme.upgrades(cls)
         accepted = [Drop(path) for path in shapes.accepted]
         upgrade = DocumentUpgrade(cls, shapes.trees[fingerprint], (*steps, *accepted))
-        return _Reader(cls, is_internal, None if upgrade.is_needless else upgrade)
+        return _Reader(cls, is_internal, None if self._is_needless(upgrade, cls) else upgrade)
+
+    def _is_needless(self, upgrade: DocumentUpgrade, stored: type[Object]) -> bool:
+        """Return whether documents are served as they are stored.
+
+        A function may set defaults of new fields, also of those that are omitted when empty.
+        """
+        if not upgrade.is_needless:
+            return False
+        return not upgrade.changes.added or not self._has_defaults(stored)
+
+    def _has_defaults(self, stored: type[Object]) -> bool:
+        kind = self.scheme.kinds_of(stored)[0]
+        if self._version is None and self._defaults_of is not None:
+            versioned = self._defaults_of.with_kind(kind.kind)
+            return self.scheme.recognizes(versioned) and self.scheme.has_defaults(
+                self.scheme.class_of(versioned)
+            )
+        return self.scheme.has_defaults(stored)
 
 
 def stored_head(kind: GroupVersionKind, fingerprint: str = "") -> bytes:

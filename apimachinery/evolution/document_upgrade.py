@@ -5,35 +5,63 @@ defaults of the old shape are filled in first. Then the declared steps run, and 
 class adds gets its defaults when the document is decoded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from pydantic import BaseModel
 
-from apimachinery.evolution.field_tree import FieldTree, TypeTree, field_tree
+from apimachinery.evolution.document_paths import Document, Fields
+from apimachinery.evolution.field_tree import FieldTree, TypeTree, element_type, field_tree
+from apimachinery.evolution.lost_values import lost_fields
 from apimachinery.evolution.tree_changes import TreeChanges, compare, reads_the_same
-from apimachinery.evolution.upgrade_steps import Document, Drop, Fields, Rename, UpgradeStep
-from apimachinery.model.decoding import unknown_fields
+from apimachinery.evolution.upgrade_steps import Drop, Rename, Rewrite, UpgradeStep
 
 
 class DocumentUpgrade:
-    """Upgrades documents of one shape to the class *cls*; planned once, applied many times."""
+    """Upgrades documents of one shape to the class *cls*; planned once, applied many times.
+
+    Raises UpgradeError if a step cannot be carried out.
+    """
 
     def __init__(
         self, cls: type[BaseModel], stored: FieldTree, steps: Sequence[UpgradeStep] = ()
     ) -> None:
         self._cls = cls
         self._stored = stored
-        today = dict(field_tree(cls).paths())
-        fields = dict(stored.paths())
+        self.today = today = Fields.renumbered(field_tree(cls))
+        """The fields of the class."""
+        before = Fields.of(stored)
+        fields = Fields(before)
         self._steps: list[tuple[UpgradeStep, Fields]] = []
         for step in steps:
             if step.applies(fields, today):
-                self._steps.append((step, dict(fields)))
+                self._steps.append((step, Fields(fields)))
                 step.change_fields(fields, today)
-        self.changes: TreeChanges = compare(fields, today)
-        self.is_needless = not self._steps and reads_the_same(fields, today, self.changes)
+        self._fields = Fields(fields)
+        self.changes: TreeChanges = compare(self._fields, today)
+        self._consumed = tuple(
+            path
+            for step, _ in self._steps
+            if isinstance(step, Rewrite)
+            for path in step.reads
+            if path not in today
+        )
+        gone = {id(field) for path, field in fields.items() if path not in today}
+        self._not_filled = {path for path, field in before.items() if id(field) in gone}
+        """Fields that nobody has a use for: a default there is no value that could be lost."""
+        # Fields that no path tells about: undeclared ones, deeper ones of a recursive type, and
+        # those that a function has written.
+        has_hidden_fields = (
+            any(node.open for node in stored.types) or self._fields.loops != today.loops
+        )
+        is_rewritten = any(isinstance(step, Rewrite) for step, _ in self._steps)
+        self._may_lose = bool(self.changes.endangered) or has_hidden_fields or is_rewritten
+        self.is_needless = (
+            not self._steps
+            and not has_hidden_fields
+            and reads_the_same(self._fields, today, self.changes)
+        )
         """Whether the documents mean the same today, byte for byte."""
 
     @property
@@ -52,35 +80,44 @@ class DocumentUpgrade:
 
         A step that raises is the failure of this document: the exception is its own.
         """
-        filled: set[str] = set()
-        self._fill(document, 0, "", filled)
+        self._fill(document, 0, "", {})
         for step, fields in self._steps:
             step.change(document, fields)
-        if not self.changes.removed and not any(node.open for node in self._stored.types):
+        if not self._may_lose:
             return ()
-        return tuple(path for path in lost_fields(document, self._cls) if path not in filled)
+        lost = lost_fields(document, self._cls, self._fields)
+        return tuple(path for path in lost if not self._is_consumed(path))
 
-    def _fill(self, document: Document, number: int, path: str, filled: set[str]) -> None:
+    def _is_consumed(self, path: str) -> bool:
+        return any(path == read or path.startswith(f"{read}.") for read in self._consumed)
+
+    def _fill(self, document: Document, number: int, prefix: str, above: Mapping[int, str]) -> None:
+        """Set missing fields of an object to their defaults; *above* has the paths of its parents.
+
+        An object of a recursive type has the path of the outermost one.
+        """
+        prefix = above.get(number, prefix)
+        within = {**above, number: prefix}
         for name, field in self._stored.types[number].fields.items():
+            path = f"{prefix}{name}"
             if name not in document:
-                if field.default is None:
+                if field.default is None or path in self._not_filled:
                     continue
                 document[name] = deepcopy(field.default)
-                filled.add(f"{path}{name}")
-            self._fill_value(document[name], field.type, f"{path}{name}", filled)
+            if isinstance(field.type, dict):
+                self._fill_value(document[name], field.type, f"{path}.", within)
 
-    def _fill_value(self, value: Any, tree: TypeTree, path: str, filled: set[str]) -> None:
+    def _fill_value(
+        self, value: Any, tree: TypeTree, prefix: str, above: Mapping[int, str]
+    ) -> None:
         match tree, value:
             case {"ref": int(number)}, dict():
-                self._fill(value, number, f"{path}.", filled)
+                self._fill(value, number, prefix, above)
+            case {"union": _}, dict():
+                self._fill_value(value, element_type(tree), prefix, above)
             case {"list": item}, list():
-                for position, element in enumerate(value):
-                    self._fill_value(element, item, f"{path}[{position}]", filled)
+                for element in value:
+                    self._fill_value(element, item, prefix, above)
             case {"map": item}, dict():
-                for key, element in value.items():
-                    self._fill_value(element, item, f"{path}.{key}", filled)
-
-
-def lost_fields(document: Document, cls: type[BaseModel]) -> list[str]:
-    """Return the paths of a document that *cls* does not declare; `$shape` is not a field."""
-    return [path for path in unknown_fields(document, cls) if not path.startswith("$")]
+                for element in value.values():
+                    self._fill_value(element, item, prefix, above)

@@ -10,17 +10,18 @@ every part.
 """
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, TypeAlias, Union, cast, get_args, get_origin
 
 import orjson
 from pydantic import BaseModel, TypeAdapter
 
-from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of
+from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of, type_info
 from apimachinery.scalars.duration import DURATION
 from apimachinery.scalars.intstr import INT_OR_STRING
 from apimachinery.scalars.quantity import Quantity
@@ -29,9 +30,11 @@ from apimachinery.scalars.wire_types import BASE64, FIELDS_V1, RAW
 
 FINGERPRINT_LENGTH: Final = 12
 _HEAD: Final = frozenset(("kind", "apiVersion", "metadata"))
+_INDEX: Final = re.compile(r"\[\d+\]")
 
 TypeTree: TypeAlias = str | dict[str, Any]
-"""A scalar by name, `{"list": type}`, `{"map": type}`, or `{"ref": number}` for an object type."""
+"""A scalar by name, `{"list": type}`, `{"map": type}`, `{"ref": number}` for an object type, or
+`{"union": [type, ...]}` if one of the alternatives is not a scalar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +120,32 @@ class FieldTree:
 
     def object_type(self, tree: TypeTree) -> TreeType | None:
         """Return the object type of a type, or of the elements of a list or map; None if none."""
-        while isinstance(tree, dict):
-            if "ref" in tree:
-                return self.types[tree["ref"]]
-            tree = tree.get("list") or tree["map"]
-        return None
+        number = reference(tree)
+        return None if number is None else self.types[number]
+
+    def declared(self, path: str) -> str:
+        """Return the path of a field for the path of a value, which has indexes and map keys.
+
+        `spec.slots.left.sizes[2]` becomes `spec.slots.sizes`. A path that leads nowhere stays.
+        """
+        steps = [step for step in _INDEX.sub("", path).split(".") if step]
+        return ".".join(self._declared(steps, {"ref": 0}) or steps)
+
+    def _declared(self, steps: list[str], tree: TypeTree) -> list[str] | None:
+        """Return the steps without map keys; None if they lead nowhere."""
+        while isinstance(tree, dict) and ("list" in tree or "union" in tree):
+            tree = tree["list"] if "list" in tree else _alternative(tree)
+        if not steps or isinstance(tree, str):
+            return steps
+        if "ref" in tree:
+            first, *rest = steps
+            entry = self.types[tree["ref"]].fields.get(first)
+            below = None if entry is None else self._declared(rest, entry.type)
+            return None if below is None else [first, *below]
+        # A key may have dots: the shortest key that leads to a declared field counts.
+        lengths = range(1, len(steps) + 1)
+        ends = (self._declared(steps[length:], tree["map"]) for length in lengths)
+        return next((end for end in ends if end is not None), None)
 
     def paths(self) -> Iterator[tuple[str, TreeField]]:
         """Yield every field with its path, parents first; a recursive type once per branch."""
@@ -132,7 +156,7 @@ class FieldTree:
     ) -> Iterator[tuple[str, TreeField]]:
         for name, entry in self.types[number].fields.items():
             yield f"{prefix}{name}", entry
-            inner = _reference(entry.type)
+            inner = reference(entry.type)
             if inner is not None and inner not in (*above, number):
                 yield from self._paths(inner, f"{prefix}{name}.", (*above, number))
 
@@ -145,6 +169,8 @@ class FieldTree:
                 return f"list of {self.describe(item)}"
             case {"map": item}:
                 return f"map of {self.describe(item)}"
+            case {"union": alternatives}:
+                return " or ".join(map(self.describe, alternatives))
             case _:
                 return "object"
 
@@ -190,7 +216,16 @@ class _Builder:
             return {"ref": self._number(info.python)}
         if info.item is not None and not info.marked(FIELDS_V1) and not info.marked(RAW):
             return {info.category: self._type(info.item)}
-        return "any" if info.category == "any" else scalar_name(info)
+        if info.category == "any":
+            return "any"
+        return self._union(info) if get_origin(info.python) is Union else scalar_name(info)
+
+    def _union(self, info: TypeInfo) -> TypeTree:
+        alternatives = [type_info(alternative) for alternative in get_args(info.python)]
+        if info.marked(INT_OR_STRING) or all(part.category == "scalar" for part in alternatives):
+            return scalar_name(info)
+        types = [self._type(alternative) for alternative in alternatives]
+        return "any" if "any" in types else {"union": sorted(types, key=str)}
 
 
 _MARKED: Final = (
@@ -251,6 +286,8 @@ def _default_document(cls: type[BaseModel]) -> dict[str, Any]:
 
 
 def _default(field: ModelField, defaults: Mapping[str, Any]) -> Any:
+    if field.default != field.default:
+        return None  # a clock or a random number: another value in every process
     if field.wire in defaults:
         return defaults[field.wire]
     if field.default is None or isinstance(field.default, str | int | float | list | dict):
@@ -261,12 +298,25 @@ def _default(field: ModelField, defaults: Mapping[str, Any]) -> Any:
     return cast(Any, TypeAdapter(annotated).dump_python(field.default, mode="json"))
 
 
-def _reference(tree: TypeTree) -> int | None:
+def reference(tree: TypeTree) -> int | None:
+    """Return the number of the object type of a type, or of its elements; None if none."""
     while isinstance(tree, dict):
         if "ref" in tree:
             return cast(int, tree["ref"])
-        tree = tree.get("list") or tree["map"]
+        tree = element_type(tree)
     return None
+
+
+def element_type(tree: TypeTree) -> TypeTree:
+    """Return the type of the elements of a list or map, or the object type of a union."""
+    assert isinstance(tree, dict), "scalars have no elements"
+    return _alternative(tree) if "union" in tree else tree.get("list") or tree["map"]
+
+
+def _alternative(union: dict[str, Any]) -> TypeTree:
+    """Return the alternative that objects are of: an object type rather than a list or map."""
+    trees = sorted(union["union"], key=lambda tree: isinstance(tree, dict) and "ref" in tree)
+    return cast(TypeTree, trees[-1])
 
 
 def _fingerprint(tree: list[Any]) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from apimachinery.evolution.field_tree import FieldTree, TypeTree
+from apimachinery.evolution.document_paths import Fields, nodes_at
+from apimachinery.evolution.field_tree import FieldTree
 from apimachinery.evolution.upgrade_steps import Rename
 
 FieldSet = dict[str, Any]
@@ -15,58 +16,54 @@ def rename_managed_fields(owned: FieldSet, version: FieldTree, renames: Iterable
 
     A version that still has the old name, or never had the new one, keeps its paths.
     """
-    for rename in renames:
-        if version.find(rename.old) is None and version.find(rename.new) is not None:
-            _rename(owned, rename, version)
+    fields = Fields.of(version)
+    for rename in _whole_way(list(renames)):
+        if rename.old not in fields and rename.new in fields:
+            _rename(owned, rename, fields)
 
 
-def _rename(owned: FieldSet, rename: Rename, version: FieldTree) -> None:
-    old, new = rename.old.split("."), rename.new.split(".")
-    shared = 0
-    while shared < min(len(old), len(new)) - 1 and old[shared] == new[shared]:
-        shared += 1
-    for holder in list(_holders(owned, old[:shared], version)):
-        value = _take(holder, old[shared:])
+def _whole_way(renames: list[Rename]) -> Iterator[Rename]:
+    """Yield the renames to the last name that each field got: a version has no other."""
+    for position, rename in enumerate(renames):
+        new = rename.new
+        for later in renames[position + 1 :]:
+            if new == later.old or new.startswith(f"{later.old}."):
+                new = later.new + new.removeprefix(later.old)
+        yield Rename(rename.old, new)
+
+
+class OwnedForm:
+    """Sets of fields: the elements of lists and maps are entered by any key."""
+
+    def field(self, node: FieldSet, name: str) -> FieldSet | None:
+        return node.get(f"f:{name}")
+
+    def elements(self, node: FieldSet, *, is_list: bool) -> list[FieldSet]:
+        return [inner for key, inner in node.items() if key != "." and self.is_object(inner)]
+
+    def is_object(self, node: FieldSet) -> bool:
+        return isinstance(node, dict)
+
+
+def _rename(owned: FieldSet, rename: Rename, fields: Fields) -> None:
+    shared, old, new = rename.split()
+    for holder in nodes_at(owned, shared, fields, OwnedForm()):
+        value = _take(holder, [f"f:{step}" for step in old])
         if value is not None:
-            for step in new[shared:-1]:
+            for step in new[:-1]:
                 holder = holder.setdefault(f"f:{step}", {})
             holder[f"f:{new[-1]}"] = value
 
 
-def _holders(owned: FieldSet, steps: list[str], version: FieldTree) -> Iterator[FieldSet]:
-    """Yield the sets of every object at a path, through the elements of lists and maps."""
-    holders = [owned]
-    for count, step in enumerate(steps, start=1):
-        declared = version.find(".".join(steps[:count]))
-        tree: TypeTree = declared.type if declared is not None else "object"
-        holders = [
-            inner
-            for holder in holders
-            if isinstance(holder.get(f"f:{step}"), dict)
-            for inner in _elements(holder[f"f:{step}"], tree)
-        ]
-    yield from holders
-
-
-def _elements(owned: FieldSet, tree: TypeTree) -> Iterator[FieldSet]:
-    if isinstance(tree, dict) and "ref" not in tree:
-        item = tree.get("list") or tree["map"]
-        for key, inner in owned.items():
-            if key != "." and isinstance(inner, dict):
-                yield from _elements(inner, item)
-    else:
-        yield owned
-
-
 def _take(owned: FieldSet, steps: list[str]) -> Any:
     """Remove and return the set of a nested field, with the sets that are empty without it."""
-    first, *rest = (f"f:{step}" for step in steps)
+    first, *rest = steps
     if not rest:
         return owned.pop(first, None)
     inner = owned.get(first)
     if not isinstance(inner, dict):
         return None
-    value = _take(inner, [step.removeprefix("f:") for step in rest])
+    value = _take(inner, rest)
     if value is not None and not inner:
         del owned[first]
     return value

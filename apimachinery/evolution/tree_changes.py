@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from apimachinery.evolution.field_tree import TreeField, TypeTree
+from apimachinery.evolution.field_tree import TreeField, TypeTree, element_type
 
 Fields = Mapping[str, TreeField]
 """Every field of a tree by its path."""
@@ -42,11 +42,14 @@ class TreeChanges:
 def compare(stored: Fields, today: Fields) -> TreeChanges:
     """Return the changes from the fields of stored objects to the fields of today."""
     common = stored.keys() & today.keys()
+    # Below a field that is untyped today, old values are kept as they are.
+    untyped = {path for path in common if _is_untyped(today[path].type)}
+    gone = {p for p in stored.keys() - common if untyped.isdisjoint(parents(p))}
     retyped = {path for path in common if not can_read(today[path].type, stored[path].type)}
     altered = {path for path in common - retyped if not _is_same(stored[path], today[path])}
     return TreeChanges(
         added=_topmost(today.keys() - common),
-        removed=_topmost(stored.keys() - common),
+        removed=_topmost(gone),
         retyped=_topmost(retyped),
         altered=tuple(sorted(altered)),
     )
@@ -77,27 +80,49 @@ def parents(path: str) -> list[str]:
 def can_read(today: TypeTree, stored: TypeTree) -> bool:
     """Return whether every value of the stored type can be read as the type of today."""
     match today, stored:
+        case "any", _:
+            return True
+        case _, {"union": alternatives}:
+            return all(can_read(today, alternative) for alternative in alternatives)
+        case {"union": alternatives}, _:
+            return any(can_read(alternative, stored) for alternative in alternatives)
         case str(), str():
-            return (
-                today in ("any", stored)
-                or stored in _ACCEPTS.get(today, ())
-                or stored in today.split("|")
-            )
+            names = "integer|string" if stored == "int-or-string" != today else stored
+            return all(_accepts(today, name) for name in names.split("|"))
+        case "document", {"ref": _} | {"map": _}:
+            return True
+        case {"map": "any"}, {"ref": _} | "document":
+            return True
         case {"list": item}, {"list": old_item}:
             return can_read(item, old_item)
         case {"map": item}, {"map": old_item}:
             return can_read(item, old_item)
-        case {"ref": _}, {"ref": _}:
-            return True  # their fields are compared by their own paths
         case _:
-            return today == "any"
+            # The fields of objects are compared by their own paths.
+            return isinstance(today, dict) and "ref" in today and "ref" in stored
+
+
+def _accepts(today: str, stored: str) -> bool:
+    return any(stored == name or stored in _ACCEPTS.get(name, ()) for name in today.split("|"))
+
+
+def _is_untyped(tree: TypeTree) -> bool:
+    """Return whether values, or the elements of a list or map, may be any JSON."""
+    while isinstance(tree, dict) and "ref" not in tree:
+        tree = element_type(tree)
+    return tree in ("any", "document")
 
 
 def _is_same(stored: TreeField, today: TreeField) -> bool:
-    return _without_numbers(stored.type) == _without_numbers(today.type) and all(
+    return is_same_type(stored.type, today.type) and all(
         getattr(stored, name) == getattr(today, name)
         for name in ("default", "required", "omits_empty", "nullable")
     )
+
+
+def is_same_type(first: TypeTree, second: TypeTree) -> bool:
+    """Return whether two types are the same, whatever the fields of their objects are."""
+    return _without_numbers(first) == _without_numbers(second)
 
 
 def _without_numbers(tree: TypeTree) -> TypeTree:
@@ -108,5 +133,7 @@ def _without_numbers(tree: TypeTree) -> TypeTree:
             return {"list": _without_numbers(item)}
         case {"map": item}:
             return {"map": _without_numbers(item)}
+        case {"union": alternatives}:
+            return {"union": [_without_numbers(alternative) for alternative in alternatives]}
         case _:
             return tree

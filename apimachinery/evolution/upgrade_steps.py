@@ -7,18 +7,15 @@ alone: `step.change(document, fields)`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
+from apimachinery.evolution.document_paths import Document, Fields, objects_at
 from apimachinery.evolution.field_tree import TreeField, TypeTree, scalar_name
-from apimachinery.evolution.tree_changes import can_read
-from apimachinery.model.class_fields import type_info
+from apimachinery.evolution.tree_changes import can_read, is_same_type, parents
+from apimachinery.model.class_fields import TypeInfo, type_info
 from apimachinery.model.wire_rules import wire_name
-
-Document = dict[str, Any]
-Fields = dict[str, TreeField]
-"""The fields of the documents at some step of the chain, by path."""
 
 
 class UpgradeError(ValueError):
@@ -56,29 +53,42 @@ class Rename(UpgradeStep):
         return self.old in fields and self.new not in fields
 
     def change(self, document: Document, fields: Fields) -> None:
-        shared, old, new = self._split()
+        shared, old, new = self.split()
         for holder in objects_at(document, shared, fields):
             value = _take(holder, old)
             if value is not _ABSENT:
                 _put(holder, new, value)
 
     def change_fields(self, fields: Fields, today: Fields) -> None:
-        shared, old, new = self._split()
+        self._refuse_elements(fields, today)
+        moved = {path: fields.pop(path) for path in _paths_within(fields, self.old)}
+        overwritten = _paths_within(fields, self.new)
+        if overwritten:
+            raise UpgradeError(
+                f"{self.describe()}: the value would replace {overwritten[0]}; rename or drop that"
+                " first, in a call of its own"
+            )
+        for path in parents(self.new):
+            if path not in fields and path in today:
+                fields[path] = today[path]
+        for path, field in moved.items():
+            fields[self.new + path.removeprefix(self.old)] = field
+
+    def _refuse_elements(self, fields: Fields, today: Fields) -> None:
+        shared, old, new = self.split()
         for part, steps, known in (("from", old, fields), ("to", new, {**today, **fields})):
             for count in range(1, len(steps)):
                 path = ".".join([*shared, *steps[:count]])
-                if path in known and "ref" not in known[path].type:
+                if path in known and path != self.old and "ref" not in known[path].type:
                     raise UpgradeError(
-                        f"{self.describe()}: it moves {part} the elements of {path}, which is a"
-                        " list or map; write a function for the document instead"
+                        f"{self.describe()}: it moves {part} the elements of {path}, which is no"
+                        " object; write a function for the document instead"
                     )
-        for path in [path for path in fields if _is_within(path, self.old)]:
-            fields[self.new + path.removeprefix(self.old)] = fields.pop(path)
 
     def describe(self) -> str:
         return f"rename {self.old} to {self.new}"
 
-    def _split(self) -> tuple[list[str], list[str], list[str]]:
+    def split(self) -> tuple[list[str], list[str], list[str]]:
         """Return the common steps of both paths, and the rest of each."""
         old, new = self.old.split("."), self.new.split(".")
         shared = 0
@@ -92,7 +102,8 @@ class Retype(UpgradeStep):
     """The values of a field are of another type; *function* returns the new value for an old one.
 
     The annotations of the function, if it has any, name both types: then it is called only for
-    documents whose field is of the annotated type.
+    documents whose field is of the annotated type. Without, it is called if the field has another
+    type today, but never to change the fields of an object: that is for a `Rewrite`.
     """
 
     path: str
@@ -102,28 +113,32 @@ class Retype(UpgradeStep):
         if self.path not in fields:
             return False
         stored, source = fields[self.path].type, self._annotated("")
-        if source is not None:
-            return stored == source
-        return self.path in today and stored != today[self.path].type
+        if source is None:
+            return self.path in today and not is_same_type(stored, today[self.path].type)
+        if isinstance(source, str) and isinstance(stored, str):
+            return stored in source.split("|")
+        return stored == source
 
     def change(self, document: Document, fields: Fields) -> None:
-        *parents, name = self.path.split(".")
-        for holder in objects_at(document, parents, fields):
+        *outer, name = self.path.split(".")
+        for holder in objects_at(document, outer, fields):
             if holder.get(name) is not None:
                 holder[name] = self.function(holder[name])
 
     def change_fields(self, fields: Fields, today: Fields) -> None:
+        for path in _paths_within(fields, self.path):
+            del fields[path]
         target = self._annotated("return")
         if target is not None:
             fields[self.path] = TreeField(target)
-        elif self.path in today:
-            fields[self.path] = today[self.path]
+        else:
+            fields.update({path: today[path] for path in _paths_within(today, self.path)})
 
     def describe(self) -> str:
         return f"change the type of {self.path}"
 
     def _annotated(self, which: str) -> TypeTree | None:
-        """Return the type of the parameter, or of the result, if it is a scalar."""
+        """Return the type of the parameter, or of the result; None for objects and without one."""
         try:
             hints = get_type_hints(self.function, include_extras=True)
         except (NameError, TypeError):
@@ -132,8 +147,7 @@ class Retype(UpgradeStep):
         annotation = result if which else next(iter(hints.values()), None)
         if annotation is None or annotation is Any:
             return None
-        info = type_info(annotation)
-        return scalar_name(info) if info.category == "scalar" else None
+        return _type_tree(type_info(annotation))
 
 
 @dataclass(frozen=True)
@@ -148,12 +162,12 @@ class Drop(UpgradeStep):
         return self.path not in today or not can_read(today[self.path].type, fields[self.path].type)
 
     def change(self, document: Document, fields: Fields) -> None:
-        *parents, name = self.path.split(".")
-        for holder in objects_at(document, parents, fields):
+        *outer, name = self.path.split(".")
+        for holder in objects_at(document, outer, fields):
             holder.pop(name, None)
 
     def change_fields(self, fields: Fields, today: Fields) -> None:
-        for path in [path for path in fields if _is_within(path, self.path)]:
+        for path in _paths_within(fields, self.path):
             del fields[path]
 
     def describe(self) -> str:
@@ -184,11 +198,14 @@ class Rewrite(UpgradeStep):
             document.update(result)
 
     def change_fields(self, fields: Fields, today: Fields) -> None:
-        for path in self.writes:
-            fields[path] = today.get(path) or TreeField("any")
-        gone = [path for path in self.reads if path not in today]
-        for path in [path for path in fields if any(_is_within(path, old) for old in gone)]:
-            del fields[path]
+        for old in (path for path in self.reads if path not in today):
+            for path in _paths_within(fields, old):
+                del fields[path]
+        for new in self.writes:
+            fields[new] = TreeField("any")
+            for path in (*parents(new), *_paths_within(today, new)):
+                if path in today and (path not in fields or path == new):
+                    fields[path] = today[path]
 
     def describe(self) -> str:
         name = getattr(self.function, "__qualname__", repr(self.function))
@@ -212,37 +229,38 @@ def upgrade_steps(
             "a function needs reads or writes: it is called for documents whose shape has the"
             " fields that it reads and lacks those that it writes"
         )
-    steps: list[UpgradeStep] = [Rename(_wire(old), _wire(new)) for old, new in renames.items()]
+    steps: list[UpgradeStep] = [*_in_order(renames)]
     steps += [Retype(_wire(path), change) for path, change in retyped.items()]
     if function is not None:
         steps.append(Rewrite(function, tuple(map(_wire, reads)), tuple(map(_wire, writes))))
     return [*steps, *(Drop(_wire(path)) for path in dropped)]
 
 
-def objects_at(document: Document, steps: list[str], fields: Fields) -> Iterator[Document]:
-    """Yield every object at a path of a document; the path passes through lists and maps."""
-    holders = [document]
-    for count, step in enumerate(steps, start=1):
-        declared = fields.get(".".join(steps[:count]))
-        holders = [
-            inner
-            for holder in holders
-            for inner in _elements(holder.get(step), declared.type if declared else "object")
-        ]
-    yield from holders
+def _in_order(renames: Mapping[str, str]) -> list[Rename]:
+    """Return the renames such that a name is free before another field gets it."""
+    pending = [Rename(_wire(old), _wire(new)) for old, new in renames.items()]
+    ordered: list[Rename] = []
+    while pending:
+        free = [rename for rename in pending if not _is_taken(rename, pending)]
+        if not free:
+            raise UpgradeError(
+                f"{pending[0].describe()}: the renames are a circle, so documents of both shapes"
+                " look the same; give one of the fields a new name"
+            )
+        ordered += free
+        pending = [rename for rename in pending if rename not in free]
+    return ordered
 
 
-def _elements(value: Any, tree: TypeTree) -> Iterator[Document]:
-    match tree:
-        case {"list": item}:
-            for element in value if isinstance(value, list) else ():
-                yield from _elements(element, item)
-        case {"map": item}:
-            for element in value.values() if isinstance(value, dict) else ():
-                yield from _elements(element, item)
-        case _:
-            if isinstance(value, dict):
-                yield value
+def _is_taken(rename: Rename, pending: list[Rename]) -> bool:
+    return any(rename.new == other.old for other in pending if other is not rename)
+
+
+def _type_tree(info: TypeInfo) -> TypeTree | None:
+    if info.category == "scalar":
+        return scalar_name(info)
+    item = _type_tree(info.item) if info.item is not None else None
+    return None if item is None else {info.category: item}
 
 
 _ABSENT: Any = object()
@@ -272,8 +290,8 @@ def _put(holder: Document, steps: list[str], value: Any) -> None:
     holder[name] = value
 
 
-def _is_within(path: str, outer: str) -> bool:
-    return path == outer or path.startswith(f"{outer}.")
+def _paths_within(fields: Mapping[str, TreeField], outer: str) -> list[str]:
+    return [path for path in fields if path == outer or path.startswith(f"{outer}.")]
 
 
 def _wire(path: str) -> str:

@@ -1,6 +1,5 @@
 """Endangered objects: read the objects of older shapes and find the values that would be lost."""
 
-import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,7 +11,6 @@ from apiserver.storage.keys import CORE, ROOT
 from apiserver.storage.record_reading import read_record
 
 PAGE: Final = 500
-_INDEX: Final = re.compile(r"\[\d+\]")
 
 
 @dataclass(slots=True)
@@ -83,9 +81,9 @@ async def find_dangers(
         if endangered is None and fingerprint not in unreadable:
             continue
         stored = read_record(kind.codec, kind.cls, record)
-        for path in {without_indices(path) for path in stored.lost}:
+        for path in stored.lost:
             dangers.add(path, record, is_mistyped=False)
-        for path in {without_indices(path) for path in stored.left_out}:
+        for path in {kind.tree.declared(path) for path in stored.left_out}:
             # Objects that could not be read before either are not today's fault.
             if fingerprint in unreadable or _is_among(path, endangered or ()):
                 dangers.add(path, record, is_mistyped=True, reason=stored.problem)
@@ -114,11 +112,6 @@ def resource_prefix_of(judgement: Judgement) -> str:
 def object_name(record: Record) -> str:
     """Return `namespace/name`, or the name, of a record."""
     return "/".join(record.key.removeprefix(ROOT).split("/")[2:])
-
-
-def without_indices(path: str) -> str:
-    """Return the path of a field in all elements of the lists around it."""
-    return _INDEX.sub("", path)
 
 
 def _is_among(path: str, endangered: tuple[str, ...]) -> bool:

@@ -9,12 +9,12 @@ from typing import Final, Literal
 
 import orjson
 
-from apimachinery.evolution.document_upgrade import lost_fields
+from apimachinery.evolution.lost_values import lost_fields
 from apimachinery.fieldpath import FieldError
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupVersionKind
 from apimachinery.storage_codec import shape_in
-from apiserver.evolution.endangered import object_name, resource_prefix_of, without_indices
+from apiserver.evolution.endangered import object_name, resource_prefix_of
 from apiserver.evolution.judgement import Judgement
 from apiserver.storage.interface import Backend, Record
 from apiserver.storage.record_reading import read_record
@@ -103,8 +103,7 @@ def _inspect_record(
     if stored.problem:
         report.add("unreadable", [("", Example(name, stored.problem))])
         return
-    paths = stored.lost or undeclared_values(record, judgement)
-    lost = {without_indices(path) for path in paths}
+    lost = set(stored.lost or undeclared_values(record, judgement))
     if shape_in(record.value)[1] in judgement.shapes.newer:
         report.add("newer", [(path, Example(name)) for path in lost])
         return
@@ -117,7 +116,7 @@ def _inspect_record(
         report.add("unreadable", [("", Example(name, f"{type(error).__name__}: {error}"))])
         return
     if errors:
-        details = [(without_indices(each.field), Example(name, str(each))) for each in errors]
+        details = [(kind.tree.declared(each.field), Example(name, str(each))) for each in errors]
         report.add("refused", details)
     else:
         report.add("fine" if record.value.startswith(heads) else "upgraded")

@@ -6,7 +6,6 @@ cannot hold completely keeps its stored bytes: a change of its metadata (labels,
 deletion) replaces the metadata inside them and leaves every other byte as it is.
 """
 
-from dataclasses import replace
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
@@ -70,7 +69,7 @@ def _unreadable(cls: type[Object], record: Record, problem: str) -> StoredObject
         return stored
     # The key is the truth about the name, also if the metadata cannot be decoded.
     meta.name, meta.namespace = key.name, key.namespace
-    return replace(stored, problem=problem)
+    return stored._replace(problem=problem)
 
 
 def _stored_metadata(record: Record) -> Any:
