@@ -13,7 +13,7 @@ from apimachinery.evolution.lost_values import lost_fields
 from apimachinery.fieldpath import FieldError
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupVersionKind
-from apimachinery.storage_codec import StoredObject, shape_in
+from apimachinery.storage_codec import shape_in
 from apiserver.evolution.endangered import object_name, resource_prefix_of
 from apiserver.evolution.judgement import Judgement
 from apiserver.storage.interface import Backend, Record
@@ -103,7 +103,7 @@ def _inspect_record(
     if stored.problem:
         report.add("unreadable", [("", Example(name, stored.problem))])
         return
-    lost = set(_lost(record, stored, judgement))
+    lost = set(stored.lost or undeclared_values(record, judgement))
     if shape_in(record.value)[1] in judgement.shapes.newer:
         report.add("newer", [(path, Example(name)) for path in lost])
         return
@@ -122,15 +122,14 @@ def _inspect_record(
         report.add("fine" if record.value.startswith(heads) else "upgraded")
 
 
-def _lost(record: Record, stored: StoredObject, judgement: Judgement) -> Iterable[str]:
-    """Return the paths that today's class has no field for.
+def undeclared_values(record: Record, judgement: Judgement) -> Iterable[str]:
+    """Return the paths of an object from before the catalogue that today's class has no field for.
 
-    A store from before the catalogue says nothing about older shapes, so its documents are compared
-    with the class itself.
+    Such an object names no shape, and counts as one of the first shape that is catalogued.
     """
     api_version, fingerprint = shape_in(record.value)
     if fingerprint or api_version in judgement.shapes.first:
-        return stored.lost
+        return ()
     document = orjson.loads(record.value)
     kind = GroupVersionKind.from_api_version(document["apiVersion"], document["kind"])
     return lost_fields(document, judgement.kind.codec.scheme.class_of(kind))
