@@ -47,17 +47,19 @@ class DocumentUpgrade:
             for path in step.reads
             if path not in today
         )
+        self._is_rewritten = any(isinstance(step, Rewrite) for step, _ in self._steps)
         useless = {path for path in fields if path not in today}.union(self.changes.retyped)
         gone = {id(field) for path, field in fields.items() if path in useless}
-        self._not_filled = {path for path, field in before.items() if id(field) in gone}
-        """Fields that nobody has a use for: a default there is no value that could be lost."""
+        # A default at a field that is gone is no value that could be lost; but functions read it.
+        self._not_filled = {
+            path for path, field in before.items() if id(field) in gone and not self._is_rewritten
+        }
         # Fields that no path tells about: undeclared ones, deeper ones of a recursive type, and
         # those that a function has written.
         has_hidden_fields = (
             any(node.open for node in stored.types) or self._fields.loops != today.loops
         )
-        is_rewritten = any(isinstance(step, Rewrite) for step, _ in self._steps)
-        self._may_lose = bool(self.changes.endangered) or has_hidden_fields or is_rewritten
+        self._may_lose = bool(self.changes.endangered) or has_hidden_fields or self._is_rewritten
         self.is_needless = (
             not self._steps
             and not has_hidden_fields
@@ -86,7 +88,7 @@ class DocumentUpgrade:
             step.change(document, fields)
         if not self._may_lose:
             return ()
-        lost = lost_fields(document, self._cls, self._fields)
+        lost = lost_fields(document, self._cls, self._fields, ignore_defaults=self._is_rewritten)
         return tuple(path for path in lost if not self._is_consumed(path))
 
     def _is_consumed(self, path: str) -> bool:
