@@ -73,6 +73,11 @@ class DocumentUpgrade:
         return [step for step, _ in self._steps if isinstance(step, Rename)]
 
     @property
+    def is_declared(self) -> bool:
+        """Whether the code of today declares what becomes of documents of this shape."""
+        return bool(self._steps)
+
+    @property
     def is_incompatible(self) -> bool:
         """Whether code of the old shape would misread the documents of today."""
         is_changed = any(not isinstance(step, Drop) for step, _ in self._steps)

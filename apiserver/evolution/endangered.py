@@ -23,8 +23,6 @@ class Danger:
     objects: int = 0
     example: str = ""
     reason: str = ""
-    last: str = ""
-    """The key of the object that was counted last."""
 
     def describe(self, resource: str, kind: str) -> str:
         """Return the danger as a sentence that says what to write."""
@@ -60,9 +58,7 @@ class Dangers:
     def add(self, path: str, record: Record, *, is_mistyped: bool, reason: str = "") -> None:
         """Count one object that has a value at *path*."""
         danger = self.found.setdefault((path, is_mistyped), Danger(path, is_mistyped))
-        if danger.last != record.key:
-            danger.objects += 1
-            danger.last = record.key
+        danger.objects += 1
         danger.example = danger.example or object_name(record)
         danger.reason = danger.reason or reason
 

@@ -131,7 +131,7 @@ def widen_type(before: TypeRelease, pick: int, how: int) -> TypeRelease:
     if leaf is None or leaf.kind != "integer" or leaf.narrowed:
         return before
     default = None if leaf.default is None else NON_EMPTY["number"]
-    return _with(before, replace(leaf, kind="number", default=default, has_function=False))
+    return _with(before, replace(leaf, kind="number", default=default))
 
 
 EDITS: Mapping[str, Edit] = {

@@ -46,7 +46,10 @@ def as_integer(value: str) -> int:
 RETYPED: Mapping[tuple[str, str], Any] = {
     ("integer", "string"): as_string,
     ("string", "integer"): as_integer,
+    ("string", "number"): as_integer,
 }
+READABLE = {("integer", "number")}
+"""Pairs of types of which the second has all values of the first."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,14 @@ class TypeRelease:
         return self.scope(parent)
 
     @property
+    def shape(self) -> frozenset[Any]:
+        """What of the type decides how it is stored."""
+        return frozenset(
+            (self.path(each), each.kind, each.default, each.required)
+            for each in self.fields.values()
+        )
+
+    @property
     def leaves(self) -> list[TypeField]:
         return [each for each in self.fields.values() if each.kind in EMPTY]
 
@@ -174,7 +185,7 @@ class TypeRelease:
         if each.id not in values:
             return each.initial
         before, value = written.fields[each.id], values[each.id]
-        if before.kind == each.kind or each.kind == "number":
+        if before.kind == each.kind or (before.kind, each.kind) in READABLE:
             return value
         return RETYPED[before.kind, each.kind](value) if each.has_function else each.initial
 
@@ -211,8 +222,8 @@ class TypeRelease:
         if before.kind in COLLECTIONS:
             elements = value.values() if isinstance(value, dict) else value
             return any(self.would_lose(written, element) for element in elements)
-        is_readable = before.kind == today.kind or today.kind == "number" or today.has_function
-        return not is_readable and before.stores(value)
+        is_readable = before.kind == today.kind or (before.kind, today.kind) in READABLE
+        return not (is_readable or today.has_function) and before.stores(value)
 
     def serves_verbatim(self, written: "TypeRelease") -> bool:
         """Return whether documents of the other release need no upgrade."""
