@@ -221,6 +221,8 @@ class StorageCodec:
         return StoredObject(internal, lost, "; ".join(problems), left_out)
 
     def _to_internal(self, obj: Object, reader: _Reader) -> Object:
+        if obj.__keeps_unknown__ and obj.__pydantic_extra__:
+            obj.__pydantic_extra__.pop(MARKER, None)
         if reader.is_internal:
             obj.__dict__["kind"] = obj.__dict__["api_version"] = ""
             return obj
@@ -280,7 +282,7 @@ class StorageCodec:
                 kind = GroupVersionKind.from_api_version(match[2].decode(), match[1].decode())
                 reader = self._make_reader(kind, (match[3] or b"").decode())
                 self._readers[head] = reader
-                if reader.is_plain and reader.is_internal:
+                if reader.is_plain and reader.is_internal and not reader.cls.__keeps_unknown__:
                     self._plain = head, lenient_validator(reader.cls).validate_json
             else:
                 marker = _load(data).get(MARKER, "")

@@ -16,10 +16,18 @@ GROUP = "shop.example.io"
 V1 = GroupVersion(GROUP, "v1")
 
 
-def model(name: str = "Part", /, *, extra: str = "ignore", **fields: Any) -> type[Model]:
+def model(name: str = "Part", /, *, extra: str = "ignore", **fields: Any) -> Any:
     """Return a Model with fields given as (type, default), or (type, ...) for required ones."""
     base = type("Base", (Model,), {}, extra=extra) if extra != "ignore" else Model
     return create_model(name, __base__=base, **fields)
+
+
+def list_of(item: Any) -> Any:
+    return list[item]
+
+
+def map_of(value: Any) -> Any:
+    return dict[str, value]
 
 
 def lamp(*, extra: str = "ignore", **spec: Any) -> type[Object]:

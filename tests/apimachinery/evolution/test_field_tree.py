@@ -19,7 +19,7 @@ from apimachinery.scalars.intstr import IntOrString
 from apimachinery.scalars.quantity import Quantity
 from apimachinery.scalars.time import MicroTime, Time
 from apimachinery.scalars.wire_types import Bytes, RawExtension
-from tests.apimachinery.evolution.lamps import lamp, model
+from tests.apimachinery.evolution.lamps import lamp, list_of, map_of, model
 
 
 class Color(StrEnum):
@@ -61,13 +61,13 @@ def fingerprint(**spec: Any) -> str:
     return field_tree(lamp(**spec)).fingerprint
 
 
-BASE: dict[str, Any] = {"color": (str, ""), "watts": (int, 1), "parts": (list[model()], [])}
+BASE: dict[str, Any] = {"color": (str, ""), "watts": (int, 1), "parts": (list_of(model()), [])}
 
 SAME: dict[str, dict[str, Any]] = {
     "documentation": {"color": (str, field("", doc="Its color."))},
     "constraints": {"watts": (int, field(1, ge=1, le=5)), "color": (str, field("", pattern="r+"))},
     "the order of fields": dict(reversed(BASE.items())),
-    "names of classes": {"parts": (list[model("Piece")], [])},
+    "names of classes": {"parts": (list_of(model("Piece")), [])},
     "a Literal instead of its type": {"color": (Literal["", "red"], "")},
     "an enum of the same type": {"color": (Color | Literal[""], "")},
     "markers": {"color": (str, field("", proto=7, deprecated="use watts"))},
@@ -78,13 +78,13 @@ OTHER: dict[str, dict[str, Any]] = {
     "another name": {"color": (str, field("", wire="tint"))},
     "another type": {"watts": (float, 1.0)},
     "another type of elements": {"parts": (list[str], [])},
-    "a map instead of a list": {"parts": (dict[str, model()], {})},
+    "a map instead of a list": {"parts": (map_of(model()), {})},
     "another default": {"watts": (int, 2)},
     "no default": {"watts": (int, ...)},
     "a default that is null": {"color": (str | None, None)},
     "another omission": {"color": (str, field("", omit_empty=False))},
-    "a nested field": {"parts": (list[model(size=(int, 0))], [])},
-    "undeclared fields are kept": {"parts": (list[model(extra="allow")], [])},
+    "a nested field": {"parts": (list_of(model(size=(int, 0))), [])},
+    "undeclared fields are kept": {"parts": (list_of(model(extra="allow")), [])},
 }
 
 
@@ -223,9 +223,9 @@ def test_the_declared_path_of_a_value_has_no_indexes_and_keys(path: str, declare
     part = model(size=(int, 0))
     tree = field_tree(
         lamp(
-            parts=(list[part], []),
-            slots=(dict[str, part], {}),
-            grid=(dict[str, list[part]], {}),
+            parts=(list_of(part), []),
+            slots=(map_of(part), {}),
+            grid=(map_of(list_of(part)), {}),
             node=(Node, Node()),
         )
     )

@@ -10,7 +10,7 @@ from apimachinery.meta.types import Object
 from apimachinery.model.model import field
 from apimachinery.scalars.intstr import IntOrString
 from apimachinery.scalars.wire_types import RawExtension
-from tests.apimachinery.evolution.lamps import lamp, model
+from tests.apimachinery.evolution.lamps import lamp, list_of, map_of, model
 
 PART = model(size=(int, 0))
 
@@ -25,7 +25,7 @@ def same(old: type[Object], new: type[Object]) -> bool:
 
 
 def test_only_the_topmost_path_of_a_change_is_listed() -> None:
-    found = changes(lamp(a=(PART, ...)), lamp(b=(list[PART], [])))
+    found = changes(lamp(a=(PART, ...)), lamp(b=(list_of(PART), [])))
 
     assert found == TreeChanges(added=("spec.b",), removed=("spec.a",), retyped=(), altered=())
     assert found.endangered == ("spec.a",)
@@ -34,14 +34,14 @@ def test_only_the_topmost_path_of_a_change_is_listed() -> None:
 def test_fields_of_elements_are_compared_by_their_paths() -> None:
     other = model(length=(int, 0))
 
-    found = changes(lamp(parts=(dict[str, PART], {})), lamp(parts=(dict[str, other], {})))
+    found = changes(lamp(parts=(map_of(PART), {})), lamp(parts=(map_of(other), {})))
 
     assert found.removed == ("spec.parts.size",)
     assert found.added == ("spec.parts.length",)
 
 
 def test_an_object_that_becomes_a_list_is_retyped() -> None:
-    found = changes(lamp(part=(PART, ...)), lamp(part=(list[PART], [])))
+    found = changes(lamp(part=(PART, ...)), lamp(part=(list_of(PART), [])))
 
     assert found.retyped == ("spec.part",)
 
@@ -77,7 +77,7 @@ def test_what_was_untyped_is_endangered_by_a_type() -> None:
     [
         ({}, {"color": (str, "")}, True),
         ({}, {"color": (str | None, None)}, True),
-        ({}, {"parts": (list[PART], [])}, True),
+        ({}, {"parts": (list_of(PART), [])}, True),
         ({}, {"color": (str, "red")}, False),
         ({}, {"color": (str, ...)}, False),
         ({}, {"part": (PART, field(default_factory=PART))}, False),

@@ -7,7 +7,15 @@ import pytest
 from apimachinery.evolution.upgrade_steps import Drop, Rename, UpgradeError
 from apimachinery.model.model import Model, field
 from apimachinery.scheme import NotRegistered, Scheme
-from tests.apimachinery.evolution.lamps import lamp, model, planned, scheme_of, upgraded
+from tests.apimachinery.evolution.lamps import (
+    lamp,
+    list_of,
+    map_of,
+    model,
+    planned,
+    scheme_of,
+    upgraded,
+)
 
 OLD = lamp(color=(str, ""), watts=(int, 0))
 
@@ -52,10 +60,10 @@ def test_python_names_may_be_given() -> None:
 @pytest.mark.parametrize(
     ("container", "before", "after"),
     [
-        (lambda part: list[part], [{"size": 1}, {"size": 2}], [{"length": 1}, {"length": 2}]),
-        (lambda part: dict[str, part], {"size": {"size": 1}}, {"size": {"length": 1}}),
+        (lambda part: list_of(part), [{"size": 1}, {"size": 2}], [{"length": 1}, {"length": 2}]),
+        (lambda part: map_of(part), {"size": {"size": 1}}, {"size": {"length": 1}}),
         (
-            lambda part: dict[str, list[part]],
+            lambda part: map_of(list_of(part)),
             {"a": [{"size": 1}], "b": []},
             {"a": [{"length": 1}], "b": []},
         ),
@@ -183,15 +191,15 @@ def test_a_rename_is_for_older_shapes_only() -> None:
     ("old", "new", "renames", "message"),
     [
         pytest.param(
-            {"parts": (list[model(size=(int, 0))], [])},
-            {"parts": (list[model()], []), "size": (int, 0)},
+            {"parts": (list_of(model(size=(int, 0))), [])},
+            {"parts": (list_of(model()), []), "size": (int, 0)},
             {"spec.parts.size": "spec.size"},
             "it moves from the elements of spec.parts",
             id="out of elements",
         ),
         pytest.param(
-            {"parts": (dict[str, model()], {}), "size": (int, 0)},
-            {"parts": (dict[str, model(size=(int, 0))], {})},
+            {"parts": (map_of(model()), {}), "size": (int, 0)},
+            {"parts": (map_of(model(size=(int, 0))), {})},
             {"spec.size": "spec.parts.size"},
             "it moves to the elements of spec.parts",
             id="into elements",
@@ -240,12 +248,12 @@ def list_to_map(value: list[str]) -> dict[str, str]:
 
 
 def test_a_chain_of_types_is_entered_where_the_document_is() -> None:
+    last = lamp(watts=(dict[str, str], {}))
     changes = (
         lambda scheme: scheme.add_upgrade(last, retyped={"spec.watts": watts_to_text}),
         lambda scheme: scheme.add_upgrade(last, retyped={"spec.watts": text_to_list}),
         lambda scheme: scheme.add_upgrade(last, retyped={"spec.watts": list_to_map}),
     )
-    last = lamp(watts=(dict[str, str], {}))
     stored: list[tuple[Any, Any]] = [(int, 5), (str, "5W"), (list[str], ["5W"])]
 
     for kind, value in stored:
@@ -302,8 +310,8 @@ def test_elements_are_retyped() -> None:
     old, new = model(size=(int, 0)), model(size=(str, ""))
 
     spec, _ = upgraded(
-        lamp(parts=(dict[str, list[old]], {})),
-        lamp(parts=(dict[str, list[new]], {})),
+        lamp(parts=(map_of(list_of(old)), {})),
+        lamp(parts=(map_of(list_of(new)), {})),
         {"parts": {"a": [{"size": 1}, {}]}},
         retyped={"spec.parts.size": watts_to_text},
     )
@@ -337,8 +345,8 @@ def test_a_field_of_elements_is_dropped() -> None:
     before = {"parts": {"size": {"size": 1, "name": "a"}}}
 
     spec, lost = upgraded(
-        lamp(parts=(dict[str, old], {})),
-        lamp(parts=(dict[str, new], {})),
+        lamp(parts=(map_of(old), {})),
+        lamp(parts=(map_of(new), {})),
         before,
         dropped=["spec.parts.size"],
     )
