@@ -164,6 +164,10 @@ class StorageCodec:
 
     # Decoding
 
+    def is_newer(self, data: bytes) -> bool:
+        """Return whether stored bytes are of a shape of newer code."""
+        return shape_in(data)[1] in self.shapes.newer
+
     def decode(self, data: bytes) -> Object:
         """Decode stored bytes to the internal object. Raises CorruptObject, NotRegistered."""
         stored = self.read(data)

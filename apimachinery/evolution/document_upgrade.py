@@ -15,7 +15,13 @@ from apimachinery.evolution.document_paths import Document, Fields
 from apimachinery.evolution.field_tree import FieldTree, TypeTree, element_type, field_tree
 from apimachinery.evolution.lost_values import lost_fields
 from apimachinery.evolution.tree_changes import TreeChanges, can_read, compare, reads_the_same
-from apimachinery.evolution.upgrade_steps import Drop, Rename, Rewrite, UpgradeStep
+from apimachinery.evolution.upgrade_steps import (
+    Drop,
+    Rename,
+    Rewrite,
+    UpgradeStep,
+    paths_within,
+)
 
 
 class DocumentUpgrade:
@@ -34,10 +40,10 @@ class DocumentUpgrade:
         before = Fields.of(stored)
         fields = Fields(before)
         self._steps: list[tuple[UpgradeStep, Fields]] = []
-        for step in steps:
-            if step.applies(fields, today):
+        for step, expected in zip(steps, _expected_fields(today, steps), strict=True):
+            if step.applies(fields, expected):
                 self._steps.append((step, Fields(fields)))
-                step.change_fields(fields, today)
+                step.change_fields(fields, expected)
         self._fields = Fields(fields)
         self.changes: TreeChanges = compare(self._fields, today)
         rewrites = [step for step, _ in self._steps if isinstance(step, Rewrite)]
@@ -128,3 +134,17 @@ class DocumentUpgrade:
             case {"map": item}, dict():
                 for element in value.values():
                     self._fill_value(element, item, prefix, above)
+
+
+def _expected_fields(today: Fields, steps: Sequence[UpgradeStep]) -> list[Fields]:
+    """Return today's fields for each step, also by the names that later steps give up."""
+    expected = [today]
+    for step in reversed(steps[1:]):
+        known = expected[-1]
+        if isinstance(step, Rename):
+            earlier = Fields(known)
+            for path in paths_within(known, step.new):
+                earlier.setdefault(step.old + path.removeprefix(step.new), known[path])
+            known = earlier
+        expected.append(known)
+    return expected[: len(steps)][::-1]
