@@ -169,11 +169,8 @@ class StorageCodec:
         return shape_in(data)[1] in self.shapes.newer
 
     def decode(self, data: bytes) -> Object:
-        """Decode stored bytes to the internal object. Raises CorruptObject."""
-        try:
-            stored = self.read(data)
-        except NotRegistered as error:
-            raise CorruptObject(f"stored object is not readable: {error}") from None
+        """Decode stored bytes to the internal object. Raises CorruptObject, NotRegistered."""
+        stored = self.read(data)
         if stored.problem:
             raise CorruptObject(f"stored object is not readable: {stored.problem}")
         return stored.object
@@ -228,6 +225,8 @@ class StorageCodec:
         return StoredObject(internal, lost, "; ".join(problems), left_out)
 
     def _to_internal(self, obj: Object, reader: _Reader) -> Object:
+        if obj.__keeps_unknown__ and obj.__pydantic_extra__:
+            obj.__pydantic_extra__.pop(MARKER, None)
         if reader.is_internal:
             obj.__dict__["kind"] = obj.__dict__["api_version"] = ""
             return obj
@@ -287,11 +286,11 @@ class StorageCodec:
                 kind = GroupVersionKind.from_api_version(match[2].decode(), match[1].decode())
                 reader = self._make_reader(kind, (match[3] or b"").decode())
                 self._readers[head] = reader
-                if reader.is_plain and reader.is_internal:
+                if reader.is_plain and reader.is_internal and not reader.cls.__keeps_unknown__:
                     self._plain = head, lenient_validator(reader.cls).validate_json
             else:
-                kind = kind_of_document(data)
                 marker = _load(data).get(MARKER, "")
+                kind = _kind_of(data)
                 reader = self._make_reader(kind, marker if isinstance(marker, str) else "")
         return reader
 
@@ -351,6 +350,13 @@ def metadata_only(
     obj, _ = salvage(cls, {})
     values = {**obj.__dict__, "metadata": meta}
     return StoredObject(new_model(cls, values), problem=problem, left_out=(EVERYTHING,))
+
+
+def _kind_of(data: bytes) -> GroupVersionKind:
+    try:
+        return kind_of_document(data)
+    except DecodeError as error:
+        raise CorruptObject(f"stored object is not readable: {error}") from None
 
 
 def _load(data: bytes) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from apimachinery.evolution.document_paths import Document, Fields
 from apimachinery.evolution.field_tree import FieldTree, TypeTree, element_type, field_tree
 from apimachinery.evolution.lost_values import lost_fields
-from apimachinery.evolution.tree_changes import TreeChanges, compare, reads_the_same
+from apimachinery.evolution.tree_changes import TreeChanges, can_read, compare, reads_the_same
 from apimachinery.evolution.upgrade_steps import (
     Drop,
     Rename,
@@ -46,27 +46,25 @@ class DocumentUpgrade:
                 step.change_fields(fields, expected)
         self._fields = Fields(fields)
         self.changes: TreeChanges = compare(self._fields, today)
-        self._consumed = tuple(
-            path
-            for step, _ in self._steps
-            if isinstance(step, Rewrite)
-            for path in step.reads
-            if path not in today
-        )
-        unused = {
+        rewrites = [step for step, _ in self._steps if isinstance(step, Rewrite)]
+        self._is_rewritten = bool(rewrites)
+        read = {path for step in rewrites for path in step.reads}
+        self._consumed = tuple(path for path in read if path not in today)
+        # A default of a field that is gone, or of another type, is no value that could be lost.
+        # Functions may read it nevertheless.
+        useless = {
             id(field)
             for path, field in fields.items()
-            if path not in today or path in self.changes.retyped
+            if (path not in today and not rewrites)
+            or (path in today and path not in read and not can_read(today[path].type, field.type))
         }
-        self._not_filled = {path for path, field in before.items() if id(field) in unused}
-        """Fields whose values are not read today: a default there is none that could be lost."""
+        self._not_filled = {path for path, field in before.items() if id(field) in useless}
         # Fields that no path tells about: undeclared ones, deeper ones of a recursive type, and
         # those that a function has written.
         has_hidden_fields = (
             any(node.open for node in stored.types) or self._fields.loops != today.loops
         )
-        is_rewritten = any(isinstance(step, Rewrite) for step, _ in self._steps)
-        self._may_lose = bool(self.changes.endangered) or has_hidden_fields or is_rewritten
+        self._may_lose = bool(self.changes.endangered) or has_hidden_fields or self._is_rewritten
         self.is_needless = (
             not self._steps
             and not has_hidden_fields
@@ -100,7 +98,7 @@ class DocumentUpgrade:
             step.change(document, fields)
         if not self._may_lose:
             return ()
-        lost = lost_fields(document, self._cls, self._fields)
+        lost = lost_fields(document, self._cls, self._fields, ignore_defaults=self._is_rewritten)
         return tuple(path for path in lost if not self._is_consumed(path))
 
     def _is_consumed(self, path: str) -> bool:

@@ -12,15 +12,25 @@ from apimachinery.model.decoding import union_model
 
 
 def lost_fields(
-    document: Document, cls: type[BaseModel], fields: Mapping[str, TreeField] | None = None
+    document: Document,
+    cls: type[BaseModel],
+    fields: Mapping[str, TreeField] | None = None,
+    *,
+    ignore_defaults: bool = False,
 ) -> tuple[str, ...]:
     """Return the paths of the values that *cls* does not declare, without indexes and map keys.
 
     A null, and an object in which nothing is set, is no value; *fields*, those of the document,
-    tell objects from maps. `$shape` is not a field.
+    tell objects from maps. With *ignore_defaults* their defaults are no values either. `$shape` is
+    not a field.
     """
-    found = _lost(document, TypeInfo("model", cls), "")
-    return tuple(dict.fromkeys(path for path, value in found if _is_set(value, path, fields or {})))
+    declared = fields or {}
+    lost: dict[str, None] = {}
+    for path, value in _lost(document, TypeInfo("model", cls), ""):
+        is_default = ignore_defaults and path in declared and declared[path].default == value
+        if not is_default and _is_set(value, path, declared):
+            lost[path] = None
+    return tuple(lost)
 
 
 def _lost(value: Any, info: TypeInfo, path: str) -> Iterator[tuple[str, Any]]:

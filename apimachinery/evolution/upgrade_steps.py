@@ -50,7 +50,8 @@ class Rename(UpgradeStep):
     new: str
 
     def applies(self, fields: Fields, today: Fields) -> bool:
-        return self.old in fields and self.new not in fields
+        is_outer = self.old.startswith(f"{self.new}.")
+        return self.old in fields and (is_outer or self.new not in fields)
 
     def change(self, document: Document, fields: Fields) -> None:
         shared, old, new = self.split()
@@ -62,7 +63,8 @@ class Rename(UpgradeStep):
     def change_fields(self, fields: Fields, today: Fields) -> None:
         self._refuse_elements(fields, today)
         moved = {path: fields.pop(path) for path in paths_within(fields, self.old)}
-        overwritten = paths_within(fields, self.new)
+        outer = parents(self.old)
+        overwritten = [path for path in paths_within(fields, self.new) if path not in outer]
         if overwritten:
             raise UpgradeError(
                 f"{self.describe()}: the value would replace {overwritten[0]}; rename or drop that"

@@ -10,7 +10,7 @@ import os
 from typing import Any, Final
 
 from apiserver.commands.check_report import StoreReport, as_json, as_text
-from apiserver.commands.open_store import Progress
+from apiserver.commands.open_store import ObjectProgress, Progress
 from apiserver.commands.serve import add_settings, given_flags
 from apiserver.commands.stored_rules import stored_rules
 from apiserver.config import ServerConfig, load_config
@@ -113,7 +113,7 @@ async def check_stored_objects(
         kinds = {kind.resource: store for kind, store in groups.stored_kinds()}
         judgements = await start.compare(kind for kind, _ in groups.stored_kinds())
         by_name = {group.name: group for group in candidate.groups}
-        counted = _Counted(progress, await count_below(backend, ROOT))
+        counted = ObjectProgress(progress, await count_below(backend, ROOT))
         reports = []
         for judgement in judgements:
             kind = judgement.kind
@@ -146,21 +146,3 @@ def _reload_note(problem: str) -> str:
 
 def _nothing_stored(output: str) -> str:
     return '{"ok": true}' if output == "json" else "ok"
-
-
-class _Counted:
-    """Counts the objects of all kinds for the progress line."""
-
-    def __init__(self, progress: Progress, total: int) -> None:
-        self._progress = progress
-        self._total = total
-        self._done = 0
-
-    def one(self) -> None:
-        self._done += 1
-        if self._done < self._total:
-            self._progress.show(self._done, self._total)
-
-    def end(self) -> None:
-        if self._total:
-            self._progress.show(self._total, self._total)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from apiserver.commands.table import aligned
+from apiserver.commands.text_table import aligned
 from apiserver.evolution.inspection import Finding, KindReport, Outcome
 
 _TITLES: Final[Mapping[Outcome, str]] = {

@@ -11,7 +11,7 @@ import orjson
 
 from apimachinery.schema import GroupResource
 from apiserver.commands.open_store import Progress, open_store
-from apiserver.commands.table import aligned
+from apiserver.commands.text_table import aligned
 from apiserver.storage.interface import Backend, StorageError
 from apiserver.storage.keys import ROOT, InvalidStorageKey, parse
 from apiserver.storage.stored_resources import PAGE, StoredForm, count_below, records_below

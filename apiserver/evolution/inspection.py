@@ -7,14 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-import orjson
-
-from apimachinery.evolution.lost_values import lost_fields
 from apimachinery.fieldpath import FieldError
 from apimachinery.meta.types import Object
-from apimachinery.schema import GroupVersionKind
-from apimachinery.storage_codec import StoredObject, shape_in
-from apiserver.evolution.endangered import object_name, resource_prefix_of
+from apimachinery.storage_codec import shape_in
+from apiserver.evolution.endangered import object_name, resource_prefix_of, undeclared_values
 from apiserver.evolution.judgement import Judgement
 from apiserver.storage.interface import Backend, Record
 from apiserver.storage.record_reading import read_record
@@ -103,7 +99,7 @@ def _inspect_record(
     if stored.problem:
         report.add("unreadable", [("", Example(name, stored.problem))])
         return
-    lost = set(_lost(record, stored, judgement))
+    lost = set(stored.lost or undeclared_values(record, judgement))
     if shape_in(record.value)[1] in judgement.shapes.newer:
         report.add("newer", [(path, Example(name)) for path in lost])
         return
@@ -120,17 +116,3 @@ def _inspect_record(
         report.add("refused", details)
     else:
         report.add("fine" if record.value.startswith(heads) else "upgraded")
-
-
-def _lost(record: Record, stored: StoredObject, judgement: Judgement) -> Iterable[str]:
-    """Return the paths that today's class has no field for.
-
-    A store from before the catalogue says nothing about older shapes, so its documents are compared
-    with the class itself.
-    """
-    api_version, fingerprint = shape_in(record.value)
-    if fingerprint or api_version in judgement.shapes.first:
-        return stored.lost
-    document = orjson.loads(record.value)
-    kind = GroupVersionKind.from_api_version(document["apiVersion"], document["kind"])
-    return lost_fields(document, judgement.kind.codec.scheme.class_of(kind))

@@ -21,6 +21,7 @@ from apiserver.evolution.endangered import Danger, find_dangers
 from apiserver.evolution.judgement import Judgement, StoredKind, judge
 from apiserver.evolution.running_servers import RunningServer, running_servers
 from apiserver.storage.interface import Backend, StorageError
+from apiserver.storage.keys import ROOT
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +62,8 @@ class ShapeStart:
         """Return what stored objects would lose, and the mistakes in declared upgrades."""
         judged = list(judgements)
         problems = [problem for judgement in judged for problem in judgement.problems]
+        if not (await self._backend.range(ROOT, limit=1)).records:
+            return problems
         for judgement in judged:
             if judgement.must_look:
                 dangers = await find_dangers(self._backend, judgement)

@@ -34,6 +34,7 @@ class Sensible(Strategy):
 
 SAME = release(FIRST)
 ADDED = release({**FIRST, "socket": (str, "E27")})
+EXPIRING = release({**FIRST, "socket": (str, "E27")}, ttl=lambda lamp: 1000)
 GONE = release({"watts": (int, 0)})
 RENAMED = release(
     {"shade": (str, ""), "watts": (int, 0)},

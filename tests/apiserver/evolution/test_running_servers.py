@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import orjson
+
 from apiserver.evolution.running_servers import (
     RENEWAL,
     SERVERS,
