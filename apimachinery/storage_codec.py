@@ -154,7 +154,8 @@ class StorageCodec:
         same = [own]
         for fingerprint, tree in self.shapes.trees.items():
             if fingerprint != own and fingerprint not in self.shapes.newer:
-                upgrade = DocumentUpgrade(stored, tree, self.scheme.upgrades(stored))
+                steps = self.shapes.pending(fingerprint, self.scheme.upgrades(stored))
+                upgrade = DocumentUpgrade(stored, tree, steps)
                 if self._is_needless(upgrade, stored):
                     same.append(fingerprint)
         heads = [stored_head(kind, fingerprint) for fingerprint in same]
@@ -304,7 +305,8 @@ class StorageCodec:
             return _Reader(cls, is_internal)
         if fingerprint not in shapes.trees:
             return _Reader(cls, is_internal, is_unknown=True)
-        steps = () if fingerprint in shapes.newer else self.scheme.upgrades(cls)
+        declared = () if fingerprint in shapes.newer else self.scheme.upgrades(cls)
+        steps = shapes.pending(fingerprint, declared)
         accepted = [Drop(path) for path in shapes.accepted]
         upgrade = DocumentUpgrade(cls, shapes.trees[fingerprint], (*steps, *accepted))
         return _Reader(cls, is_internal, None if self._is_needless(upgrade, cls) else upgrade)
