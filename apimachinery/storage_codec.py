@@ -10,7 +10,7 @@ cannot be decoded is read as far as possible, and says so.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
@@ -73,6 +73,8 @@ class _Reader:
     upgrade: DocumentUpgrade | None = None
     is_unknown: bool = False
     """Whether the shape is not in the catalogue as far as it was read."""
+    misread: tuple[str, ...] = ()
+    """Fields of newer code that today's code reads otherwise, and must not write."""
 
     @property
     def is_plain(self) -> bool:
@@ -200,8 +202,9 @@ class StorageCodec:
         lost: tuple[str, ...] = ()
         try:
             if reader.upgrade is not None:
-                lost = reader.upgrade.apply(document)
+                lost = self._not_accepted(reader.upgrade.apply(document))
                 self._rename_managed_fields(document, reader.upgrade, reader.cls)
+                lost = (*lost, *reader.misread)
             else:
                 lost = lost_fields(document, reader.cls)
         except Exception as error:  # a function of the group: the failure of this object alone
@@ -224,6 +227,15 @@ class StorageCodec:
             return self._metadata_only(reader, document, f"converting it failed: {error!r}")
         left_out = tuple(problem.partition(": ")[0] for problem in problems)
         return StoredObject(internal, lost, "; ".join(problems), left_out)
+
+    def _not_accepted(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the paths whose loss nobody has agreed to."""
+        accepted = self.shapes.accepted
+        return tuple(
+            path
+            for path in paths
+            if not any(path == other or path.startswith(f"{other}.") for other in accepted)
+        )
 
     def _to_internal(self, obj: Object, reader: _Reader) -> Object:
         if obj.__keeps_unknown__ and obj.__pydantic_extra__:
@@ -309,6 +321,10 @@ class StorageCodec:
         steps = shapes.pending(fingerprint, declared)
         accepted = [Drop(path) for path in shapes.accepted]
         upgrade = DocumentUpgrade(cls, shapes.trees[fingerprint], (*steps, *accepted))
+        if fingerprint in shapes.newer:
+            changes = upgrade.changes
+            misread = (*changes.added, *changes.retyped, *changes.altered)
+            return _Reader(cls, is_internal, upgrade, misread=misread)
         return _Reader(cls, is_internal, None if self._is_needless(upgrade, cls) else upgrade)
 
     def _is_needless(self, upgrade: DocumentUpgrade, stored: type[Object]) -> bool:
@@ -342,13 +358,15 @@ def shape_in(data: bytes) -> tuple[str, str]:
     return (match[2].decode(), (match[3] or b"").decode()) if match is not None else ("", "")
 
 
-def metadata_only(
-    cls: type[Object], metadata: Any, problem: str, *, name: Mapping[str, str] | None = None
-) -> StoredObject:
+def metadata_start(data: bytes) -> int | None:
+    """Return where the metadata of stored bytes starts, None if they do not have our head."""
+    match = _HEAD.match(data)
+    return None if match is None else match.end() + len('"metadata":')
+
+
+def metadata_only(cls: type[Object], metadata: Any, problem: str) -> StoredObject:
     """Return an object of which only the metadata is known."""
     meta, _ = salvage(ObjectMeta, metadata if isinstance(metadata, dict) else {})
-    for attribute, value in (name or {}).items():
-        setattr(meta, attribute, value)
     obj, _ = salvage(cls, {})
     values = {**obj.__dict__, "metadata": meta}
     return StoredObject(new_model(cls, values), problem=problem, left_out=(EVERYTHING,))

@@ -6,28 +6,29 @@ cannot hold completely keeps its stored bytes: a change of its metadata (labels,
 deletion) replaces the metadata inside them and leaves every other byte as it is.
 """
 
-from json import JSONDecodeError, JSONDecoder
+from json import JSONDecoder
 from typing import Any
 
 import orjson
 
 from apimachinery.codec import dump_json, storable_metadata
 from apimachinery.meta.types import Object, ObjectMeta
-from apimachinery.model.decoding import DecodeError
 from apimachinery.scheme import NotRegistered
-from apimachinery.storage_codec import StorageCodec, StoredObject, metadata_only
+from apimachinery.storage_codec import StorageCodec, StoredObject, metadata_only, metadata_start
 from apiserver.storage.interface import Record
 from apiserver.storage.keys import InvalidStorageKey, parse
-
-_METADATA = '"metadata":'
 
 
 def read_record(codec: StorageCodec, cls: type[Object], record: Record) -> StoredObject:
     """Decode a record as far as possible, with its revision as the resourceVersion."""
     try:
         stored = codec.read(record.value)
-    except (DecodeError, NotRegistered) as error:
-        stored = _unreadable(cls, record, str(error))
+    except (ValueError, NotRegistered, RecursionError) as error:
+        stored = metadata_only(cls, _stored_metadata(record), str(error))
+    if not stored.problem and not stored.object.metadata.name:
+        stored = stored._replace(problem="metadata.name: the object has no name")
+    if stored.problem:
+        _name_by_key(stored.object.metadata, record.key)
     stored.object.metadata.resource_version = str(record.revision)
     return stored
 
@@ -42,14 +43,18 @@ def splice_metadata(value: bytes, metadata: ObjectMeta) -> bytes:
 
     Fields of the metadata that this code does not know are kept, too. Raises ValueError.
     """
-    text = value.decode()
-    start = text.index(_METADATA) + len(_METADATA)
-    before, end = JSONDecoder().raw_decode(text, start)
-    known = {info.alias for info in ObjectMeta.model_fields.values()}
-    unknown = {name: part for name, part in before.items() if name not in known}
     after = orjson.loads(dump_json(storable_metadata(metadata)))
-    spliced = orjson.dumps({**after, **unknown}).decode()
-    return (text[:start] + spliced + text[end:]).encode()
+    known = {info.alias for info in ObjectMeta.model_fields.values()}
+    start = metadata_start(value)
+    if start is None:  # another program has written it: there are no bytes to keep
+        document = orjson.loads(value)
+        before = document["metadata"]
+        unknown = {name: part for name, part in before.items() if name not in known}
+        return orjson.dumps({**document, "metadata": {**after, **unknown}})
+    head, text = value[:start], value[start:].decode()
+    before, end = JSONDecoder().raw_decode(text)
+    unknown = {name: part for name, part in before.items() if name not in known}
+    return head + orjson.dumps({**after, **unknown}) + text[end:].encode()
 
 
 def differs_beyond_metadata(before: bytes, after: bytes) -> bool:
@@ -60,21 +65,20 @@ def differs_beyond_metadata(before: bytes, after: bytes) -> bool:
     return bool(one != other)
 
 
-def _unreadable(cls: type[Object], record: Record, problem: str) -> StoredObject:
-    stored = metadata_only(cls, _stored_metadata(record), problem)
-    meta = stored.object.metadata
+def _name_by_key(metadata: ObjectMeta, key: str) -> None:
+    """Set the name and namespace: the key is the truth, also if the metadata is damaged."""
     try:
-        key = parse(record.key)
+        parts = parse(key)
     except InvalidStorageKey:
-        return stored
-    # The key is the truth about the name, also if the metadata cannot be decoded.
-    meta.name, meta.namespace = key.name, key.namespace
-    return stored._replace(problem=problem)
+        return
+    metadata.name, metadata.namespace = parts.name, parts.namespace
 
 
 def _stored_metadata(record: Record) -> Any:
+    start = metadata_start(record.value)
     try:
-        text = record.value.decode()
-        return JSONDecoder().raw_decode(text, text.index(_METADATA) + len(_METADATA))[0]
-    except (UnicodeDecodeError, ValueError, JSONDecodeError, RecursionError):
+        if start is None:
+            return orjson.loads(record.value)["metadata"]
+        return JSONDecoder().raw_decode(record.value[start:].decode())[0]
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
