@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import ValidationError
 
+from apimachinery.conversion.converted_values import refusing_invalid_values
 from apimachinery.fieldpath import FieldError
 from apimachinery.meta.types import ObjectMeta, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
@@ -147,7 +148,13 @@ class Codec:
             if not lenient or not refused.fields:
                 raise
             return self._decode_refused(data, expected, media_type, validation, refused)
-        return Decoded(self.scheme.to_internal(decoded.object), decoded.kind, decoded.warnings)
+        try:
+            with refusing_invalid_values():
+                internal = self.scheme.to_internal(decoded.object)
+        except ValidationError as error:
+            cls = type(decoded.object)
+            raise to_decode_error(cls, error.errors(include_url=False)) from None
+        return Decoded(internal, decoded.kind, decoded.warnings)
 
     def stored_errors(self, obj: TypeMeta, version: GroupVersion) -> tuple[FieldError, ...]:
         """Return the errors of a stored object by the constraints of *version*."""

@@ -23,7 +23,8 @@ from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.context import SERVER
-from apiserver.evolution.start import NO_LOSS, AcceptedLoss, ShapeStart
+from apiserver.evolution.accepted_loss import NO_LOSS, AcceptedLoss
+from apiserver.evolution.start import ShapeStart
 from apiserver.group import Group
 from apiserver.handlers.routes import Router
 from apiserver.handlers.watch import Watches

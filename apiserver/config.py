@@ -23,6 +23,7 @@ from apiserver.config_fields import (
     Choice,
     ExistingFile,
     ExistingFileList,
+    FieldPathList,
     FolderPath,
     Integer,
     NonEmptyString,
@@ -230,7 +231,7 @@ SETTINGS: Final = (
     ),
     Setting(
         "accept_field_loss",
-        StringList(),
+        FieldPathList(),
         "RESOURCE.GROUP/FIELD",
         "a field of stored objects whose values may be lost, although no upgrade declares it",
     ),

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import marshmallow
 
+from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.process.address import Address, InvalidAddress, parse_address
 
 
@@ -96,6 +97,18 @@ class StringList(marshmallow.fields.Field[tuple[str, ...]]):
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
             raise marshmallow.ValidationError("must be a list of strings")
         return tuple(stripped for item in items if (stripped := item.strip()))
+
+
+class FieldPathList(StringList):
+    """A list of fields of resources, as `--accept-field-loss` takes them."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[str, ...]:
+        items = super()._deserialize(value, attr, data)
+        try:
+            AcceptedLoss.parse(items)
+        except ValueError as error:
+            raise marshmallow.ValidationError(str(error)) from None
+        return items
 
 
 class ExistingFileList(marshmallow.fields.Field[tuple[Path, ...]]):

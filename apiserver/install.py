@@ -5,7 +5,7 @@ they have to be built again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from apimachinery.codec import Codec
@@ -42,9 +42,11 @@ class Groups:
         cache: WatchCache,
         *,
         scheme: Scheme | None = None,
+        registered: Iterable[Group] = (),
         admission: Callable[["Groups"], Chain] | None = None,
         ownership: MakeOwnership | None = None,
     ) -> None:
+        """Describe the groups; *registered* are groups that *scheme* has already."""
         self.backend = backend
         self.scheme = scheme or Scheme()
         self.codec = Codec(self.scheme)
@@ -56,7 +58,7 @@ class Groups:
         """Installs groups that were defined a moment ago; None on a server without extensions."""
         self._cache = cache
         self._installed: dict[str, InstalledGroup] = {}
-        self._registered: set[str] = set()
+        self._registered = {group.name for group in registered}
         self._shapes: ShapeStart | None = None
         # Admission plugins may look up stores, but only while they serve a request.
         self._foundation = Foundation(
@@ -93,16 +95,22 @@ class Groups:
         if self._shapes is not None:
             self._know_shapes(installed, self._shapes)
 
+    def stored_kinds(self) -> Iterator[tuple[StoredKind, ResourceStore[Any]]]:
+        """Yield the resources of built-in groups that are stored, each with its store."""
+        for installed in self:
+            if installed.is_built_in:
+                yield from _kinds_of(installed)
+
     async def check_shapes(self, start: ShapeStart) -> list[Judgement]:
         """Compare the stored classes with the shapes in the store. Raises UnsafeStart."""
-        return await start.check(kind for kind, _ in self._stored_kinds())
+        return await start.check(kind for kind, _ in self.stored_kinds())
 
     async def register_shapes(self, start: ShapeStart) -> None:
         """Check the shapes, catalogue them, and have every store read objects of other shapes.
 
         Before the cache is filled. Raises UnsafeStart.
         """
-        stores = {kind.resource: store for kind, store in self._stored_kinds()}
+        stores = {kind.resource: store for kind, store in self.stored_kinds()}
         for judgement in await self.check_shapes(start):
             await start.register(judgement)
             store = stores[judgement.kind.resource]
@@ -112,7 +120,7 @@ class Groups:
 
     def shapes(self) -> dict[str, str]:
         """Return the fingerprint of the shape in which each resource is stored."""
-        return {kind.name: kind.tree.fingerprint for kind, _ in self._stored_kinds()}
+        return {kind.name: kind.tree.fingerprint for kind, _ in self.stored_kinds()}
 
     def replace(self, group: InstalledGroup) -> None:
         """Serve a group in place of the one with the same name, if there is one.
@@ -174,11 +182,6 @@ class Groups:
         )
         created: Object = await self.store(resource).create(obj, context)
         return created
-
-    def _stored_kinds(self) -> Iterator[tuple[StoredKind, ResourceStore[Any]]]:
-        for installed in self:
-            if installed.is_built_in:
-                yield from _kinds_of(installed)
 
     def _know_shapes(self, group: InstalledGroup, start: ShapeStart) -> None:
         """Have the stores of a group that is installed later know the shapes of their objects."""

@@ -66,14 +66,16 @@ PRIVATE: dict[tuple[str, str], str] = {
     ("marshmallow", "marshmallow.fields:Field"): "_deserialize _serialize",
     # the chain of a client certificate; public since Python 3.13
     ("", "ssl:SSLObject"): "_sslobj",
+    # the type of the members of an enumeration, for values that it no longer has
+    ("", "enum:Enum"): "_member_type_",
     # whether any task is ready to run; the fake clock counts turns on loops without it
     ("", "asyncio:BaseEventLoop"): "_ready",
 }
 PYDANTIC = frozenset(
     f"__pydantic_{name}__"
     for name in (
-        *("complete", "core_schema", "extra", "fields", "fields_set"),
-        *("generic_metadata", "private", "serializer"),
+        *("complete", "core_schema", "decorators", "extra", "fields", "fields_complete"),
+        *("fields_set", "generic_metadata", "init_subclass", "private", "serializer"),
     )
 )
 """Class attributes of BaseModel, which pydantic documents but calls private."""

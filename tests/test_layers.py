@@ -56,13 +56,14 @@ LAYERS: dict[str, str] = {
     "apiserver.app": "apimachinery apiserver",
     "apiserver.gunicorn_conf": "apiserver.auth apiserver.config apiserver.process",
     "apiserver.process.start_check": (
-        "apimachinery apiserver.config apiserver.controlplane apiserver.group apiserver.group_check"
+        "apimachinery apiserver.config apiserver.controlplane apiserver.evolution apiserver.group"
+        " apiserver.group_check apiserver.install apiserver.storage"
     ),
     "apiserver.process": (
         "apimachinery apiserver.auth apiserver.http apiserver.config apiserver.group"
     ),
     "apiserver.config": "apimachinery apiserver.process.address",
-    "apiserver.config_fields": "apiserver.process.address",
+    "apiserver.config_fields": "apiserver.evolution.accepted_loss apiserver.process.address",
     "apiserver.extensions": (
         "apimachinery apiserver/ apiserver.managed_fields apiserver.registry apiserver.storage"
         " apiserver.views"

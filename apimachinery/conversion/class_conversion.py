@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
+from apimachinery.conversion.converted_values import tolerating_old_values
 from apimachinery.conversion.kept_fields import ConversionError, Convert, with_kept_fields
 from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of
 from apimachinery.model.model import Model, deep_copy, is_model, new_model
@@ -113,7 +114,7 @@ class Deriver:
 
     def add_function(self, source: type, target: type, function: Convert) -> None:
         self._check_unregistered(source, target)
-        self._functions[source, target] = function
+        self._functions[source, target] = tolerating_old_values(function)
 
     def find(self, source: type, target: type) -> Convert | None:
         """Return the registered or derived converter of exactly this pair."""

@@ -34,10 +34,10 @@ class DocumentUpgrade:
         before = Fields.of(stored)
         fields = Fields(before)
         self._steps: list[tuple[UpgradeStep, Fields]] = []
-        for step in steps:
-            if step.applies(fields, today):
+        for step, expected in zip(steps, _expected_names(today, steps), strict=True):
+            if step.applies(fields, expected):
                 self._steps.append((step, Fields(fields)))
-                step.change_fields(fields, today)
+                step.change_fields(fields, expected)
         self._fields = Fields(fields)
         self.changes: TreeChanges = compare(self._fields, today)
         rewrites = [step for step, _ in self._steps if isinstance(step, Rewrite)]
@@ -70,6 +70,11 @@ class DocumentUpgrade:
     def renames(self) -> list[Rename]:
         """The renames that apply, for whoever records field names elsewhere."""
         return [step for step, _ in self._steps if isinstance(step, Rename)]
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the code of today declares what becomes of documents of this shape."""
+        return bool(self._steps)
 
     @property
     def is_incompatible(self) -> bool:
@@ -123,3 +128,19 @@ class DocumentUpgrade:
             case {"map": item}, dict():
                 for element in value.values():
                     self._fill_value(element, item, prefix, above)
+
+
+def _expected_names(today: Fields, steps: Sequence[UpgradeStep]) -> list[Fields]:
+    """Return today's fields for each step, also under the names that later steps will change."""
+    expected = [today] if steps else []
+    for step in reversed(steps[1:]):
+        known = expected[-1]
+        if isinstance(step, Rename):
+            earlier = {
+                step.old + path.removeprefix(step.new): field
+                for path, field in known.items()
+                if path == step.new or path.startswith(f"{step.new}.")
+            }
+            known = Fields({**earlier, **known}, known.root)
+        expected.append(known)
+    return expected[::-1]

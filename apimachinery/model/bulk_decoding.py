@@ -4,7 +4,7 @@ pydantic records in every model which fields were set. For a pod these sets take
 memory as the pod itself, and building and freeing them takes a quarter of the time to decode a
 list; nothing uses them. So each class gets a second validator here that builds it the way pydantic
 builds dataclasses, which have no such set. Documents that this validator rejects are decoded again
-by `decode_json`, which handles nulls and reports errors.
+leniently: whoever reads an object does not validate it, because the server has accepted it once.
 """
 
 from typing import Any, TypeVar, cast
@@ -12,20 +12,24 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
-from apimachinery.model.decoding import decode_json, has_untyped_parts, reject_non_finite_numbers
+from apimachinery.model.decoding import has_untyped_parts, reject_non_finite_numbers
+from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.model import Model, drop_fields_set
 
 ModelT = TypeVar("ModelT", bound=Model)
 
 
 def bulk_decode_json(cls: type[ModelT], data: bytes | str) -> ModelT:
-    """Decode like `decode_json`, ignoring unknown fields; raises DecodeError."""
+    """Decode a document of a server, without constraints; raises DecodeError.
+
+    Unknown fields are ignored, and a required field that is missing gets its zero value.
+    """
     if has_untyped_parts(cls):
         reject_non_finite_numbers(data)
     try:
         return cast(ModelT, _bulk_validator(cls).validate_json(data, by_alias=True, by_name=False))
     except ValidationError:
-        obj = decode_json(cls, data, find_unknown=False).object
+        obj = decode_leniently(cls, data)
     drop_fields_set(obj)
     return obj
 

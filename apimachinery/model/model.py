@@ -145,9 +145,19 @@ def _markers(options: FieldOptions) -> Markers:
     )
 
 
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
+
+
+class ModelType(ModelMetaclass):
+    """The class of Model classes, so that `lenient_construction` can replace their constructor."""
+
+
 # If `field` were a field specifier, type checkers would require the keyword `default=`.
 @dataclass_transform(kw_only_default=True, field_specifiers=())
-class Model(BaseModel):
+class Model(BaseModel, metaclass=ModelType):
     """The base class of all versioned and internal API types."""
 
     model_config = ConfigDict(

@@ -14,7 +14,8 @@ def add_to_scheme(scheme: Scheme) -> None:
     scheme.add(GroupVersion(GROUP, INTERNAL), types.Gadget)
     scheme.add(GroupVersion(GROUP, "v1"), v1.Gadget)
     scheme.add_conversion(spec_to_internal, spec_from_internal)
-    scheme.add_same(v1.Gadget, types.Gadget)
+    # The functions convert the spec. The rename is for errors, which name the field of v1.
+    scheme.add_similar(v1.Gadget, types.Gadget, renames={"spec.timeout_seconds": "spec.timeout"})
 
     scheme.add(GroupVersion(GROUP, "v1beta1"), v1beta1.Gadget)
     scheme.add_defaults(set_spec_defaults)

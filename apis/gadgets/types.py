@@ -1,4 +1,4 @@
-"""Internal types. Their field names are stored, so renaming one is a migration."""
+"""Internal types. They are stored: see docs/evolving.md before changing a field."""
 
 from datetime import timedelta
 

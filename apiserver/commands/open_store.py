@@ -31,3 +31,22 @@ class Progress:
             self._shown = now
             end = "\n" if done == total else ""
             print(f"\r{done} of {total} objects", end=end, file=sys.stderr, flush=True)
+
+
+class ObjectProgress:
+    """The progress of a run over *total* objects, one by one."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+
+    def one(self) -> None:
+        """Count one object; servers may have created more than there were at first."""
+        self._done += 1
+        if self._done < self._total:
+            self._progress.show(self._done, self._total)
+
+    def end(self) -> None:
+        if self._total:
+            self._progress.show(self._total, self._total)

@@ -111,7 +111,7 @@ class _Start:
 
     def settings(self) -> dict[str, Any]:
         config = load_config(os.environ, self._flags)
-        report = check_apart(config)
+        report = check_apart(config, reload=self._port is not None)
         config = replace(config, bind=self._bind(config.bind))
         if config.token_auth_file is not None:
             read_tokens(config.token_auth_file)

@@ -1,11 +1,12 @@
-"""`apiserver storage`: look into a store, copy, compact or clean it."""
+"""`apiserver storage`: look into a store, copy, migrate, compact or clean it."""
 
 import argparse
 import asyncio
 from typing import Any, Final
 
-from apiserver.commands import storage_delete, storage_list
+from apiserver.commands import storage_delete, storage_list, storage_migrate
 from apiserver.commands.open_store import Progress, open_store
+from apiserver.evolution.catalogue import SHAPES
 from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConflict, StorageError
 from apiserver.storage.keys import ROOT
 
@@ -19,7 +20,8 @@ first start to etcd:
   apiserver storage copy sqlite:///.apiserver/store.sqlite etcd://10.0.0.1:2379
 
 Objects get new resource versions, so clients must list again. Stop the server first, so that no
-write is missed. Objects with a time to live (events) no longer expire in the target.
+write is missed. Objects with a time to live (events) no longer expire in the target. What the store
+knows about the shapes of its objects is copied, too, so types can change together with the store.
 """
 COMPACT: Final = """\
 Delete the history of a store now; the newest state of every object is kept:
@@ -33,10 +35,11 @@ a compacted revision get 410, and their clients list again.
 
 def add_parser(commands: Any) -> None:
     """Add this command to the parser of `apiserver`."""
-    parser = commands.add_parser("storage", help="list, copy, compact or clean a store")
+    parser = commands.add_parser("storage", help="list, copy, migrate, compact or clean a store")
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
     storage_list.add_parser(actions)
     storage_delete.add_parser(actions)
+    storage_migrate.add_parser(actions)
     copy = actions.add_parser(
         "copy",
         help="copy every object from one store to another",
@@ -62,12 +65,18 @@ def add_parser(commands: Any) -> None:
 async def copy_records(
     source: Backend, target: Backend, *, overwrite: bool, progress: Progress
 ) -> int:
-    """Copy all records below the registry's root and return their number. Raises StorageError."""
+    """Copy all objects, and the catalogue of their shapes; return the number of objects.
+
+    Raises StorageError.
+    """
     # A mistyped path would open a new, empty store.
     if not (await source.range(ROOT, limit=1)).records:
         raise StorageError("the source has no objects; check its URL")
     if not overwrite and (await target.range(ROOT, limit=1)).records:
         raise StorageError("the target already has objects; use --overwrite to replace them")
+    # As a server does: a shape is catalogued before the first object of it is written.
+    for shape in (await source.range(SHAPES)).records:
+        await _write(target, shape)
     revision: int | None = None
     start, copied = ROOT, 0
     while True:

@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ import orjson
 
 from apimachinery.schema import GroupResource
 from apiserver.commands.open_store import Progress, open_store
+from apiserver.commands.text_table import aligned
 from apiserver.storage.interface import Backend, StorageError
 from apiserver.storage.keys import ROOT, InvalidStorageKey, parse
 from apiserver.storage.stored_resources import PAGE, StoredForm, count_below, records_below
@@ -95,7 +96,7 @@ def as_table(contents: dict[GroupResource, Contents]) -> str:
         for resource, each in contents.items()
     ]
     total = sum(each.count for each in contents.values())
-    return _aligned([_TITLES, *rows, ("TOTAL", str(total), "", "")])
+    return aligned([_TITLES, *rows, ("TOTAL", str(total), "", "")])
 
 
 def as_json(contents: dict[GroupResource, Contents]) -> str:
@@ -150,13 +151,3 @@ def _sorted(forms: Counter[StoredForm]) -> list[tuple[StoredForm, int]]:
     return sorted(
         forms.items(), key=lambda item: (item[0].api_version, item[0].kind, item[0].shape)
     )
-
-
-def _aligned(rows: Iterable[Sequence[str]]) -> str:
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
-    return "\n".join(lines)

@@ -42,8 +42,8 @@ from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
+from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.evolution.running_servers import registered
-from apiserver.evolution.start import AcceptedLoss
 from apiserver.extensions.definition_follower import DefinitionFollower
 from apiserver.group import Group
 from apiserver.install import Groups

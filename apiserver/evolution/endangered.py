@@ -26,7 +26,9 @@ class Danger:
 
     def describe(self, resource: str, kind: str) -> str:
         """Return the danger as a sentence that says what to write."""
-        count = "1 stored object" if self.objects == 1 else f"{self.objects} stored objects"
+        is_one = self.objects == 1
+        count = "1 stored object" if is_one else f"{self.objects} stored objects"
+        have = "has" if is_one else "have"
         accept = f"or accept the loss with --accept-field-loss {resource}/{self.path}"
         if self.path == EVERYTHING:
             return (
@@ -35,12 +37,12 @@ class Danger:
             )
         if self.is_mistyped:
             return (
-                f"{resource}: {count} have a value at {self.path} that cannot be read as the type"
+                f"{resource}: {count} {have} a value at {self.path} that cannot be read as the type"
                 f" of today, such as {self.example} ({self.reason}). Declare how it changes,"
                 f" scheme.add_upgrade({kind}, retyped={{{self.path!r}: function}}), {accept}"
             )
         return (
-            f"{resource}: the field {self.path} is gone, and {count} have a value there, such as"
+            f"{resource}: the field {self.path} is gone, and {count} {have} a value there, such as"
             f" {self.example}. Declare what became of it,"
             f" scheme.add_upgrade({kind}, renames={{{self.path!r}: ...}}) or"
             f" dropped=({self.path!r},), {accept}"

@@ -84,11 +84,7 @@ def judge(
     """
     own = next((shape for shape in catalogued if shape.fingerprint == kind.tree.fingerprint), None)
     others = [shape for shape in catalogued if shape is not own]
-    newer = [
-        shape
-        for shape in others
-        if own is not None and shape.generation > own.generation and not accepted
-    ]
+    newer = [shape for shape in others if not accepted and _is_newer(shape, own, kind)]
     older = tuple(shape for shape in others if shape not in newer)
     first: dict[str, str] = {}
     for shape in catalogued:
@@ -127,6 +123,20 @@ def judge(
         tuple(incompatible),
         tuple(problems),
     )
+
+
+def _is_newer(shape: CataloguedShape, own: CataloguedShape | None, kind: StoredKind) -> bool:
+    """Return whether a shape is one of newer code.
+
+    Code that declares how to upgrade documents of a shape is newer than the shape, also if an older
+    release looked the same, as after a field was renamed and renamed back.
+    """
+    if own is None or shape.generation <= own.generation:
+        return False
+    try:
+        return not _upgrade(kind, shape, ()).is_declared
+    except (NotRegistered, UpgradeError):
+        return True
 
 
 def _upgrade(

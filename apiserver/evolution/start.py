@@ -6,11 +6,10 @@ starts, which costs one small read if nothing has changed.
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from apimachinery.schema import GroupResource
+from apiserver.evolution.accepted_loss import NO_LOSS, AcceptedLoss
 from apiserver.evolution.catalogue import (
     Catalogue,
     CataloguedShape,
@@ -37,34 +36,6 @@ class UnsafeStart(StorageError):
         super().__init__("\n".join(self.problems))
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedLoss:
-    """The fields whose stored values the operator has agreed to lose."""
-
-    paths: Mapping[str, tuple[str, ...]]
-    """`resource.group` -> dotted paths."""
-
-    @classmethod
-    def parse(cls, arguments: Iterable[str]) -> "AcceptedLoss":
-        """Parse `gadgets.example.io/spec.color`. Raises ValueError."""
-        paths: dict[str, tuple[str, ...]] = {}
-        for argument in arguments:
-            resource, slash, path = argument.partition("/")
-            if not (resource and slash and path):
-                raise ValueError(
-                    f"{argument!r}: expected RESOURCE.GROUP/FIELD, such as"
-                    " gadgets.gadgets.example.io/spec.color"
-                )
-            paths[resource] = (*paths.get(resource, ()), path)
-        return cls(paths)
-
-    def of(self, resource: GroupResource) -> tuple[str, ...]:
-        return self.paths.get(str(resource), ())
-
-
-NO_LOSS = AcceptedLoss({})
-
-
 class ShapeStart:
     """The start of one server process on one store."""
 
@@ -75,18 +46,26 @@ class ShapeStart:
 
     async def check(self, kinds: Iterable[StoredKind]) -> list[Judgement]:
         """Compare all kinds with the store. Raises UnsafeStart with every problem there is."""
-        self._catalogue = await read_catalogue(self._backend)
-        judgements = [self.judge(kind) for kind in kinds]
-        problems = [problem for judgement in judgements for problem in judgement.problems]
-        for judgement in judgements:
-            if judgement.must_look:
-                dangers = await find_dangers(self._backend, judgement)
-                problems += describe(judgement, dangers)
-        if not problems:
-            problems = await self._older_servers(judgements)
+        judgements = await self.compare(kinds)
+        problems = await self.losses(judgements) or await self.misreading_servers(judgements)
         if problems:
             raise UnsafeStart(problems)
         return judgements
+
+    async def compare(self, kinds: Iterable[StoredKind]) -> list[Judgement]:
+        """Compare all kinds with the catalogue of the store, without reading objects."""
+        self._catalogue = await read_catalogue(self._backend)
+        return [self.judge(kind) for kind in kinds]
+
+    async def losses(self, judgements: Iterable[Judgement]) -> list[str]:
+        """Return what stored objects would lose, and the mistakes in declared upgrades."""
+        judged = list(judgements)
+        problems = [problem for judgement in judged for problem in judgement.problems]
+        for judgement in judged:
+            if judgement.must_look:
+                dangers = await find_dangers(self._backend, judgement)
+                problems += describe(judgement, dangers)
+        return problems
 
     def judge(self, kind: StoredKind) -> Judgement:
         """Compare one kind with the catalogue as it was read."""
@@ -138,7 +117,7 @@ class ShapeStart:
             steps=[step.describe() for step in steps],
         )
 
-    async def _older_servers(self, judgements: Iterable[Judgement]) -> list[str]:
+    async def misreading_servers(self, judgements: Iterable[Judgement]) -> list[str]:
         """Return why a release that renames or re-types must wait for older servers to stop."""
         changing = [
             judgement

@@ -5,21 +5,33 @@ as there are problems no worker is started or replaced. The groups are imported 
 their own, because workers are forked from the master and modules that it has imported could not be
 reloaded. `apiserver check` calls the same phases in its own process.
 
-A further phase takes a `Candidate` and the configuration, and adds its problems in `check_start`.
+The groups are checked first, and then, if they are right, the objects in the store: whether today's
+types would lose or break any. A store that cannot be reached is a reason not to reload; at a first
+start the workers report it.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 
+from apimachinery.evolution.field_tree import field_tree
 from apimachinery.scheme import Scheme
 from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import standard_groups, with_standard
+from apiserver.evolution.accepted_loss import AcceptedLoss
+from apiserver.evolution.start import ShapeStart, UnsafeStart
 from apiserver.group import Group
 from apiserver.group_check import describe_error, register_groups
+from apiserver.install import Groups
 from apiserver.process.loading import GroupError, load_group
+from apiserver.storage.backends import open_backend
+from apiserver.storage.cache.watch_cache import WatchCache
+from apiserver.storage.interface import Backend, StorageError
+from apiserver.storage.sqlite.backend import parse_url
 
 
 class StartRefused(Exception):
@@ -37,6 +49,8 @@ class StartReport:
     served: tuple[str, ...] = ()
     """The served group versions, for people."""
     problems: tuple[str, ...] = ()
+    store_problem: str = ""
+    """Why the store could not be read; the stored objects are not checked then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +65,9 @@ class Candidate:
     problems: tuple[str, ...]
 
 
-def check_apart(config: ServerConfig) -> StartReport:
+def check_apart(config: ServerConfig, *, reload: bool = False) -> StartReport:
     """Check a configuration in a separate process. Raises StartRefused if there are problems."""
-    # The standard groups are never reloaded: with their classes built here, neither the separate
-    # process nor any worker spends time on that.
-    register_groups(standard_groups(), Scheme())
+    _build_standard_classes()
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         try:
             report = pool.submit(check_start, config).result()
@@ -64,7 +76,22 @@ def check_apart(config: ServerConfig) -> StartReport:
             raise StartRefused([f"importing {importing} terminated the process"]) from error
     if report.problems:
         raise StartRefused(report.problems)
+    if reload and report.store_problem:
+        raise StartRefused([f"the stored objects cannot be checked: {report.store_problem}"])
     return report
+
+
+def _build_standard_classes() -> None:
+    """Build the classes of the standard groups, and the shapes in which their objects are stored.
+
+    They are never reloaded: built in the master, neither the separate process nor any worker spends
+    time on that.
+    """
+    groups = standard_groups()
+    register_groups(groups, Scheme())
+    for group in groups:
+        for resource in group.resources:
+            field_tree(resource.cls)
 
 
 def check_start(config: ServerConfig) -> StartReport:
@@ -73,7 +100,60 @@ def check_start(config: ServerConfig) -> StartReport:
         candidate = load_candidate(config.groups)
     except (Exception, SystemExit) as error:  # a reload must survive whatever new code does
         return StartReport(problems=(f"checking the groups failed: {describe_error(error)}",))
-    return StartReport(served=describe(candidate), problems=candidate.problems)
+    report = StartReport(served=describe(candidate), problems=candidate.problems)
+    return report if report.problems else _with_store(report, config, candidate)
+
+
+def _with_store(report: StartReport, config: ServerConfig, candidate: Candidate) -> StartReport:
+    try:
+        asyncio.run(check_store(config, candidate))
+    except UnsafeStart as error:
+        return replace(report, problems=error.problems)
+    except StorageError as error:
+        return replace(report, store_problem=str(error))
+    except (Exception, SystemExit) as error:
+        problem = f"checking the stored objects failed: {describe_error(error)}"
+        return replace(report, problems=(problem,))
+    return report
+
+
+async def check_store(config: ServerConfig, candidate: Candidate) -> None:
+    """Compare the types with the stored objects. Raises UnsafeStart, StorageError."""
+    if not may_have_objects(config.storage_url):
+        return
+    async with groups_on_store(config, candidate) as (groups, backend):
+        start = ShapeStart(backend, AcceptedLoss.parse(config.accept_field_loss))
+        await groups.check_shapes(start)
+
+
+@asynccontextmanager
+async def groups_on_store(
+    config: ServerConfig, candidate: Candidate
+) -> AsyncIterator[tuple[Groups, Backend]]:
+    """Yield the groups as a server would install them on its store, which is open meanwhile.
+
+    Nothing is cached or served. Raises StorageError.
+    """
+    backend = await open_backend(config.storage_url)
+    try:
+        cache = WatchCache(backend)
+        groups = Groups(backend, cache, scheme=candidate.scheme, registered=candidate.groups)
+        for group in candidate.groups:
+            groups.install(group)
+        yield groups, backend
+    finally:
+        await backend.close()
+
+
+def may_have_objects(url: str) -> bool:
+    """Return False for a store in memory, and for a file that a server has yet to create.
+
+    Raises InvalidURL.
+    """
+    if url.partition("://")[0] != "sqlite":
+        return True
+    path = parse_url(url).path
+    return path is not None and path.exists()
 
 
 def load_candidate(references: Sequence[str]) -> Candidate:

@@ -68,6 +68,7 @@ def test_a_list_in_the_environment_has_commas() -> None:
         ("LOG_FORMAT", "xml", "must be one of text, json"),
         ("TOKEN_AUTH_FILE", "/no/such/file", "file does not exist"),
         ("DATA_DIR", __file__, "is not a folder"),
+        ("ACCEPT_FIELD_LOSS", "spec.color", "expected RESOURCE.GROUP/FIELD"),
     ],
 )
 def test_a_mistake_names_the_setting_the_value_and_the_rule(

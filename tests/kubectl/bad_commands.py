@@ -67,7 +67,7 @@ COMMANDS = [
     (['replace', '-f', 'stale.yaml'],
         'Error from server (Conflict): error when replacing "stale.yaml": Operation cannot be fulfilled on configmaps "cm": the object has been modified; please apply your changes to the latest version and try again'),
     (['replace', '-f', 'no-model.yaml'],
-        'The Gadget "x" is invalid: spec.model: Required value'),
+        'Error from server (NotFound): error when replacing "no-model.yaml": gadgets.gadgets.example.io "x" not found'),
     (['patch', 'cm', 'cm', '--type=json', '-p', '{}'],
         'Error from server (BadRequest): error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp'),
     (['patch', 'cm', 'cm', '--type=json', '-p', '[{"op":"test","path":"/data/a","value":"z"}]'],

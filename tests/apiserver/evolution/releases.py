@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -14,11 +15,15 @@ from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme
 from apiserver import STATUS, Group, Resource, Strategy
 from apiserver.app import App
+from apiserver.auth.authentication import Authentication
+from apiserver.auth.authorization import AlwaysAllow
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.token_keys import TokenKeys, load_signing_key, new_signing_key
 from apiserver.auth.user import MASTERS, User
 from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import ServerCredentials, create_app
+from apiserver.evolution.start import AcceptedLoss
+from apiserver.storage.backends import open_backend
 from client.transport.in_process import ASGITransport
 from client.transport.request import Request
 
@@ -60,8 +65,8 @@ def release(
 
 def lamp_class(fields: Fields, *, status: Fields | None = None) -> type[Object]:
     """Return the class of a kind Lamp with these fields in its spec and its status."""
-    spec_class = create_model("LampSpec", __base__=Model, **dict(fields))
-    status_class = create_model("LampStatus", __base__=Model, **dict(status or {}))
+    spec_class: type[Model] = create_model("LampSpec", __base__=Model, **dict(fields))
+    status_class: type[Model] = create_model("LampStatus", __base__=Model, **dict(status or {}))
     lamp = create_model(
         "Lamp",
         __base__=Object,
@@ -109,19 +114,8 @@ class Api:
         query: Mapping[str, str] | None = None,
     ) -> Answer:
         data = body if isinstance(body, bytes) else orjson.dumps(body) if body else b""
-        request = Request(
-            "get",
-            method,
-            path,
-            query=tuple((query or {}).items()),
-            headers=(
-                ("Authorization", f"Bearer {TOKEN}"),
-                ("Content-Type", content_type),
-                ("Accept", accept),
-            ),
-            body=data,
-        )
-        response = await self._transport.open(request)
+        headers = (("Content-Type", content_type), ("Accept", accept))
+        response = await self._transport.open(_request(method, path, query or {}, data, headers))
         try:
             return Answer(
                 response.status,
@@ -131,6 +125,17 @@ class Api:
             )
         finally:
             response.close()
+
+    async def watch(self, count: int, **query: str) -> list[Any]:
+        """Watch the lamps until so many events have arrived, or the stream ends."""
+        lines = b""
+        response = await self._transport.open(_request("GET", LAMPS, {"watch": "1", **query}))
+        try:
+            while lines.count(b"\n") < count and (chunk := await response.chunk()):
+                lines += chunk
+        finally:
+            response.close()
+        return [orjson.loads(line) for line in lines.splitlines()]
 
     async def create(self, name: str, **spec: Any) -> Any:
         answer = await self("POST", LAMPS, lamp(name, **spec))
@@ -152,6 +157,23 @@ class Api:
         return record.value
 
 
+def _request(
+    method: str,
+    path: str,
+    query: Mapping[str, str],
+    body: bytes = b"",
+    headers: tuple[tuple[str, str], ...] = (),
+) -> Request:
+    return Request(
+        "get",
+        method,
+        path,
+        query=tuple(query.items()),
+        headers=(("Authorization", f"Bearer {TOKEN}"), *headers),
+        body=body,
+    )
+
+
 def lamp(name: str, **spec: Any) -> dict[str, Any]:
     """Return the document of a lamp."""
     return {
@@ -166,11 +188,40 @@ def lamp(name: str, **spec: Any) -> dict[str, Any]:
 async def serving(*groups: Group, storage: str, accept: tuple[str, ...] = ()) -> AsyncIterator[Api]:
     """Serve one release from a store for the duration of the block."""
     credentials = ServerCredentials(
-        tokens=[TokenAuthenticator({TOKEN: User("admin", groups=(MASTERS,))})],
+        tokens=[_administrator()],
         keys=TokenKeys(load_signing_key(new_signing_key())),
     )
     config = ServerConfig(storage=storage, insecure_http=True, accept_field_loss=accept)
     app = create_app(config, groups=groups, credentials=credentials, namespace_defaults=False)
+    async with _started(app) as api:
+        yield api
+
+
+@asynccontextmanager
+async def serving_alone(
+    *groups: Group, storage: str, accept: tuple[str, ...] = ()
+) -> AsyncIterator[Api]:
+    """Serve one release without the groups and controllers that every server has.
+
+    Such a server starts several times faster; its namespaces are not objects.
+    """
+    app = App(
+        groups,
+        partial(open_backend, storage),
+        authentication=Authentication([_administrator()]),
+        authorizer=AlwaysAllow(),
+        accepted_loss=AcceptedLoss.parse(accept),
+    )
+    async with _started(app) as api:
+        yield api
+
+
+def _administrator() -> TokenAuthenticator:
+    return TokenAuthenticator({TOKEN: User("admin", groups=(MASTERS,))})
+
+
+@asynccontextmanager
+async def _started(app: App) -> AsyncIterator[Api]:
     await app.start()
     transport = ASGITransport(app)
     try:

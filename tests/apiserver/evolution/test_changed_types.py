@@ -7,10 +7,12 @@ from typing import Any, Literal
 import orjson
 import pytest
 
+from apimachinery.meta.types import Object
 from apimachinery.model.model import Model, field
 from apimachinery.scalars.duration import Duration
-from apimachinery.schema import GroupResource
+from apimachinery.schema import INTERNAL, GroupResource, GroupVersion
 from apimachinery.scheme import Scheme
+from apiserver import Group, Resource
 from apiserver.evolution.start import UnsafeStart
 from tests.apiserver.evolution.releases import GROUP, LAMPS, NAME, Api, lamp, release, serving
 
@@ -223,3 +225,47 @@ def create_light() -> type[Model]:
 def _is_verbatim(api: Api, value: bytes) -> bool:
     view = api.app.groups.store(GroupResource(GROUP, "lamps")).view
     return view._verbatim_content(value) is not None
+
+
+async def test_a_hand_written_conversion_converts_old_values(store: str) -> None:
+    """Its functions construct objects, which pydantic would validate."""
+    async with serving(converted_release(), storage=store) as old:
+        answer = await old("POST", LAMPS, lamp("a", seconds=5))
+        assert answer.code == 201
+    async with serving(converted_release(least=10), storage=store) as new:
+        assert (await new.get("a"))["spec"] == {"seconds": 5}
+        assert len((await new("GET", LAMPS)).items) == 1
+        assert (await new.patch("a", {"metadata": {"labels": {"x": "y"}}})).code == 200
+        assert (await new.patch("a", {"spec": {"seconds": 6}})).code == 422
+        assert (await new.patch("a", {"spec": {"seconds": 20}})).code == 200
+        assert (await new("POST", LAMPS, lamp("b", seconds=5))).code == 422
+
+
+def converted_release(*, least: int = 0) -> Group:
+    class InternalSpec(Model):
+        wait: timedelta = field(timedelta(seconds=least), ge=timedelta(seconds=least))
+
+    class Internal(Object, kind="Lamp"):
+        spec: InternalSpec
+
+    class Spec(Model):
+        seconds: int = field(least, ge=least)
+
+    class Lamp(Object):
+        spec: Spec
+
+    def to_internal(spec: Spec) -> InternalSpec:
+        return InternalSpec(wait=timedelta(seconds=spec.seconds))
+
+    def from_internal(spec: InternalSpec) -> Spec:
+        return Spec(seconds=int(spec.wait.total_seconds()))
+
+    def add_to_scheme(scheme: Scheme) -> None:
+        scheme.add(GroupVersion(GROUP, INTERNAL), Internal)
+        scheme.add(GroupVersion(GROUP, "v1"), Lamp)
+        to_internal.__annotations__ = {"spec": Spec, "return": InternalSpec}
+        from_internal.__annotations__ = {"spec": InternalSpec, "return": Spec}
+        scheme.add_conversion(to_internal, from_internal)
+        scheme.add_same(Lamp, Internal)
+
+    return Group(GROUP, ("v1",), (Resource("lamps", Internal),), add_to_scheme)

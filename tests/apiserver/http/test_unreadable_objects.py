@@ -300,7 +300,7 @@ async def test_a_resumed_watch_does_not_warn(client: Driver) -> None:
 async def test_only_a_few_objects_are_named(client: Driver, store: ResourceStore[Any]) -> None:
     for number in range(5):
         await client.post(GADGETS, gadget(f"g{number}"))
-        store.view.problems.add(Record(f"{PREFIX}g{number}", b"", 1, 1), "x" * 5000)
+        store.view.problems.add(Record(f"{PREFIX}g{number}", b"", 10**9, 1), "x" * 5000)
 
     answer = await client.get(GADGETS)
 
