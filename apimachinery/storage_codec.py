@@ -164,12 +164,13 @@ class StorageCodec:
 
     # Decoding
 
+    def is_newer(self, data: bytes) -> bool:
+        """Return whether stored bytes are of a shape of newer code."""
+        return shape_in(data)[1] in self.shapes.newer
+
     def decode(self, data: bytes) -> Object:
-        """Decode stored bytes to the internal object. Raises CorruptObject."""
-        try:
-            stored = self.read(data)
-        except NotRegistered as error:
-            raise CorruptObject(f"stored object is not readable: {error}") from None
+        """Decode stored bytes to the internal object. Raises CorruptObject, NotRegistered."""
+        stored = self.read(data)
         if stored.problem:
             raise CorruptObject(f"stored object is not readable: {stored.problem}")
         return stored.object
@@ -288,8 +289,8 @@ class StorageCodec:
                 if reader.is_plain and reader.is_internal and not reader.cls.__keeps_unknown__:
                     self._plain = head, lenient_validator(reader.cls).validate_json
             else:
-                kind = kind_of_document(data)
                 marker = _load(data).get(MARKER, "")
+                kind = _kind_of(data)
                 reader = self._make_reader(kind, marker if isinstance(marker, str) else "")
         return reader
 
@@ -349,6 +350,13 @@ def metadata_only(
     obj, _ = salvage(cls, {})
     values = {**obj.__dict__, "metadata": meta}
     return StoredObject(new_model(cls, values), problem=problem, left_out=(EVERYTHING,))
+
+
+def _kind_of(data: bytes) -> GroupVersionKind:
+    try:
+        return kind_of_document(data)
+    except DecodeError as error:
+        raise CorruptObject(f"stored object is not readable: {error}") from None
 
 
 def _load(data: bytes) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from apiserver.auth.authorization import Authorizer
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.context import SERVER
 from apiserver.evolution.accepted_loss import NO_LOSS, AcceptedLoss
+from apiserver.evolution.shape_learning import LearningBackend
 from apiserver.evolution.start import ShapeStart
 from apiserver.group import Group
 from apiserver.handlers.routes import Router
@@ -134,7 +135,7 @@ class App:
     async def start(self) -> None:
         """Open the store, install the groups, fill the cache and enter the hooks."""
         async with AsyncExitStack() as opened:
-            self._backend = backend = await self._open_backend()
+            self._backend = backend = LearningBackend(await self._open_backend())
             opened.push_async_callback(backend.close)
             self._cache = cache = WatchCache(backend, limits=self._cache_limits)
             self._groups = Groups(
@@ -147,7 +148,8 @@ class App:
             self._groups.register(self._initial)
             for group in self._initial:
                 self._groups.install(group)
-            await self._groups.register_shapes(ShapeStart(backend, self._accepted_loss))
+            start = ShapeStart(backend, self._accepted_loss)
+            backend.learner = await self._groups.register_shapes(start)
             await opened.enter_async_context(cache)
             await self._groups.filled(seconds=FIRST_LIST)
             compactor = asyncio.create_task(Compactor(backend).run(), name="compaction")

@@ -6,6 +6,7 @@ they have to be built again.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from apimachinery.codec import Codec
@@ -16,6 +17,7 @@ from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.context import context_for
 from apiserver.endpoint import Endpoint
 from apiserver.evolution.judgement import Judgement, StoredKind
+from apiserver.evolution.shape_learning import ShapeLearner
 from apiserver.evolution.start import ShapeStart
 from apiserver.group import Group
 from apiserver.group_check import register_groups
@@ -59,7 +61,7 @@ class Groups:
         self._cache = cache
         self._installed: dict[str, InstalledGroup] = {}
         self._registered = {group.name for group in registered}
-        self._shapes: ShapeStart | None = None
+        self._shapes: ShapeLearner | None = None
         # Admission plugins may look up stores, but only while they serve a request.
         self._foundation = Foundation(
             backend,
@@ -105,18 +107,21 @@ class Groups:
         """Compare the stored classes with the shapes in the store. Raises UnsafeStart."""
         return await start.check(kind for kind, _ in self.stored_kinds())
 
-    async def register_shapes(self, start: ShapeStart) -> None:
+    async def register_shapes(self, start: ShapeStart) -> ShapeLearner:
         """Check the shapes, catalogue them, and have every store read objects of other shapes.
 
-        Before the cache is filled. Raises UnsafeStart.
+        Before the cache is filled. Returns what learns of shapes that are catalogued later. Raises
+        UnsafeStart.
         """
+        learner = ShapeLearner(start)
         stores = {kind.resource: store for kind, store in self.stored_kinds()}
         for judgement in await self.check_shapes(start):
             await start.register(judgement)
             store = stores[judgement.kind.resource]
-            store.view.know_shapes()
+            _follow_shapes(learner, judgement.kind, store)
             store.cached.collection.starts_empty = start.has_just_changed(judgement)
-        self._shapes = start
+        self._shapes = learner
+        return learner
 
     def shapes(self) -> dict[str, str]:
         """Return the fingerprint of the shape in which each resource is stored."""
@@ -183,17 +188,12 @@ class Groups:
         created: Object = await self.store(resource).create(obj, context)
         return created
 
-    def _know_shapes(self, group: InstalledGroup, start: ShapeStart) -> None:
+    def _know_shapes(self, group: InstalledGroup, learner: ShapeLearner) -> None:
         """Have the stores of a group that is installed later know the shapes of their objects."""
         for kind, store in _kinds_of(group):
-            judgement = start.judge(kind)
-            kind.codec.know(judgement.shapes)
-            store.view.know_shapes()
-
-            async def register(judgement: Judgement = judgement) -> None:
-                await start.register(judgement)
-
-            store.objects.before_first_write = register
+            learner.start.have_known(kind)
+            _follow_shapes(learner, kind, store)
+            store.objects.before_first_write = partial(learner.register, kind)
 
     def _serve(self, group: InstalledGroup) -> None:
         group.assemble(self._foundation)
@@ -211,6 +211,11 @@ def _kinds_of(installed: InstalledGroup) -> Iterator[tuple[StoredKind, ResourceS
         store = installed.stores.get(resource.name)
         if store is not None:
             yield StoredKind(store.rules.resource, resource.cls, store.objects.codec), store
+
+
+def _follow_shapes(learner: ShapeLearner, kind: StoredKind, store: ResourceStore[Any]) -> None:
+    store.view.know_shapes()
+    learner.follow(kind, store.cached.collection.keys.prefix, store.view.know_shapes)
 
 
 def _order(installed: InstalledGroup) -> str:

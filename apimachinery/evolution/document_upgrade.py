@@ -15,7 +15,13 @@ from apimachinery.evolution.document_paths import Document, Fields
 from apimachinery.evolution.field_tree import FieldTree, TypeTree, element_type, field_tree
 from apimachinery.evolution.lost_values import lost_fields
 from apimachinery.evolution.tree_changes import TreeChanges, can_read, compare, reads_the_same
-from apimachinery.evolution.upgrade_steps import Drop, Rename, Rewrite, UpgradeStep
+from apimachinery.evolution.upgrade_steps import (
+    Drop,
+    Rename,
+    Rewrite,
+    UpgradeStep,
+    paths_within,
+)
 
 
 class DocumentUpgrade:
@@ -34,7 +40,7 @@ class DocumentUpgrade:
         before = Fields.of(stored)
         fields = Fields(before)
         self._steps: list[tuple[UpgradeStep, Fields]] = []
-        for step, expected in zip(steps, _expected_names(today, steps), strict=True):
+        for step, expected in zip(steps, _expected_fields(today, steps), strict=True):
             if step.applies(fields, expected):
                 self._steps.append((step, Fields(fields)))
                 step.change_fields(fields, expected)
@@ -130,17 +136,15 @@ class DocumentUpgrade:
                     self._fill_value(element, item, prefix, above)
 
 
-def _expected_names(today: Fields, steps: Sequence[UpgradeStep]) -> list[Fields]:
-    """Return today's fields for each step, also under the names that later steps will change."""
-    expected = [today] if steps else []
+def _expected_fields(today: Fields, steps: Sequence[UpgradeStep]) -> list[Fields]:
+    """Return today's fields for each step, also by the names that later steps give up."""
+    expected = [today]
     for step in reversed(steps[1:]):
         known = expected[-1]
         if isinstance(step, Rename):
-            earlier = {
-                step.old + path.removeprefix(step.new): field
-                for path, field in known.items()
-                if path == step.new or path.startswith(f"{step.new}.")
-            }
-            known = Fields({**earlier, **known}, known.root)
+            earlier = Fields(known)
+            for path in paths_within(known, step.new):
+                earlier.setdefault(step.old + path.removeprefix(step.new), known[path])
+            known = earlier
         expected.append(known)
-    return expected[::-1]
+    return expected[: len(steps)][::-1]

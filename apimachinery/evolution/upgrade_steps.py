@@ -62,9 +62,9 @@ class Rename(UpgradeStep):
 
     def change_fields(self, fields: Fields, today: Fields) -> None:
         self._refuse_elements(fields, today)
-        moved = {path: fields.pop(path) for path in _paths_within(fields, self.old)}
+        moved = {path: fields.pop(path) for path in paths_within(fields, self.old)}
         outer = parents(self.old)
-        overwritten = [path for path in _paths_within(fields, self.new) if path not in outer]
+        overwritten = [path for path in paths_within(fields, self.new) if path not in outer]
         if overwritten:
             raise UpgradeError(
                 f"{self.describe()}: the value would replace {overwritten[0]}; rename or drop that"
@@ -128,13 +128,13 @@ class Retype(UpgradeStep):
                 holder[name] = self.function(holder[name])
 
     def change_fields(self, fields: Fields, today: Fields) -> None:
-        for path in _paths_within(fields, self.path):
+        for path in paths_within(fields, self.path):
             del fields[path]
         target = self._annotated("return")
         if target is not None:
             fields[self.path] = TreeField(target)
         else:
-            fields.update({path: today[path] for path in _paths_within(today, self.path)})
+            fields.update({path: today[path] for path in paths_within(today, self.path)})
 
     def describe(self) -> str:
         return f"change the type of {self.path}"
@@ -169,7 +169,7 @@ class Drop(UpgradeStep):
             holder.pop(name, None)
 
     def change_fields(self, fields: Fields, today: Fields) -> None:
-        for path in _paths_within(fields, self.path):
+        for path in paths_within(fields, self.path):
             del fields[path]
 
     def describe(self) -> str:
@@ -201,11 +201,11 @@ class Rewrite(UpgradeStep):
 
     def change_fields(self, fields: Fields, today: Fields) -> None:
         for old in (path for path in self.reads if path not in today):
-            for path in _paths_within(fields, old):
+            for path in paths_within(fields, old):
                 del fields[path]
         for new in self.writes:
             fields[new] = TreeField("any")
-            for path in (*parents(new), *_paths_within(today, new)):
+            for path in (*parents(new), *paths_within(today, new)):
                 if path in today and (path not in fields or path == new):
                     fields[path] = today[path]
 
@@ -292,7 +292,7 @@ def _put(holder: Document, steps: list[str], value: Any) -> None:
     holder[name] = value
 
 
-def _paths_within(fields: Mapping[str, TreeField], outer: str) -> list[str]:
+def paths_within(fields: Mapping[str, TreeField], outer: str) -> list[str]:
     return [path for path in fields if path == outer or path.startswith(f"{outer}.")]
 
 

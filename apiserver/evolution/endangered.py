@@ -1,9 +1,13 @@
 """Endangered objects: read the objects of older shapes and find the values that would be lost."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+import orjson
+
+from apimachinery.evolution.lost_values import lost_fields
+from apimachinery.schema import GroupVersionKind
 from apimachinery.storage_codec import EVERYTHING, shape_in
 from apiserver.evolution.judgement import Judgement
 from apiserver.storage.interface import Backend, Record
@@ -78,10 +82,11 @@ async def find_dangers(
         api_version, fingerprint = shape_in(record.value)
         fingerprint = fingerprint or judgement.shapes.first.get(api_version, "")
         endangered = judgement.unproven.get(fingerprint)
-        if endangered is None and fingerprint not in unreadable:
+        if endangered is None and fingerprint not in unreadable and not judgement.is_first:
             continue
         stored = read_record(kind.codec, kind.cls, record)
-        for path in stored.lost:
+        lost = (*stored.lost, *undeclared_values(record, judgement))
+        for path in {path for path in lost if path not in judgement.shapes.accepted}:
             dangers.add(path, record, is_mistyped=False)
         for path in {kind.tree.declared(path) for path in stored.left_out}:
             # Objects that could not be read before either are not today's fault.
@@ -112,6 +117,19 @@ def resource_prefix_of(judgement: Judgement) -> str:
 def object_name(record: Record) -> str:
     """Return `namespace/name`, or the name, of a record."""
     return "/".join(record.key.removeprefix(ROOT).split("/")[2:])
+
+
+def undeclared_values(record: Record, judgement: Judgement) -> Iterable[str]:
+    """Return the paths of an object from before the catalogue that today's class has no field for.
+
+    Such an object names no shape, and counts as one of the first shape that is catalogued.
+    """
+    api_version, fingerprint = shape_in(record.value)
+    if fingerprint or api_version in judgement.shapes.first:
+        return ()
+    document = orjson.loads(record.value)
+    kind = GroupVersionKind.from_api_version(document["apiVersion"], document["kind"])
+    return lost_fields(document, judgement.kind.codec.scheme.class_of(kind))
 
 
 def _is_among(path: str, endangered: tuple[str, ...]) -> bool:

@@ -7,14 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-import orjson
-
-from apimachinery.evolution.lost_values import lost_fields
 from apimachinery.fieldpath import FieldError
 from apimachinery.meta.types import Object
-from apimachinery.schema import GroupVersionKind
 from apimachinery.storage_codec import shape_in
-from apiserver.evolution.endangered import object_name, resource_prefix_of
+from apiserver.evolution.endangered import object_name, resource_prefix_of, undeclared_values
 from apiserver.evolution.judgement import Judgement
 from apiserver.storage.interface import Backend, Record
 from apiserver.storage.record_reading import read_record
@@ -120,16 +116,3 @@ def _inspect_record(
         report.add("refused", details)
     else:
         report.add("fine" if record.value.startswith(heads) else "upgraded")
-
-
-def undeclared_values(record: Record, judgement: Judgement) -> Iterable[str]:
-    """Return the paths of an object from before the catalogue that today's class has no field for.
-
-    Such an object names no shape, and counts as one of the first shape that is catalogued.
-    """
-    api_version, fingerprint = shape_in(record.value)
-    if fingerprint or api_version in judgement.shapes.first:
-        return ()
-    document = orjson.loads(record.value)
-    kind = GroupVersionKind.from_api_version(document["apiVersion"], document["kind"])
-    return lost_fields(document, judgement.kind.codec.scheme.class_of(kind))

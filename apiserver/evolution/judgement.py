@@ -71,7 +71,12 @@ class Judgement:
     @property
     def must_look(self) -> bool:
         """Whether the objects themselves must be read to know that nothing is lost."""
-        return bool(self.unproven or self.unreadable)
+        return bool(self.unproven or self.unreadable) or self.is_first
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nothing is catalogued: objects from before the catalogue may be of any shape."""
+        return not self.shapes.trees
 
 
 def judge(

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from apimachinery.storage_codec import shape_in, stored_head
-from apiserver.evolution.endangered import object_name, resource_prefix_of
-from apiserver.evolution.inspection import Example, undeclared_values
+from apiserver.evolution.endangered import object_name, resource_prefix_of, undeclared_values
+from apiserver.evolution.inspection import Example
 from apiserver.evolution.judgement import Judgement
 from apiserver.evolution.start import ShapeStart
 from apiserver.storage.interface import Backend, Record, RevisionConflict, ValueTooLarge

@@ -80,25 +80,27 @@ async def running_servers(backend: Backend) -> list[RunningServer]:
 
 
 @asynccontextmanager
-async def registered(backend: Backend, resources: Mapping[str, str]) -> AsyncIterator[None]:
+async def registered(
+    backend: Backend, resources: Mapping[str, str], *, renewal: float = RENEWAL
+) -> AsyncIterator[None]:
     """Keep the key of this worker in the store."""
     server = this_server(resources)
-    renewal = asyncio.create_task(_keep(backend, server), name="server registration")
+    keeping = asyncio.create_task(_keep(backend, server, renewal), name="server registration")
     try:
         yield
     finally:
-        renewal.cancel()
-        await asyncio.gather(renewal, return_exceptions=True)
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
         await _remove(backend, server.key)
 
 
-async def _keep(backend: Backend, server: RunningServer) -> None:
+async def _keep(backend: Backend, server: RunningServer, renewal: float) -> None:
     while True:
         try:
             await _write(backend, server)
         except StorageError as error:
             log.warning("this server could not be registered in the store: %s", error)
-        await asyncio.sleep(RENEWAL)
+        await asyncio.sleep(renewal)
 
 
 async def _write(backend: Backend, server: RunningServer) -> None:

@@ -21,6 +21,7 @@ from apiserver.evolution.endangered import Danger, find_dangers
 from apiserver.evolution.judgement import Judgement, StoredKind, judge
 from apiserver.evolution.running_servers import RunningServer, running_servers
 from apiserver.storage.interface import Backend, StorageError
+from apiserver.storage.keys import ROOT
 
 log = logging.getLogger(__name__)
 
@@ -54,18 +55,31 @@ class ShapeStart:
 
     async def compare(self, kinds: Iterable[StoredKind]) -> list[Judgement]:
         """Compare all kinds with the catalogue of the store, without reading objects."""
-        self._catalogue = await read_catalogue(self._backend)
+        await self.read_again()
         return [self.judge(kind) for kind in kinds]
 
     async def losses(self, judgements: Iterable[Judgement]) -> list[str]:
         """Return what stored objects would lose, and the mistakes in declared upgrades."""
         judged = list(judgements)
         problems = [problem for judgement in judged for problem in judgement.problems]
+        if not (await self._backend.range(ROOT, limit=1)).records:
+            return problems
         for judgement in judged:
             if judgement.must_look:
                 dangers = await find_dangers(self._backend, judgement)
                 problems += describe(judgement, dangers)
         return problems
+
+    async def read_again(self) -> None:
+        """Read the catalogue, to which other servers may have added shapes. Raises StorageError."""
+        self._catalogue = await read_catalogue(self._backend)
+
+    def have_known(self, kind: StoredKind) -> None:
+        """Have the codec of a kind know all shapes of the catalogue as it was read."""
+        judgement = self.judge(kind)
+        if judgement.is_behind and not kind.codec.shapes.newer:
+            _warn_of_newer_release(kind)
+        kind.codec.know(judgement.shapes)
 
     def judge(self, kind: StoredKind) -> Judgement:
         """Compare one kind with the catalogue as it was read."""
@@ -90,11 +104,7 @@ class ShapeStart:
         """
         kind, own = judgement.kind, judgement.own
         if judgement.is_behind:
-            log.warning(
-                "a newer release has stored %s: this one serves them, and refuses writes that"
-                " would lose fields",
-                kind.name,
-            )
+            _warn_of_newer_release(kind)
         is_newest = own is not None and all(
             shape.generation < own.generation for shape in judgement.older
         )
@@ -128,6 +138,14 @@ class ShapeStart:
             return []
         servers = await running_servers(self._backend)
         return [problem for judgement in changing for problem in _misreading(judgement, servers)]
+
+
+def _warn_of_newer_release(kind: StoredKind) -> None:
+    log.warning(
+        "a newer release has stored %s: this one serves them, and refuses writes that would lose"
+        " fields",
+        kind.name,
+    )
 
 
 def describe(judgement: Judgement, dangers: Iterable[Danger]) -> list[str]:

@@ -238,9 +238,12 @@ class ObjectStorage(Generic[T]):
             return value
         if not differs_beyond_metadata(kept.before, value):
             return splice_metadata(record.value, intent.object.metadata)
+        lost = kept.stored.lost
         if kept.stored.problem:
-            raise Unreadable(record.key, kept.stored.problem)
-        raise WouldLoseFields(record.key, kept.stored.lost)
+            if not self.codec.is_newer(record.value):
+                raise Unreadable(record.key, kept.stored.problem)
+            lost = (*lost, *kept.stored.left_out)
+        raise WouldLoseFields(record.key, lost)
 
     async def _prepare_to_write(self) -> None:
         if self.before_first_write is not None:

@@ -265,7 +265,7 @@ def test_a_chain_of_types_is_entered_where_the_document_is() -> None:
 
 
 def test_a_field_is_retyped_before_it_is_renamed() -> None:
-    """A function without annotations is called for the type that the field has under its new name."""
+    """A function without annotations: what counts is the type under the new name."""
     last = lamp(power=(str, ""))
     plan = planned(
         lamp(watts=(int, 0)),

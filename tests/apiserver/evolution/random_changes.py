@@ -179,7 +179,7 @@ def _without(before: TypeRelease, gone: TypeField, *, consent: bool = False) -> 
     removed = {each.id: each for each in before.subtree(gone)}
     return replace(
         before,
-        fields={id: each for id, each in before.fields.items() if id not in removed},
+        fields={each.id: each for each in before.fields.values() if each.id not in removed},
         gone={**before.gone, **removed},
         consented=before.consented | removed.keys() if consent else before.consented,
     )

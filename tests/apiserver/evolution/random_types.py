@@ -210,7 +210,7 @@ class TypeRelease:
     def would_lose(self, written: "TypeRelease", values: Values) -> bool:
         """Return whether something stored has no place in this release, and nobody agreed."""
         return any(
-            self._would_lose(written, written.fields[id], value) for id, value in values.items()
+            self._would_lose(written, written.fields[key], value) for key, value in values.items()
         )
 
     def _would_lose(self, written: "TypeRelease", before: TypeField, value: Any) -> bool:

@@ -22,7 +22,7 @@ from apiserver.auth.token_keys import TokenKeys, load_signing_key, new_signing_k
 from apiserver.auth.user import MASTERS, User
 from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import ServerCredentials, create_app
-from apiserver.evolution.start import AcceptedLoss
+from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.storage.backends import open_backend
 from client.transport.in_process import ASGITransport
 from client.transport.request import Request
@@ -126,10 +126,10 @@ class Api:
         finally:
             response.close()
 
-    async def watch(self, count: int, **query: str) -> list[Any]:
-        """Watch the lamps until so many events have arrived, or the stream ends."""
+    async def watch(self, count: int, *, path: str = LAMPS, **query: str) -> list[Any]:
+        """Watch a collection until so many events have arrived, or the stream ends."""
         lines = b""
-        response = await self._transport.open(_request("GET", LAMPS, {"watch": "1", **query}))
+        response = await self._transport.open(_request("GET", path, {"watch": "1", **query}))
         try:
             while lines.count(b"\n") < count and (chunk := await response.chunk()):
                 lines += chunk

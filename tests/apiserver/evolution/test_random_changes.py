@@ -82,9 +82,7 @@ class History:
             assert answer.json["spec"] == self.expected(created)
             self.lamps.append(created)
 
-    def new_values(
-        self, scope: int | None, parent: int | None
-    ) -> tuple[Values, dict[str, Any]]:
+    def new_values(self, scope: int | None, parent: int | None) -> tuple[Values, dict[str, Any]]:
         """Return random values, and a document with those that are not the defaults."""
         random, values, document = self.random, Values(), dict[str, Any]()
         for each in self.release.children(parent):
@@ -97,7 +95,9 @@ class History:
                 values[each.id] = [element for element, _ in elements]
                 document[each.name] = [part for _, part in elements]
             elif each.kind == "mapping":
-                named = {key: self.new_values(each.id, each.id) for key in random.choice(["", "kl"])}
+                named = {
+                    key: self.new_values(each.id, each.id) for key in random.choice(["", "kl"])
+                }
                 values[each.id] = {key: element for key, (element, _) in named.items()}
                 document[each.name] = {key: part for key, (_, part) in named.items()}
             elif each.required or random.random() < 0.6:

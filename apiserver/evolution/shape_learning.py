@@ -1,0 +1,190 @@
+"""Shape learning: a server that runs learns of shapes that are catalogued after its start.
+
+A newer release on the same store catalogues its shape before it writes the first object. So an
+object of a shape that this server does not know is a sign to read the catalogue again: without the
+field tree of that shape, a field that was omitted would be read with the wrong default.
+`LearningBackend` does so before any such object is passed on. Nothing is read, and no task runs, as
+long as there are none.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Self
+
+from apimachinery.storage_codec import shape_in
+from apiserver.evolution.judgement import StoredKind
+from apiserver.evolution.start import ShapeStart
+from apiserver.storage.interface import (
+    Backend,
+    ChangeBatch,
+    Feed,
+    KeyPage,
+    Record,
+    RevisionConflict,
+)
+from apiserver.storage.keys import resource_prefix
+
+log = logging.getLogger(__name__)
+
+
+class KnownShapes:
+    """The shapes of one resource that this server can read."""
+
+    def __init__(self, kind: StoredKind, on_change: Callable[[], None]) -> None:
+        self.kind = kind
+        self._on_change = on_change
+        self._codec = kind.codec
+        self._own = kind.tree.fingerprint
+        self._missing: set[str] = set()
+        self._heads = self._verbatim_heads()
+
+    def refresh(self) -> None:
+        """Take over what the codec has learned."""
+        self._heads = self._verbatim_heads()
+        self._on_change()
+
+    def find_unknown(self, value: bytes) -> str:
+        """Return the shape that stored bytes name, empty if it is known."""
+        if value.startswith(self._heads):  # nearly always
+            return ""
+        _, fingerprint = shape_in(value)
+        is_known = (
+            fingerprint in ("", self._own)
+            or fingerprint in self._codec.shapes.trees
+            or fingerprint in self._missing
+        )
+        return "" if is_known else fingerprint
+
+    def give_up(self, fingerprint: str) -> None:
+        """Note that the catalogue lacks a shape, as after objects were copied without it."""
+        if fingerprint not in self._codec.shapes.trees:
+            self._missing.add(fingerprint)
+            log.warning(
+                "%s: the store has objects of the shape %s, which is not in its catalogue: their"
+                " omitted fields are read with the defaults of today",
+                self.kind.name,
+                fingerprint,
+            )
+
+    def _verbatim_heads(self) -> tuple[bytes, ...]:
+        # With the start of what follows: the head of unmarked documents begins all others.
+        return tuple(head + b'"metadata"' for head in self._codec.verbatim_heads(self.kind.cls))
+
+
+class ShapeLearner:
+    """Reads the catalogue again when an object names a shape that is not known yet."""
+
+    def __init__(self, start: ShapeStart) -> None:
+        self.start = start
+        self._known: dict[str, KnownShapes] = {}
+
+    def follow(self, kind: StoredKind, prefix: str, on_change: Callable[[], None]) -> None:
+        """Learn the shapes of a resource from now on, and call *on_change* whenever there are more.
+
+        *prefix* is that of the keys of its objects.
+        """
+        self._known[prefix] = KnownShapes(kind, on_change)
+
+    def find_unknown(self, key: str, value: bytes) -> tuple[KnownShapes, str] | None:
+        """Return the resource and the shape of a record, None if the shape is known."""
+        known = self._known.get(resource_prefix(key))
+        if known is None:
+            return None
+        fingerprint = known.find_unknown(value)
+        return (known, fingerprint) if fingerprint else None
+
+    async def register(self, kind: StoredKind) -> None:
+        """Catalogue the shape of a resource that was not there at the start."""
+        await self.start.read_again()
+        await self.start.register(self.start.judge(kind))
+
+    async def learn(self, unknown: list[tuple[KnownShapes, str]]) -> None:
+        """Read the catalogue. Raises StorageError."""
+        await self.start.read_again()
+        for each in self._known.values():
+            self.start.have_known(each.kind)
+            each.refresh()
+        for known, fingerprint in dict.fromkeys(unknown):
+            known.give_up(fingerprint)
+
+
+class LearningBackend:
+    """A store that has *learner* learn the shape of every record before it is returned."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.learner: ShapeLearner | None = None
+        self._backend = backend
+        # What returns no record needs no detour; `current_revision` is called by every read.
+        self.create = backend.create
+        self.delete = backend.delete
+        self.current_revision = backend.current_revision
+        self.compact = backend.compact
+        self.close = backend.close
+
+    async def get(self, key: str) -> Record | None:
+        record = await self._backend.get(key)
+        if record is not None:
+            await self._learn((record,))
+        return record
+
+    async def range(
+        self, prefix: str, *, start: str = "", limit: int = 0, revision: int | None = None
+    ) -> KeyPage:
+        page = await self._backend.range(prefix, start=start, limit=limit, revision=revision)
+        await self._learn(page.records)
+        return page
+
+    async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
+        try:
+            return await self._backend.update(key, value, revision=revision, ttl=ttl)
+        except RevisionConflict as conflict:
+            if conflict.current is not None:
+                await self._learn((conflict.current,))
+            raise
+
+    @asynccontextmanager
+    async def watch(self, prefix: str, *, after: int) -> AsyncIterator[Feed]:
+        async with self._backend.watch(prefix, after=after) as feed:
+            yield _LearningFeed(feed, self)
+
+    async def learn_changes(self, batch: ChangeBatch) -> None:
+        """Learn the shapes of the values in a batch, those before the changes included."""
+        if self.learner is None:
+            return
+        find, unknown = self.learner.find_unknown, []
+        for change in batch.changes:
+            for value in (change.value, change.previous):
+                if value is not None and (found := find(change.key, value)) is not None:
+                    unknown.append(found)
+        if unknown:
+            await self.learner.learn(unknown)
+
+    async def _learn(self, records: Iterable[Record]) -> None:
+        if self.learner is None:
+            return
+        find = self.learner.find_unknown
+        unknown = [found for record in records if (found := find(record.key, record.value))]
+        if unknown:
+            await self.learner.learn(unknown)
+
+
+class _LearningFeed:
+    """A feed that holds a batch back until its shapes are known."""
+
+    def __init__(self, feed: Feed, backend: LearningBackend) -> None:
+        self._feed = feed
+        self._backend = backend
+        self._held: ChangeBatch | None = None
+        self.request_progress = feed.request_progress
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> ChangeBatch:
+        # Held in an attribute, because a cancelled wait must not lose it.
+        if self._held is None:
+            self._held = await anext(self._feed)
+        await self._backend.learn_changes(self._held)
+        batch, self._held = self._held, None
+        return batch

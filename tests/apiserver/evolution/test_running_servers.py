@@ -1,0 +1,78 @@
+"""The keys by which servers of one store know each other."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+
+from apiserver.evolution.running_servers import (
+    RENEWAL,
+    SERVERS,
+    TIME_TO_LIVE,
+    RunningServer,
+    registered,
+    running_servers,
+)
+from apiserver.storage.interface import Backend
+from apiserver.storage.sqlite.backend import open_sqlite
+from tests.apiserver.evolution.conftest import NewStore
+from tests.apiserver.evolution.releases import NAME, release, serving
+from tests.apiserver.storage.conftest import SettableClock
+
+
+async def test_a_server_has_a_key_while_it_runs(new_store: NewStore) -> None:
+    store = new_store()
+    async with serving(release({"color": (str, "")}), storage=store) as api:
+        await _until_registered(api.app.backend)
+        (record,) = (await api.app.backend.range(SERVERS)).records
+        value = orjson.loads(record.value)
+        assert value["process"] == os.getpid()
+        assert value["resources"][NAME] == api.app.groups.shapes()[NAME]
+    async with serving(storage=store) as api:
+        await _until_registered(api.app.backend)
+        (record,) = (await api.app.backend.range(SERVERS)).records
+        assert NAME not in orjson.loads(record.value)["resources"]
+
+
+async def test_a_key_is_renewed_and_removed(tmp_path: Path) -> None:
+    clock = SettableClock()
+    store = await open_sqlite(f"sqlite:///{tmp_path}/store.sqlite", clock=clock)
+    assert RENEWAL * 2 < TIME_TO_LIVE
+    async with registered(store, {NAME: "a"}, renewal=0.01):
+        await _until_registered(store)
+        for _ in range(3):
+            (before,) = (await store.range(SERVERS)).records
+            clock.advance(TIME_TO_LIVE - 1)
+            await _until_registered(store, after=before.revision)
+    assert (await store.range(SERVERS)).records == []
+    await store.close()
+
+
+async def test_processes_of_this_host_that_are_gone_are_left_out(tmp_path: Path) -> None:
+    store = await open_sqlite(f"sqlite:///{tmp_path}/store.sqlite")
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    host = socket.gethostname()
+    here = RunningServer(host, 1, child.pid, {NAME: "a"})
+    there = RunningServer("elsewhere", 1, child.pid, {NAME: "a"})
+    try:
+        for server in (here, there):
+            await store.create(server.key, server.to_bytes(), ttl=TIME_TO_LIVE)
+        await store.create(f"{SERVERS}x", b"not a server")
+        assert {each.host for each in await running_servers(store)} == {host, "elsewhere"}
+    finally:
+        child.kill()
+        child.communicate()
+
+    assert [server.host for server in await running_servers(store)] == ["elsewhere"]
+    await store.close()
+
+
+async def _until_registered(store: Backend, *, after: int = 0) -> None:
+    """Wait for a key that was written after a revision."""
+    async with asyncio.timeout(10):
+        while all(each.revision <= after for each in (await store.range(SERVERS)).records):
+            await asyncio.sleep(0.005)
