@@ -6,7 +6,7 @@ cannot hold completely keeps its stored bytes: a change of its metadata (labels,
 deletion) replaces the metadata inside them and leaves every other byte as it is.
 """
 
-from json import JSONDecodeError, JSONDecoder
+from json import JSONDecoder
 from typing import Any
 
 import orjson
@@ -34,7 +34,16 @@ def read_record(codec: StorageCodec, cls: type[Object], record: Record) -> Store
 
 def has_metadata(record: Record) -> bool:
     """Return whether the metadata of a record can be decoded, whatever the rest is."""
-    return isinstance(_stored_metadata(record), dict)
+    return stored_metadata(record.value) is not None
+
+
+def stored_metadata(value: bytes) -> dict[str, Any] | None:
+    """Return the metadata in stored bytes of any kind, whatever the rest is; None if unreadable."""
+    try:
+        metadata, _, _ = _find_metadata(value.decode())
+    except (ValueError, RecursionError):
+        return None
+    return metadata if isinstance(metadata, dict) else None
 
 
 def splice_metadata(value: bytes, metadata: ObjectMeta) -> bytes:
@@ -42,14 +51,18 @@ def splice_metadata(value: bytes, metadata: ObjectMeta) -> bytes:
 
     Fields of the metadata that this code does not know are kept, too. Raises ValueError.
     """
-    text = value.decode()
-    start = text.index(_METADATA) + len(_METADATA)
-    before, end = JSONDecoder().raw_decode(text, start)
+    before, _, _ = _find_metadata(value.decode())
     known = {info.alias for info in ObjectMeta.model_fields.values()}
     unknown = {name: part for name, part in before.items() if name not in known}
     after = orjson.loads(dump_json(storable_metadata(metadata)))
-    spliced = orjson.dumps({**after, **unknown}).decode()
-    return (text[:start] + spliced + text[end:]).encode()
+    return replace_metadata(value, {**after, **unknown})
+
+
+def replace_metadata(value: bytes, metadata: dict[str, Any]) -> bytes:
+    """Return stored bytes of any kind with *metadata* in place of theirs. Raises ValueError."""
+    text = value.decode()
+    _, start, end = _find_metadata(text)
+    return (text[:start] + orjson.dumps(metadata).decode() + text[end:]).encode()
 
 
 def differs_beyond_metadata(before: bytes, after: bytes) -> bool:
@@ -61,7 +74,7 @@ def differs_beyond_metadata(before: bytes, after: bytes) -> bool:
 
 
 def _unreadable(cls: type[Object], record: Record, problem: str) -> StoredObject:
-    stored = metadata_only(cls, _stored_metadata(record), problem)
+    stored = metadata_only(cls, stored_metadata(record.value), problem)
     meta = stored.object.metadata
     try:
         key = parse(record.key)
@@ -72,9 +85,11 @@ def _unreadable(cls: type[Object], record: Record, problem: str) -> StoredObject
     return stored._replace(problem=problem)
 
 
-def _stored_metadata(record: Record) -> Any:
-    try:
-        text = record.value.decode()
-        return JSONDecoder().raw_decode(text, text.index(_METADATA) + len(_METADATA))[0]
-    except (UnicodeDecodeError, ValueError, JSONDecodeError, RecursionError):
-        return None
+def _find_metadata(text: str) -> tuple[Any, int, int]:
+    """Return the metadata in a document, and where it begins and ends. Raises ValueError.
+
+    Every stored document has its metadata before any other field that could contain metadata.
+    """
+    start = text.index(_METADATA) + len(_METADATA)
+    metadata, end = JSONDecoder().raw_decode(text, start)
+    return metadata, start, end
