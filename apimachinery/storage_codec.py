@@ -27,10 +27,10 @@ from apimachinery.evolution.managed_renames import rename_managed_fields
 from apimachinery.evolution.new_defaults import take_fields
 from apimachinery.evolution.stored_shapes import ONLY_TODAY, StoredShapes
 from apimachinery.evolution.upgrade_steps import Drop
+from apimachinery.lenient.lenient_decoding import decode_leniently, salvage
+from apimachinery.lenient.lenient_schema import lenient_validator
 from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
 from apimachinery.model.decoding import DecodeError
-from apimachinery.model.lenient_decoding import decode_leniently, salvage
-from apimachinery.model.lenient_schema import lenient_validator
 from apimachinery.model.model import new_model
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.scheme import NotRegistered, Scheme
