@@ -15,9 +15,10 @@ from pydantic import ValidationError
 
 from apimachinery.conversion.converted_values import refusing_invalid_values
 from apimachinery.fieldpath import FieldError
+from apimachinery.lenient.constraint_errors import stored_errors
+from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.meta.types import ObjectMeta, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
-from apimachinery.model.constraint_errors import stored_errors
 from apimachinery.model.decoding import (
     DecodedModel,
     DecodeError,
@@ -26,7 +27,6 @@ from apimachinery.model.decoding import (
     to_decode_error,
     unknown_fields,
 )
-from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.model import Model, new_model
 from apimachinery.model.strict_decoding import strict_decoding_problems
 from apimachinery.schema import GroupVersion, GroupVersionKind, InvalidGroupVersion

@@ -1,15 +1,11 @@
 """StorageCodec: the internal objects of a scheme as stored bytes, and back.
 
-The head of the stored JSON names the shape in which the object was written:
-
-    {"kind":"Gadget","apiVersion":"gadgets.example.io/__internal","$shape":"c819aa691131","metadata":{
-
+The head of the stored JSON names the shape in which the object was written (`document_head`).
 Objects of today's shape are decoded in one pass. Objects of another shape are upgraded first
 (`apimachinery.evolution`). Reading never validates: constraints are for writes. An object that
 cannot be decoded is read as far as possible, and says so.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias, cast
@@ -23,6 +19,7 @@ from apimachinery.codec import (
     storable_metadata,
     with_type_meta,
 )
+from apimachinery.document_head import MARKER, form_in_head, stored_form, stored_head
 from apimachinery.evolution.document_upgrade import DocumentUpgrade
 from apimachinery.evolution.field_tree import field_tree
 from apimachinery.evolution.lost_values import lost_fields
@@ -30,18 +27,14 @@ from apimachinery.evolution.managed_renames import rename_managed_fields
 from apimachinery.evolution.new_defaults import take_fields
 from apimachinery.evolution.stored_shapes import ONLY_TODAY, StoredShapes
 from apimachinery.evolution.upgrade_steps import Drop
+from apimachinery.lenient.lenient_decoding import decode_leniently, salvage
+from apimachinery.lenient.lenient_schema import lenient_validator
 from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
 from apimachinery.model.decoding import DecodeError
-from apimachinery.model.lenient_decoding import decode_leniently, salvage
-from apimachinery.model.lenient_schema import lenient_validator
 from apimachinery.model.model import new_model
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.scheme import NotRegistered, Scheme
 
-MARKER: Final = "$shape"
-_HEAD: Final = re.compile(
-    rb'\{"kind":"(\w+)","apiVersion":"([\w./-]+)",(?:"\$shape":"([0-9a-f]+)",)?(?="metadata":)'
-)
 _Decode: TypeAlias = Callable[..., Any]
 EVERYTHING: Final = ""
 """The path of all fields but the metadata."""
@@ -169,7 +162,7 @@ class StorageCodec:
 
     def is_newer(self, data: bytes) -> bool:
         """Return whether stored bytes are of a shape of newer code."""
-        return shape_in(data)[1] in self.shapes.newer
+        return stored_form(data).shape in self.shapes.newer
 
     def decode(self, data: bytes) -> Object:
         """Decode stored bytes to the internal object. Raises CorruptObject, NotRegistered."""
@@ -294,10 +287,10 @@ class StorageCodec:
         head = data[: data.find(b'"metadata"')]
         reader = self._readers.get(head)
         if reader is None:
-            match = _HEAD.match(data)
-            if match is not None:
-                kind = GroupVersionKind.from_api_version(match[2].decode(), match[1].decode())
-                reader = self._make_reader(kind, (match[3] or b"").decode())
+            form = form_in_head(data)
+            if form is not None:
+                kind = GroupVersionKind.from_api_version(form.api_version, form.kind)
+                reader = self._make_reader(kind, form.shape)
                 self._readers[head] = reader
                 if reader.is_plain and reader.is_internal and not reader.cls.__keeps_unknown__:
                     self._plain = head, lenient_validator(reader.cls).validate_json
@@ -344,24 +337,6 @@ class StorageCodec:
                 self.scheme.class_of(versioned)
             )
         return self.scheme.has_defaults(stored)
-
-
-def stored_head(kind: GroupVersionKind, fingerprint: str = "") -> bytes:
-    """Return the head of stored documents, up to the metadata; no name in it needs escapes."""
-    marker = f'"{MARKER}":"{fingerprint}",' if fingerprint else ""
-    return f'{{"kind":"{kind.kind}","apiVersion":"{kind.api_version}",{marker}'.encode()
-
-
-def shape_in(data: bytes) -> tuple[str, str]:
-    """Return the apiVersion and the shape that the head of stored bytes names; empty if none."""
-    match = _HEAD.match(data)
-    return (match[2].decode(), (match[3] or b"").decode()) if match is not None else ("", "")
-
-
-def metadata_start(data: bytes) -> int | None:
-    """Return where the metadata of stored bytes starts, None if they do not have our head."""
-    match = _HEAD.match(data)
-    return None if match is None else match.end() + len('"metadata":')
 
 
 def metadata_only(cls: type[Object], metadata: Any, problem: str) -> StoredObject:

@@ -10,10 +10,10 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 import orjson
 
 from apimachinery.codec import dump_json
+from apimachinery.lenient.bulk_decoding import bulk_decode_document, bulk_decode_json
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object, ObjectList, ObjectMeta, PartialObjectMetadata, TypeMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
-from apimachinery.model.bulk_decoding import bulk_decode_document, bulk_decode_json
 from apimachinery.model.decoding import decode_json
 from apimachinery.model.model import Model, new_model
 from apimachinery.scalars.time import format_time

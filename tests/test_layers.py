@@ -21,18 +21,21 @@ LAYERS: dict[str, str] = {
     # apimachinery: pure values, bottom up
     "apimachinery.testing": "apimachinery",
     "apimachinery.model": "apimachinery.fieldpath apimachinery.scalars",
+    "apimachinery.lenient": "apimachinery.fieldpath apimachinery.model",
     "apimachinery.scalars": "apimachinery.fieldpath",
     "apimachinery.selectors": "apimachinery/ apimachinery.scalars",
     "apimachinery.meta": (
         "apimachinery/ apimachinery.model apimachinery.scalars apimachinery.selectors"
     ),
     "apimachinery.evolution": "apimachinery.model apimachinery.scalars",
-    "apimachinery.conversion": "apimachinery/ apimachinery.model apimachinery.meta",
+    "apimachinery.conversion": (
+        "apimachinery/ apimachinery.lenient apimachinery.model apimachinery.meta"
+    ),
     "apimachinery.serialization": "apimachinery/ apimachinery.model apimachinery.meta",
     "apimachinery.patch": "apimachinery/ apimachinery.model",
     "apimachinery.apply": "apimachinery/ apimachinery.model apimachinery.scalars",
     "apimachinery.protobuf": (
-        "apimachinery.model apimachinery.meta apimachinery.scalars"
+        "apimachinery.lenient apimachinery.model apimachinery.meta apimachinery.scalars"
         " apimachinery.serialization.media_types"
     ),
     "apimachinery.openapi": (
@@ -45,8 +48,8 @@ LAYERS: dict[str, str] = {
     ),
     "apimachinery.cel": "apimachinery/ apimachinery.scalars apimachinery.structural",
     "apimachinery/": (
-        "apimachinery.conversion apimachinery.evolution apimachinery.model apimachinery.meta"
-        " apimachinery.protobuf apimachinery.scalars apimachinery.serialization"
+        "apimachinery.conversion apimachinery.evolution apimachinery.lenient apimachinery.model"
+        " apimachinery.meta apimachinery.protobuf apimachinery.scalars apimachinery.serialization"
     ),
     # apiserver: composition roots first, then the way of a request from top to bottom
     "apiserver.asgi": "apimachinery apiserver apis client",

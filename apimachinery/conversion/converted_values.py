@@ -14,7 +14,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from apimachinery.conversion.kept_fields import Convert
-from apimachinery.model.lenient_construction import constructing_leniently
+from apimachinery.lenient.lenient_construction import constructing_leniently
 
 _REFUSING: Final = ContextVar("refusing_invalid_values", default=False)
 

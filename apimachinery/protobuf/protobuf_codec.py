@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
+from apimachinery.lenient.lenient_schema import lenient_validator
 from apimachinery.meta.types import ListMeta, TypeMeta
-from apimachinery.model.lenient_schema import lenient_validator
 from apimachinery.model.model import Model
 from apimachinery.protobuf.descriptors import Descriptors, descriptor_of
 from apimachinery.protobuf.field_forms import Convert

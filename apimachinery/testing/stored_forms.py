@@ -14,8 +14,8 @@ from apimachinery.codec import dump_json
 from apimachinery.evolution.field_tree import FieldTree, field_tree
 from apimachinery.evolution.stored_shapes import StoredShapes
 from apimachinery.evolution.upgrade_steps import UpgradeError
+from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.meta.types import Object, ObjectMeta
-from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.semantic_equality import differences
 from apimachinery.schema import INTERNAL, GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme

@@ -8,14 +8,9 @@ from typing import Any, Final
 from apimachinery.schema import GroupResource
 from apiserver.commands.open_store import Progress, open_store
 from apiserver.controlplane.standard_server import standard_groups
+from apiserver.evolution.running_servers import registered_servers
 from apiserver.storage.interface import Backend, Record, RevisionConflict, StorageError
-from apiserver.storage.stored_resources import (
-    PAGE,
-    count_below,
-    is_defined,
-    prefix_of,
-    serving,
-)
+from apiserver.storage.stored_resources import PAGE, count_below, is_defined, prefix_of
 
 DELETE: Final = """\
 Delete all objects of a resource from a store, such as those of a group that no server has any more:
@@ -58,10 +53,11 @@ def add_parser(actions: Any) -> None:
 
 async def check_unserved(backend: Backend, resource: GroupResource, *, force: bool) -> None:
     """Raise StorageError if somebody serves a resource, or will when a server starts."""
-    servers = await serving(backend, str(resource))
+    servers = [each for each in await registered_servers(backend) if each.serves(resource)]
     if servers:
+        names = ", ".join(server.name for server in servers)
         raise StorageError(
-            f"{resource} is served by {', '.join(servers)}: delete its objects through the server"
+            f"{resource} is served by {names}: delete its objects through the server"
         )
     if force:
         return

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import orjson
 
+from apimachinery.document_head import StoredForm, stored_form
 from apimachinery.schema import GroupResource
 from apiserver.commands.open_store import Progress, open_store
 from apiserver.commands.text_table import aligned
 from apiserver.storage.interface import Backend, StorageError
 from apiserver.storage.keys import ROOT, InvalidStorageKey, parse
-from apiserver.storage.stored_resources import PAGE, StoredForm, count_below, records_below
-from apiserver.storage.stored_resources import stored_form as form_of
+from apiserver.storage.stored_resources import PAGE, count_below, records_below
 
 LIST: Final = """\
 List every resource that has objects in a store, whether or not a server serves it:
@@ -84,7 +84,7 @@ async def read_contents(backend: Backend, progress: Progress) -> dict[GroupResou
             continue
         contents = found.setdefault(GroupResource(key.group, key.resource), Contents())
         contents.namespaces[key.namespace] += 1
-        contents.forms[form_of(record.value)] += 1
+        contents.forms[stored_form(record.value)] += 1
     progress.show(total, total)
     return dict(sorted(found.items(), key=lambda item: (item[0].group, item[0].resource)))
 

@@ -12,8 +12,8 @@ import orjson
 
 from apimachinery.codec import dump_json
 from apimachinery.fieldpath import ErrorType, FieldError
+from apimachinery.lenient.constraint_errors import stored_errors
 from apimachinery.meta.types import Object
-from apimachinery.model.constraint_errors import stored_errors
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.schema import GroupVersion
 from apiserver.evolution.judgement import StoredKind

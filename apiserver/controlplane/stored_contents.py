@@ -9,22 +9,19 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-import orjson
-
 from apimachinery.schema import GroupResource
 from apis.core.controllers.namespace_conditions import Remaining
 from apiserver.controlplane.served_resources import ServedResources
+from apiserver.evolution.running_servers import registered_servers
 from apiserver.install import Groups
 from apiserver.registry.storage_errors import api_error
 from apiserver.storage.interface import Backend, Record, RevisionConflict, StorageError
+from apiserver.storage.record_reading import replace_metadata, stored_metadata
 from apiserver.storage.stored_resources import (
     count_below,
-    document_of,
     is_defined,
-    metadata_of,
     prefix_of,
     records_below,
-    running_servers,
     stored_resources,
 )
 
@@ -42,7 +39,7 @@ class StoredContents:
         async with self._reading("list") as backend:
             async for resource in stored_resources(backend):
                 finalizers = [
-                    _names(metadata_of(record.value).get("finalizers"))
+                    _finalizers(record)
                     async for record in records_below(backend, prefix_of(resource, namespace))
                 ]
                 if finalizers:
@@ -70,11 +67,11 @@ class StoredContents:
         """Count the objects of each stored resource that neither this nor another server serves."""
         found = {}
         async with self._reading("list") as backend:
-            others = await running_servers(backend)
+            servers = await registered_servers(backend)
             async for resource in stored_resources(backend):
                 if self._served.has(resource) or await is_defined(backend, resource):
                     continue
-                if not any(str(resource) in resources for resources in others.values()):
+                if not any(server.serves(resource) for server in servers):
                     found[resource] = await count_below(backend, prefix_of(resource))
         return found
 
@@ -82,9 +79,9 @@ class StoredContents:
         """Return whether it is known that no running server serves a resource."""
         if self._served.has(resource):
             return False
-        servers = await running_servers(backend)
+        servers = await registered_servers(backend)
         # Where no server is registered, others may still run: nothing is known about them.
-        return bool(servers) and not any(str(resource) in names for names in servers.values())
+        return bool(servers) and not any(server.serves(resource) for server in servers)
 
     @asynccontextmanager
     async def _reading(self, verb: str) -> AsyncIterator[Backend]:
@@ -97,8 +94,7 @@ class StoredContents:
 async def _disown(backend: Backend, record: Record | None, uid: str) -> None:
     """Remove the owner *uid* from the newest state of a stored object."""
     while record is not None:
-        document = document_of(record.value)
-        metadata = document.get("metadata") or {}
+        metadata = stored_metadata(record.value) or {}
         references: list[dict[str, Any]] = metadata.get("ownerReferences") or []
         rest = [reference for reference in references if reference.get("uid") != uid]
         if len(rest) == len(references):
@@ -106,12 +102,14 @@ async def _disown(backend: Backend, record: Record | None, uid: str) -> None:
         metadata["ownerReferences"] = rest
         if not rest:
             del metadata["ownerReferences"]
+        value = replace_metadata(record.value, metadata)
         try:
-            await backend.update(record.key, orjson.dumps(document), revision=record.revision)
+            await backend.update(record.key, value, revision=record.revision)
             return
         except RevisionConflict as conflict:
             record = conflict.current
 
 
-def _names(finalizers: object) -> list[str]:
+def _finalizers(record: Record) -> list[str]:
+    finalizers = (stored_metadata(record.value) or {}).get("finalizers")
     return [str(name) for name in finalizers] if isinstance(finalizers, list) else []

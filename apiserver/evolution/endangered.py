@@ -1,20 +1,22 @@
 """Endangered objects: read the objects of older shapes and find the values that would be lost."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
 
 import orjson
 
+from apimachinery.codec import kind_of_document
+from apimachinery.document_head import stored_form
 from apimachinery.evolution.lost_values import lost_fields
+from apimachinery.model.decoding import DecodeError
 from apimachinery.schema import GroupVersionKind
-from apimachinery.storage_codec import EVERYTHING, shape_in
+from apimachinery.scheme import NotRegistered
+from apimachinery.storage_codec import EVERYTHING
 from apiserver.evolution.judgement import Judgement
 from apiserver.storage.interface import Backend, Record
-from apiserver.storage.keys import CORE, ROOT
+from apiserver.storage.keys import object_name
 from apiserver.storage.record_reading import read_record
-
-PAGE: Final = 500
+from apiserver.storage.stored_resources import prefix_of, records_below
 
 
 @dataclass(slots=True)
@@ -63,27 +65,23 @@ class Dangers:
         """Count one object that has a value at *path*."""
         danger = self.found.setdefault((path, is_mistyped), Danger(path, is_mistyped))
         danger.objects += 1
-        danger.example = danger.example or object_name(record)
+        danger.example = danger.example or object_name(record.key)
         danger.reason = danger.reason or reason
 
 
-async def find_dangers(
-    backend: Backend, judgement: Judgement, progress: Callable[[int, int], None] | None = None
-) -> list[Danger]:
+async def find_dangers(backend: Backend, judgement: Judgement) -> list[Danger]:
     """Read the objects of unproven shapes and return what would be lost of them."""
     kind, dangers = judgement.kind, Dangers()
     kind.codec.know(judgement.shapes)
     unreadable = {shape.fingerprint for shape in judgement.unreadable}
-    done = 0
-    async for record, remaining in records_of(backend, resource_prefix_of(judgement)):
-        done += 1
-        if progress is not None:
-            progress(done, done + remaining)
-        api_version, fingerprint = shape_in(record.value)
-        fingerprint = fingerprint or judgement.shapes.first.get(api_version, "")
+    async for record in records_below(backend, prefix_of(kind.resource)):
+        form = stored_form(record.value)
+        fingerprint = form.shape or judgement.shapes.first.get(form.api_version, "")
         endangered = judgement.unproven.get(fingerprint)
         if endangered is None and fingerprint not in unreadable and not judgement.is_first:
             continue
+        if not _is_document(record.value):
+            continue  # no code could read it before either
         stored = read_record(kind.codec, kind.cls, record)
         lost = (*stored.lost, *undeclared_values(record, judgement))
         for path in {path for path in lost if path not in judgement.shapes.accepted}:
@@ -95,41 +93,28 @@ async def find_dangers(
     return sorted(dangers.found.values(), key=lambda danger: danger.path)
 
 
-async def records_of(backend: Backend, prefix: str) -> AsyncIterator[tuple[Record, int]]:
-    """Yield every record below a prefix, from one snapshot, and how many follow it."""
-    start, revision = "", None
-    while True:
-        page = await backend.range(prefix, start=start, limit=PAGE, revision=revision)
-        revision = page.revision
-        for position, record in enumerate(page.records, start=1):
-            yield record, page.remaining + len(page.records) - position
-        if not page.remaining:
-            return
-        start = page.records[-1].key + "\0"
-
-
-def resource_prefix_of(judgement: Judgement) -> str:
-    """Return the prefix of the keys of a resource, namespaced or not."""
-    resource = judgement.kind.resource
-    return f"{ROOT}{resource.group or CORE}/{resource.resource}/"
-
-
-def object_name(record: Record) -> str:
-    """Return `namespace/name`, or the name, of a record."""
-    return "/".join(record.key.removeprefix(ROOT).split("/")[2:])
-
-
 def undeclared_values(record: Record, judgement: Judgement) -> Iterable[str]:
     """Return the paths of an object from before the catalogue that today's class has no field for.
 
     Such an object names no shape, and counts as one of the first shape that is catalogued.
     """
-    api_version, fingerprint = shape_in(record.value)
-    if fingerprint or api_version in judgement.shapes.first:
+    form = stored_form(record.value)
+    if form.shape or form.api_version in judgement.shapes.first:
         return ()
-    document = orjson.loads(record.value)
-    kind = GroupVersionKind.from_api_version(document["apiVersion"], document["kind"])
-    return lost_fields(document, judgement.kind.codec.scheme.class_of(kind))
+    kind = GroupVersionKind.from_api_version(form.api_version, form.kind)
+    try:
+        cls = judgement.kind.codec.scheme.class_of(kind)
+    except NotRegistered:
+        return ()
+    return lost_fields(orjson.loads(record.value), cls)
+
+
+def _is_document(value: bytes) -> bool:
+    try:
+        kind_of_document(value)
+    except DecodeError:
+        return False
+    return True
 
 
 def _is_among(path: str, endangered: tuple[str, ...]) -> bool:

@@ -9,12 +9,12 @@ from typing import Final, Literal
 
 from apimachinery.fieldpath import FieldError
 from apimachinery.meta.types import Object
-from apimachinery.storage_codec import shape_in
-from apiserver.evolution.endangered import object_name, resource_prefix_of, undeclared_values
+from apiserver.evolution.endangered import undeclared_values
 from apiserver.evolution.judgement import Judgement
 from apiserver.storage.interface import Backend, Record
+from apiserver.storage.keys import object_name
 from apiserver.storage.record_reading import read_record
-from apiserver.storage.stored_resources import records_below
+from apiserver.storage.stored_resources import prefix_of, records_below
 
 EXAMPLES: Final = 3
 """The number of objects that are named for each finding."""
@@ -81,7 +81,7 @@ async def inspect(
     kind.codec.know(judgement.shapes)
     report = KindReport(kind.name)
     heads = kind.codec.verbatim_heads(kind.cls)
-    async for record in records_below(backend, resource_prefix_of(judgement)):
+    async for record in records_below(backend, prefix_of(kind.resource)):
         _inspect_record(record, judgement, rules, report, heads)
         progress()
     return report
@@ -94,13 +94,13 @@ def _inspect_record(
     report: KindReport,
     heads: tuple[bytes, ...],
 ) -> None:
-    kind, name = judgement.kind, object_name(record)
+    kind, name = judgement.kind, object_name(record.key)
     stored = read_record(kind.codec, kind.cls, record)
     if stored.problem:
         report.add("unreadable", [("", Example(name, stored.problem))])
         return
     lost = set(stored.lost or undeclared_values(record, judgement))
-    if shape_in(record.value)[1] in judgement.shapes.newer:
+    if kind.codec.is_newer(record.value):
         report.add("newer", [(path, Example(name)) for path in lost])
         return
     if lost:

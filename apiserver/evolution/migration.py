@@ -11,14 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from apimachinery.storage_codec import shape_in, stored_head
-from apiserver.evolution.endangered import object_name, resource_prefix_of, undeclared_values
+from apimachinery.document_head import stored_head
+from apiserver.evolution.endangered import undeclared_values
 from apiserver.evolution.inspection import Example
 from apiserver.evolution.judgement import Judgement
 from apiserver.evolution.start import ShapeStart
 from apiserver.storage.interface import Backend, Record, RevisionConflict, ValueTooLarge
+from apiserver.storage.keys import object_name
 from apiserver.storage.record_reading import read_record
-from apiserver.storage.stored_resources import records_below
+from apiserver.storage.stored_resources import prefix_of, records_below
 
 CONCURRENT: Final = 32
 """The number of objects that are written at once: SQLite commits them together."""
@@ -84,7 +85,7 @@ class KindMigration:
         """Rewrite all objects; *progress* is called after each. Raises StorageError."""
         self._kind.codec.know(self._judgement.shapes)
         waiting: list[Record] = []
-        async for record in records_below(self._backend, resource_prefix_of(self._judgement)):
+        async for record in records_below(self._backend, prefix_of(self._kind.resource)):
             if record.value.startswith(self._head):
                 self.report.current += 1
                 progress()
@@ -121,7 +122,7 @@ class KindMigration:
         stored = read_record(kind.codec, kind.cls, record)
         reason = stored.problem or self._loss(record, stored.lost)
         if reason:
-            self.report.left.append(Example(object_name(record), reason))
+            self.report.left.append(Example(object_name(record.key), reason))
             return
         value = kind.codec.encode(stored.object)
         if not self._dry_run:
@@ -133,13 +134,13 @@ class KindMigration:
                     ttl=self._seconds_to_live(stored.object),
                 )
             except ValueTooLarge as error:
-                self.report.left.append(Example(object_name(record), str(error)))
+                self.report.left.append(Example(object_name(record.key), str(error)))
                 return
         self.report.rewritten += 1
 
     def _loss(self, record: Record, lost: tuple[str, ...]) -> str:
         """Return why a rewrite would lose values, or an empty string."""
-        if shape_in(record.value)[1] in self._judgement.shapes.newer:
+        if self._kind.codec.is_newer(record.value):
             return "a newer release has stored it"
         paths = lost or tuple(undeclared_values(record, self._judgement))
         return f"it would lose {', '.join(paths[:5])}" if paths else ""

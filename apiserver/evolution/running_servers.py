@@ -16,6 +16,7 @@ from typing import Final
 
 import orjson
 
+from apimachinery.schema import GroupResource
 from apiserver.storage.interface import (
     Backend,
     KeyExists,
@@ -51,6 +52,9 @@ class RunningServer:
     def name(self) -> str:
         return f"process {self.process} on {self.host}"
 
+    def serves(self, resource: GroupResource) -> bool:
+        return str(resource) in self.resources
+
     def to_bytes(self) -> bytes:
         return orjson.dumps(
             {
@@ -67,14 +71,18 @@ def this_server(resources: Mapping[str, str]) -> RunningServer:
     return RunningServer(socket.gethostname(), os.getppid(), os.getpid(), resources)
 
 
+async def registered_servers(backend: Backend) -> list[RunningServer]:
+    """Return the servers that have a key in a store; it expires a minute after one was killed."""
+    page = await backend.range(SERVERS)
+    return [server for record in page.records if (server := _from_record(record))]
+
+
 async def running_servers(backend: Backend) -> list[RunningServer]:
     """Return the other servers of a store; processes of this host that are gone are left out."""
     own = this_server({})
-    page = await backend.range(SERVERS)
-    servers = [server for record in page.records if (server := _from_record(record))]
     return [
         server
-        for server in servers
+        for server in await registered_servers(backend)
         if not (server.host == own.host and (server.server == own.server or _is_gone(server)))
     ]
 
@@ -139,6 +147,7 @@ def _is_gone(server: RunningServer) -> bool:
 def _from_record(record: Record) -> RunningServer | None:
     try:
         value = orjson.loads(record.value)
-        return RunningServer(value["host"], value["server"], value["process"], value["resources"])
-    except (ValueError, KeyError, TypeError):
+        resources = dict(value["resources"])
+        return RunningServer(value["host"], value["server"], value["process"], resources)
+    except (ValueError, KeyError, TypeError):  # a server of another release
         return None

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Self
 
-from apimachinery.storage_codec import shape_in
+from apimachinery.document_head import stored_form
 from apiserver.evolution.judgement import StoredKind
 from apiserver.evolution.start import ShapeStart
 from apiserver.storage.interface import (
@@ -48,7 +48,7 @@ class KnownShapes:
         """Return the shape that stored bytes name, empty if it is known."""
         if value.startswith(self._heads):  # nearly always
             return ""
-        _, fingerprint = shape_in(value)
+        fingerprint = stored_form(value).shape
         is_known = (
             fingerprint in ("", self._own)
             or fingerprint in self._codec.shapes.trees

@@ -30,11 +30,11 @@ from apimachinery.apply.field_manager import (
 from apimachinery.apply.field_ownership import Versioned
 from apimachinery.apply.managed_fields import Entry
 from apimachinery.codec import Codec, dump_json
+from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.meta.types import ManagedFieldsEntry, Object
 from apimachinery.model.class_fields import shape_of
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.document_diff import changed_parts, has_only_declared_fields, whole_document
-from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.model import new_model
 from apimachinery.model.type_shape import Shape
 from apimachinery.scalars.time import format_time, now, parse_time

@@ -80,6 +80,11 @@ def parse(key: str) -> ObjectKey:
     return ObjectKey("" if group == CORE else group, resource, "".join(namespace), name)
 
 
+def object_name(key: str) -> str:
+    """Return `namespace/name`, or the name, of the object of any resource at *key*."""
+    return "/".join(key.removeprefix(ROOT).split("/")[2:])
+
+
 def resource_prefix(key: str) -> str:
     """Return the prefix of the resource of *key*, or one that no resource has if *key* is
     malformed.

@@ -12,9 +12,10 @@ from typing import Any
 import orjson
 
 from apimachinery.codec import dump_json, storable_metadata
+from apimachinery.document_head import metadata_start
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.scheme import NotRegistered
-from apimachinery.storage_codec import StorageCodec, StoredObject, metadata_only, metadata_start
+from apimachinery.storage_codec import StorageCodec, StoredObject, metadata_only
 from apiserver.storage.interface import Record
 from apiserver.storage.keys import InvalidStorageKey, parse
 
@@ -24,7 +25,7 @@ def read_record(codec: StorageCodec, cls: type[Object], record: Record) -> Store
     try:
         stored = codec.read(record.value)
     except (ValueError, NotRegistered, RecursionError) as error:
-        stored = metadata_only(cls, _stored_metadata(record), str(error))
+        stored = metadata_only(cls, stored_metadata(record.value), str(error))
     if not stored.problem and not stored.object.metadata.name:
         stored = stored._replace(problem="metadata.name: the object has no name")
     if stored.problem:
@@ -35,7 +36,20 @@ def read_record(codec: StorageCodec, cls: type[Object], record: Record) -> Store
 
 def has_metadata(record: Record) -> bool:
     """Return whether the metadata of a record can be decoded, whatever the rest is."""
-    return isinstance(_stored_metadata(record), dict)
+    return stored_metadata(record.value) is not None
+
+
+def stored_metadata(value: bytes) -> dict[str, Any] | None:
+    """Return the metadata in stored bytes of any kind, whatever the rest is; None if unreadable."""
+    start = metadata_start(value)
+    try:
+        if start is None:
+            metadata = orjson.loads(value)["metadata"]
+        else:
+            metadata = JSONDecoder().raw_decode(value[start:].decode())[0]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return metadata if isinstance(metadata, dict) else None
 
 
 def splice_metadata(value: bytes, metadata: ObjectMeta) -> bytes:
@@ -43,18 +57,21 @@ def splice_metadata(value: bytes, metadata: ObjectMeta) -> bytes:
 
     Fields of the metadata that this code does not know are kept, too. Raises ValueError.
     """
-    after = orjson.loads(dump_json(storable_metadata(metadata)))
     known = {info.alias for info in ObjectMeta.model_fields.values()}
+    before = stored_metadata(value) or {}
+    unknown = {name: part for name, part in before.items() if name not in known}
+    after = orjson.loads(dump_json(storable_metadata(metadata)))
+    return replace_metadata(value, {**after, **unknown})
+
+
+def replace_metadata(value: bytes, metadata: dict[str, Any]) -> bytes:
+    """Return stored bytes of any kind with *metadata* in place of theirs. Raises ValueError."""
     start = metadata_start(value)
     if start is None:  # another program has written it: there are no bytes to keep
-        document = orjson.loads(value)
-        before = document["metadata"]
-        unknown = {name: part for name, part in before.items() if name not in known}
-        return orjson.dumps({**document, "metadata": {**after, **unknown}})
-    head, text = value[:start], value[start:].decode()
-    before, end = JSONDecoder().raw_decode(text)
-    unknown = {name: part for name, part in before.items() if name not in known}
-    return head + orjson.dumps({**after, **unknown}) + text[end:].encode()
+        return orjson.dumps({**orjson.loads(value), "metadata": metadata})
+    text = value[start:].decode()
+    _, end = JSONDecoder().raw_decode(text)
+    return value[:start] + orjson.dumps(metadata) + text[end:].encode()
 
 
 def differs_beyond_metadata(before: bytes, after: bytes) -> bool:
@@ -72,13 +89,3 @@ def _name_by_key(metadata: ObjectMeta, key: str) -> None:
     except InvalidStorageKey:
         return
     metadata.name, metadata.namespace = parts.name, parts.namespace
-
-
-def _stored_metadata(record: Record) -> Any:
-    start = metadata_start(record.value)
-    try:
-        if start is None:
-            return orjson.loads(record.value)["metadata"]
-        return JSONDecoder().raw_decode(record.value[start:].decode())[0]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None

@@ -10,10 +10,10 @@ from typing import Any
 from apimachinery.codec import dump_json
 from apimachinery.errors import BadRequest, Conflict, InternalError, Invalid
 from apimachinery.fieldpath import Path
+from apimachinery.lenient.constraint_errors import stored_errors
 from apimachinery.meta.metadata_validation import validate_nonnegative
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
-from apimachinery.model.constraint_errors import stored_errors
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.ratcheting import new_errors
 from apimachinery.scale import Scale

@@ -7,13 +7,14 @@ import orjson
 import pytest
 
 from apimachinery.codec import CorruptObject
+from apimachinery.document_head import StoredForm, stored_form, stored_head
 from apimachinery.evolution.field_tree import field_tree
 from apimachinery.evolution.stored_shapes import StoredShapes
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.model.model import Model, field
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
-from apimachinery.storage_codec import EVERYTHING, StorageCodec, shape_in, stored_head
+from apimachinery.storage_codec import EVERYTHING, StorageCodec
 from tests.apimachinery.evolution.lamps import GROUP, V1, lamp, list_of, map_of, model, scheme_of
 
 OLD = lamp(color=(str, ""), watts=(int, 0))
@@ -65,7 +66,7 @@ def test_the_head_names_the_kind_and_the_shape() -> None:
             '"name":"desk","labels":{"a":"b"}},"spec":{"color":"red"}}'
         ).encode()
     )
-    assert shape_in(data) == (INTERNAL, fingerprint)
+    assert stored_form(data) == StoredForm("Lamp", INTERNAL, fingerprint)
 
 
 def test_an_object_is_not_changed_by_encoding() -> None:

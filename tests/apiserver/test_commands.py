@@ -21,6 +21,7 @@ import pytest
 from apimachinery.serialization.yaml import load_yaml
 from apiserver.__main__ import main
 from apiserver.config import SETTINGS, ServerConfig
+from apiserver.evolution.running_servers import RunningServer
 from apiserver.process.data_folder import prepare
 from apiserver.storage.backends import open_backend
 
@@ -567,16 +568,17 @@ def test_objects_that_somebody_serves_are_not_deleted(
 ) -> None:
     delete = ("storage", "delete", WIDGETS_STORE, "--yes")
     definition = "/registry/apiextensions.k8s.io/customresourcedefinitions/widgets.example.io"
+    server = RunningServer("host-1", 7, 8, {"gadgets.example.io": "abc123"})
     put(
         WIDGETS_STORE,
-        {"/servers/host-1": b'{"resources":{"gadgets.example.io":"abc123"}}', definition: b"{}"},
+        {server.key: server.to_bytes(), definition: b"{}"},
     )
 
     running = told(capsys, *delete, "gadgets.example.io", "--force")
     defined = told(capsys, *delete, "widgets.example.io")
     standard = told(capsys, *delete, "namespaces")
 
-    assert "gadgets.example.io is served by host-1" in running
+    assert "gadgets.example.io is served by process 8 on host-1" in running
     assert "the CustomResourceDefinition widgets.example.io is stored" in defined
     assert "every server serves namespaces" in standard
     assert len(stored(WIDGETS_STORE)) == 11

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from apimachinery.codec import dump_json
 from apimachinery.evolution.document_upgrade import DocumentUpgrade
 from apimachinery.evolution.field_tree import FieldTree, TreeField, TreeType, field_tree
+from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.meta.types import Object
-from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.model import Model, field
 from apimachinery.scalars.wire_types import RawExtension
 from apimachinery.testing import objects

@@ -17,6 +17,7 @@ from apis.core.v1 import ConfigMap, Namespace
 from apis.gadgets.install import GADGETS
 from apis.gadgets.v1 import Gadget, GadgetSpec
 from apiserver.app import App
+from apiserver.evolution.running_servers import RunningServer
 from apiserver.group import Group
 from client.auth.auth_info import AuthInfo
 from client.client import AsyncClient
@@ -128,7 +129,8 @@ async def test_a_namespace_says_that_nobody_serves_what_remains(url: str) -> Non
     async with serving(url, GADGETS) as full:
         await filled(full)
     async with serving(url) as plain:
-        await plain.app.groups.backend.create("/servers/plain", b'{"resources":{"pods":""}}')
+        other = RunningServer("plain", 1, 2, {"pods": ""})
+        await plain.app.groups.backend.create(other.key, other.to_bytes())
 
         await plain.namespaces.delete("shop")
 

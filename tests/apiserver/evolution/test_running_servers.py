@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 
 import orjson
+import pytest
 
+from apimachinery.schema import GroupResource
 from apiserver.evolution.running_servers import (
     RENEWAL,
     SERVERS,
     TIME_TO_LIVE,
     RunningServer,
     registered,
+    registered_servers,
     running_servers,
 )
 from apiserver.storage.interface import Backend
@@ -69,6 +72,19 @@ async def test_processes_of_this_host_that_are_gone_are_left_out(tmp_path: Path)
 
     assert [server.host for server in await running_servers(store)] == ["elsewhere"]
     await store.close()
+
+
+@pytest.mark.parametrize("value", [b"{", b"[]", b"{}", b'{"host":"a","resources":["widgets"]}'])
+async def test_a_key_that_cannot_be_read_is_no_server(tmp_path: Path, value: bytes) -> None:
+    widgets = RunningServer("a", 1, 2, {"widgets.example.io": ""})
+    store = await open_sqlite(f"sqlite:///{tmp_path}/store.sqlite")
+    await store.create(widgets.key, widgets.to_bytes())
+    await store.create(f"{SERVERS}a/1", value)
+
+    assert await registered_servers(store) == [widgets]
+    await store.close()
+    assert widgets.serves(GroupResource("example.io", "widgets"))
+    assert not widgets.serves(GroupResource("", "widgets"))
 
 
 async def _until_registered(store: Backend, *, after: int = 0) -> None:

@@ -9,6 +9,7 @@ from apiserver.storage.keys import (
     ObjectKey,
     ResourceKeys,
     after_prefix,
+    object_name,
     parse,
     resource_prefix,
 )
@@ -117,3 +118,8 @@ def test_scope_and_namespace_must_agree() -> None:
         NODES.object_key("a", namespace="default")
     with pytest.raises(InvalidStorageKey, match="'nodes' is cluster-scoped"):
         NODES.namespace_prefix("default")
+
+
+def test_an_object_is_named_without_its_resource() -> None:
+    assert object_name("/registry/core/pods/default/a") == "default/a"
+    assert object_name("/registry/core/nodes/a") == "a"

@@ -1,18 +1,13 @@
 """What is in a store is found without knowing the types."""
 
-import pytest
-
 from apimachinery.schema import GroupResource
 from apiserver.storage.interface import Backend
 from apiserver.storage.stored_resources import (
     PAGE,
-    StoredForm,
     count_below,
     is_defined,
     prefix_of,
     records_below,
-    serving,
-    stored_form,
     stored_resources,
 )
 
@@ -89,43 +84,3 @@ async def test_a_definition_is_found_by_the_resource_it_defines(backend: Backend
     assert await is_defined(backend, WIDGETS)
     assert not await is_defined(backend, GroupResource("example.io", "gadgets"))
     assert not await is_defined(backend, GroupResource("", "widgets"))
-
-
-async def test_the_servers_of_a_resource_are_named(backend: Backend) -> None:
-    assert await serving(backend, "widgets.example.io") == []
-
-    await fill(
-        backend, "/servers/b", "/servers/a", value=b'{"resources":{"widgets.example.io":""}}'
-    )
-    await fill(backend, "/servers/other", value=b'{"resources":{"gadgets.example.io":"x"}}')
-    await fill(backend, "/servers/newer", value=b'{"resources":["widgets.example.io"]}')
-    await fill(backend, "/servers/broken", value=b"{")
-
-    assert await serving(backend, "widgets.example.io") == ["a", "b"]
-    assert await serving(backend, "secrets") == []
-
-
-@pytest.mark.parametrize(
-    ("value", "form"),
-    [
-        (
-            b'{"kind":"Widget","apiVersion":"example.io/v1","metadata":{}}',
-            StoredForm("Widget", "example.io/v1"),
-        ),
-        (
-            b'{"kind":"Widget","apiVersion":"v1","$shape":"abc123","metadata":{}}',
-            StoredForm("Widget", "v1", "abc123"),
-        ),
-        (
-            b'{"apiVersion":"example.io/v1","kind":"Widget","metadata":{"$shape":"no"}}',
-            StoredForm("Widget", "example.io/v1"),
-        ),
-        (b'{"kind":"Widget","apiVersion":"v1"}', StoredForm("Widget", "v1")),
-        (b'{"kind":"W\\u0061","apiVersion":"v1"}', StoredForm("Wa", "v1")),
-        (b'{"kind":7,"apiVersion":null}', StoredForm("7", "")),
-        (b"[]", StoredForm()),
-        (b"\xff", StoredForm()),
-    ],
-)
-def test_the_form_of_an_object_is_read_from_its_head(value: bytes, form: StoredForm) -> None:
-    assert stored_form(value) == form

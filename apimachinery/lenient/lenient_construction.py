@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from threading import Lock
 from typing import Any, Final
 
-from apimachinery.model.lenient_schema import lenient_validator
+from apimachinery.lenient.lenient_schema import lenient_validator
 from apimachinery.model.model import Model, ModelType
 
 _ACTIVE: Final = ContextVar("lenient_construction", default=False)

@@ -4,8 +4,8 @@ from typing import Literal
 
 import orjson
 
-from apimachinery.model.constraint_errors import stored_errors
-from apimachinery.model.lenient_decoding import decode_leniently
+from apimachinery.lenient.constraint_errors import stored_errors
+from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.model.model import Model, field
 from apimachinery.scalars.quantity import Quantity
 

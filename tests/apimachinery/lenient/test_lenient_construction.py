@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 from pydantic import ValidationError
 
-from apimachinery.model.lenient_construction import constructing_leniently
+from apimachinery.lenient.lenient_construction import constructing_leniently
 from apimachinery.model.model import Model, field
 from apimachinery.scalars.duration import Duration
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from apimachinery.codec import dump_json
+from apimachinery.lenient.bulk_decoding import bulk_decode_document, bulk_decode_json
+from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.meta.unstructured import Unstructured
-from apimachinery.model.bulk_decoding import bulk_decode_document, bulk_decode_json
 from apimachinery.model.decoding import (
     DecodeError,
     has_untyped_parts,
     reject_non_finite_numbers,
 )
-from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.model import Model, field, new_model
 from apimachinery.scalars.time import MicroTime
 from apimachinery.scalars.wire_types import Bytes, RawExtension

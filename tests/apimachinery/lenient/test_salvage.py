@@ -12,9 +12,9 @@ from pydantic import BeforeValidator
 
 from apimachinery.codec import dump_json
 from apimachinery.fieldpath import Path
+from apimachinery.lenient.lenient_decoding import decode_leniently, salvage
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
-from apimachinery.model.lenient_decoding import decode_leniently, salvage
 from apimachinery.model.model import Model, field
 from apimachinery.scalars.duration import Duration
 from apimachinery.scalars.wire_types import Bytes

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from apimachinery.fieldpath import Path
+from apimachinery.lenient.lenient_schema import careful_validator, lenient_validator
+from apimachinery.lenient.lenient_values import PARSER_ERRORS
 from apimachinery.model.decoding import MAX_DEPTH, DecodeError, ModelT, to_decode_error
-from apimachinery.model.lenient_schema import careful_validator, lenient_validator
-from apimachinery.model.lenient_values import PARSER_ERRORS
 
 Location: TypeAlias = tuple[int | str, ...]
 

@@ -12,8 +12,8 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
+from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.model.decoding import has_untyped_parts, reject_non_finite_numbers
-from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.model import Model, drop_fields_set
 
 ModelT = TypeVar("ModelT", bound=Model)

@@ -7,9 +7,9 @@ import orjson
 from pydantic import BaseModel
 
 from apimachinery.fieldpath import FieldError, FieldErrors, Path, required
+from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.model.class_fields import TypeInfo, fields_of
 from apimachinery.model.decoding import DecodeError, decode_json
-from apimachinery.model.lenient_decoding import decode_leniently
 
 
 def stored_errors(cls: type[BaseModel], data: bytes) -> tuple[FieldError, ...]:

@@ -24,7 +24,7 @@ from typing import Any, Final, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, WrapValidator
 from pydantic_core import SchemaValidator, core_schema
 
-from apimachinery.model.lenient_values import (
+from apimachinery.lenient.lenient_values import (
     SchemaPart,
     guard,
     new_validator,

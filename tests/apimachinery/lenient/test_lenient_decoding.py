@@ -22,9 +22,9 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from apimachinery.codec import dump_json
+from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
-from apimachinery.model.lenient_decoding import decode_leniently
 from apimachinery.model.model import Model, field
 from apimachinery.scalars.duration import Duration
 from apimachinery.scalars.intstr import IntOrString
