@@ -67,7 +67,7 @@ class _Reader:
     is_unknown: bool = False
     """Whether the shape is not in the catalogue as far as it was read."""
     misread: tuple[str, ...] = ()
-    """Fields of newer code that today's code reads otherwise, and must not write."""
+    """Fields that newer code has renamed, removed or re-typed: today's must not write them."""
 
     @property
     def is_plain(self) -> bool:
@@ -315,8 +315,7 @@ class StorageCodec:
         accepted = [Drop(path) for path in shapes.accepted]
         upgrade = DocumentUpgrade(cls, shapes.trees[fingerprint], (*steps, *accepted))
         if fingerprint in shapes.newer:
-            changes = upgrade.changes
-            misread = (*changes.added, *changes.retyped, *changes.altered)
+            misread = (*upgrade.changes.added, *upgrade.changes.retyped)
             return _Reader(cls, is_internal, upgrade, misread=misread)
         return _Reader(cls, is_internal, None if self._is_needless(upgrade, cls) else upgrade)
 
