@@ -5,7 +5,7 @@ they have to be built again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -122,6 +122,15 @@ class Groups:
             store.cached.collection.starts_empty = start.has_just_changed(judgement)
         self._shapes = learner
         return learner
+
+    def expire_watches(self, resources: Container[str], revision: int) -> None:
+        """Have clients list resources again that looked otherwise on other servers.
+
+        They may have watched there and resume here. *resources* are names with their groups.
+        """
+        for kind, store in self.stored_kinds():
+            if kind.name in resources:
+                store.cached.collection.expire(revision)
 
     def shapes(self) -> dict[str, str]:
         """Return the fingerprint of the shape in which each resource is stored."""

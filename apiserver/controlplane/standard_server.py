@@ -200,7 +200,8 @@ async def _registered(config: ServerConfig, app: App) -> AsyncIterator[None]:
     if ":memory:" in config.storage_url:
         yield
         return
-    async with registered(app.backend, app.groups.shapes()):
+    groups = app.groups
+    async with registered(app.backend, groups.shapes(), on_settled=groups.expire_watches):
         yield
 
 

@@ -115,6 +115,17 @@ async def record_shape(backend: Backend, shape: CataloguedShape) -> CataloguedSh
             continue
 
 
+async def rewrite_shape(backend: Backend, shape: CataloguedShape) -> CataloguedShape:
+    """Write an entry as it is, which gives it a new revision; return it with that."""
+    while (current := await backend.get(shape.key)) is not None:
+        try:
+            revision = await backend.update(shape.key, current.value, revision=current.revision)
+            return replace(shape, revision=revision)
+        except RevisionConflict:
+            continue
+    return await record_shape(backend, shape)
+
+
 def new_shape(
     resource: GroupResource,
     api_version: str,

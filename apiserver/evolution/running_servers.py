@@ -9,7 +9,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Set
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -31,6 +31,8 @@ SERVERS: Final = "/servers/"
 TIME_TO_LIVE: Final = 60
 RENEWAL: Final = 20.0
 """Seconds between two renewals of a worker's key."""
+OnSettled = Callable[[Set[str], int], object]
+"""Takes resources that all servers now store in one shape, and the revision of the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,20 @@ async def running_servers(backend: Backend) -> list[RunningServer]:
 
 @asynccontextmanager
 async def registered(
-    backend: Backend, resources: Mapping[str, str], *, renewal: float = RENEWAL
+    backend: Backend,
+    resources: Mapping[str, str],
+    *,
+    renewal: float = RENEWAL,
+    on_settled: OnSettled = lambda resources, revision: None,
 ) -> AsyncIterator[None]:
-    """Keep the key of this worker in the store."""
+    """Keep the key of this worker in the store.
+
+    When the last server with another shape of some resources has stopped, *on_settled* is called.
+    """
     server = this_server(resources)
-    keeping = asyncio.create_task(_keep(backend, server, renewal), name="server registration")
+    keeping = asyncio.create_task(
+        _keep(backend, server, renewal, on_settled), name="server registration"
+    )
     try:
         yield
     finally:
@@ -102,13 +113,32 @@ async def registered(
         await _remove(backend, server.key)
 
 
-async def _keep(backend: Backend, server: RunningServer, renewal: float) -> None:
+async def _keep(
+    backend: Backend, server: RunningServer, renewal: float, on_settled: OnSettled
+) -> None:
+    unsettled: set[str] = set()
     while True:
         try:
             await _write(backend, server)
+            before, unsettled = unsettled, await _unsettled(backend, server)
+            if settled := before - unsettled:
+                # A revision that no client can have seen on the server that has stopped.
+                await _write(backend, server)
+                on_settled(settled, await backend.current_revision())
         except StorageError as error:
             log.warning("this server could not be registered in the store: %s", error)
         await asyncio.sleep(renewal)
+
+
+async def _unsettled(backend: Backend, own: RunningServer) -> set[str]:
+    """Return the resources of which another worker has another shape."""
+    return {
+        resource
+        for server in await registered_servers(backend)
+        if server.key != own.key and not (server.host == own.host and _is_gone(server))
+        for resource, shape in server.resources.items()
+        if own.resources.get(resource, shape) != shape
+    }
 
 
 async def _write(backend: Backend, server: RunningServer) -> None:

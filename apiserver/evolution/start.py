@@ -17,6 +17,7 @@ from apiserver.evolution.catalogue import (
     new_shape,
     read_catalogue,
     record_shape,
+    rewrite_shape,
 )
 from apiserver.evolution.endangered import Danger, find_dangers
 from apiserver.evolution.judgement import Judgement, StoredKind, judge
@@ -111,6 +112,10 @@ class ShapeStart:
         )
         if own is None or not (judgement.is_behind or is_newest):
             own = await record_shape(self._backend, self._entry(judgement))
+        elif self.has_just_changed(judgement):
+            # A client may have seen the newest revision in another shape. With one more revision,
+            # its watch is older than the list of this server.
+            own = await rewrite_shape(self._backend, own)
         first = {kind.api_version: own.fingerprint, **judgement.shapes.first}
         trees = {**judgement.shapes.trees, own.fingerprint: own.tree}
         shapes = judgement.shapes

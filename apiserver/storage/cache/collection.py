@@ -125,6 +125,11 @@ class Collection:
             self.filled.set()
         return self.filled.is_set()
 
+    def expire(self, revision: int) -> None:
+        """End all watches as Expired: what they have seen before *revision* looks otherwise now."""
+        self.window.reset(max(revision, self.window.start))
+        self.fanout.end_all(expired_at=revision)
+
     # Changes
 
     def apply(self, change: StoredChange, now: float) -> None:

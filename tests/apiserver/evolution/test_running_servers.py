@@ -23,7 +23,7 @@ from apiserver.evolution.running_servers import (
 from apiserver.storage.interface import Backend
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.evolution.conftest import NewStore
-from tests.apiserver.evolution.releases import NAME, release, serving
+from tests.apiserver.evolution.releases import LAMPS, NAME, release, serving, serving_alone
 from tests.apiserver.storage.conftest import SettableClock
 
 
@@ -85,6 +85,37 @@ async def test_a_key_that_cannot_be_read_is_no_server(tmp_path: Path, value: byt
     await store.close()
     assert widgets.serves(GroupResource("example.io", "widgets"))
     assert not widgets.serves(GroupResource("", "widgets"))
+
+
+async def test_watches_list_again_when_the_last_server_of_another_shape_has_stopped(
+    new_store: NewStore,
+) -> None:
+    """A client that watched there, and goes on here, has seen objects in the other shape."""
+    async with serving_alone(release({"color": (str, "")}), storage=new_store()) as api:
+        store, groups = api.app.backend, api.app.groups
+        other = RunningServer("elsewhere", 1, 1, {NAME: "another", "x.example.io": "y"})
+        key = await store.create(other.key, other.to_bytes())
+        async with registered(
+            store, groups.shapes(), renewal=0.01, on_settled=groups.expire_watches
+        ):
+            await _until_registered(store, after=key)
+            await api.create("a", color="red")
+            events = api.events()
+            added = await anext(events)
+            await store.delete(other.key, revision=key)
+            ended = [event async for event in events]
+            listed = await api("GET", LAMPS)
+            await api.create("b")
+            (resumed,) = await api.watch(
+                1, resourceVersion=listed.json["metadata"]["resourceVersion"]
+            )
+            (expired,) = await api.watch(
+                1, resourceVersion=added["object"]["metadata"]["resourceVersion"]
+            )
+
+    assert [event["object"]["code"] for event in ended] == [410]
+    assert resumed["object"]["metadata"]["name"] == "b"
+    assert expired["object"]["code"] == 410
 
 
 async def _until_registered(store: Backend, *, after: int = 0) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.apiserver.evolution.conftest import NewStore
-from tests.apiserver.evolution.releases import LAMPS, Api, release, serving
+from tests.apiserver.evolution.releases import LAMPS, Api, release, serving, serving_alone
 
 FIRST = {"color": (str, "")}
 SECOND = {"color": (str, ""), "socket": (str, "E27")}
@@ -32,6 +32,18 @@ async def test_a_watch_from_before_a_change_of_shape_lists_again_once(store: str
     assert (expired["type"], expired["object"]["code"]) == ("ERROR", 410)
     assert [item["spec"]["socket"] for item in listed.items] == ["E27", "E27"]
     assert [event["object"]["metadata"]["name"] for event in resumed] == ["c"]
+
+
+async def test_a_watch_from_the_newest_revision_of_another_release_lists_again(store: str) -> None:
+    """Nothing may be written between the last answer of one release and the start of the next."""
+    async with serving_alone(release(FIRST), storage=store) as old:
+        async with serving_alone(release(SECOND), storage=store) as new:
+            await new.create("a", color="red")
+        newest = await version(old, LAMPS)
+    async with serving_alone(release(SECOND), storage=store) as new:
+        (expired,) = await new.watch(1, resourceVersion=newest)
+
+    assert expired["object"]["code"] == 410
 
 
 async def test_watches_of_other_resources_resume(store: str) -> None:
