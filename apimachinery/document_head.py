@@ -44,6 +44,12 @@ def form_in_head(data: bytes) -> StoredForm | None:
     return StoredForm(*(part.decode() for part in head.groups(b""))) if head is not None else None
 
 
+def metadata_start(data: bytes) -> int | None:
+    """Return where the metadata of stored bytes starts, None if they do not have our head."""
+    head = _HEAD.match(data)
+    return None if head is None else head.end() + len('"metadata":')
+
+
 def stored_form(data: bytes) -> StoredForm:
     """Return the form of a stored document, whoever wrote it; an empty one if it is no object."""
     form = form_in_head(data)

@@ -6,7 +6,7 @@ Objects of today's shape are decoded in one pass. Objects of another shape are u
 cannot be decoded is read as far as possible, and says so.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
@@ -66,6 +66,8 @@ class _Reader:
     upgrade: DocumentUpgrade | None = None
     is_unknown: bool = False
     """Whether the shape is not in the catalogue as far as it was read."""
+    misread: tuple[str, ...] = ()
+    """Fields that newer code has renamed, removed or re-typed: today's must not write them."""
 
     @property
     def is_plain(self) -> bool:
@@ -147,7 +149,8 @@ class StorageCodec:
         same = [own]
         for fingerprint, tree in self.shapes.trees.items():
             if fingerprint != own and fingerprint not in self.shapes.newer:
-                upgrade = DocumentUpgrade(stored, tree, self.scheme.upgrades(stored))
+                steps = self.shapes.pending(fingerprint, self.scheme.upgrades(stored))
+                upgrade = DocumentUpgrade(stored, tree, steps)
                 if self._is_needless(upgrade, stored):
                     same.append(fingerprint)
         heads = [stored_head(kind, fingerprint) for fingerprint in same]
@@ -192,8 +195,9 @@ class StorageCodec:
         lost: tuple[str, ...] = ()
         try:
             if reader.upgrade is not None:
-                lost = reader.upgrade.apply(document)
+                lost = self._not_accepted(reader.upgrade.apply(document))
                 self._rename_managed_fields(document, reader.upgrade, reader.cls)
+                lost = (*lost, *reader.misread)
             else:
                 lost = lost_fields(document, reader.cls)
         except Exception as error:  # a function of the group: the failure of this object alone
@@ -216,6 +220,15 @@ class StorageCodec:
             return self._metadata_only(reader, document, f"converting it failed: {error!r}")
         left_out = tuple(problem.partition(": ")[0] for problem in problems)
         return StoredObject(internal, lost, "; ".join(problems), left_out)
+
+    def _not_accepted(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the paths whose loss nobody has agreed to."""
+        accepted = self.shapes.accepted
+        return tuple(
+            path
+            for path in paths
+            if not any(path == other or path.startswith(f"{other}.") for other in accepted)
+        )
 
     def _to_internal(self, obj: Object, reader: _Reader) -> Object:
         if obj.__keeps_unknown__ and obj.__pydantic_extra__:
@@ -297,9 +310,13 @@ class StorageCodec:
             return _Reader(cls, is_internal)
         if fingerprint not in shapes.trees:
             return _Reader(cls, is_internal, is_unknown=True)
-        steps = () if fingerprint in shapes.newer else self.scheme.upgrades(cls)
+        declared = () if fingerprint in shapes.newer else self.scheme.upgrades(cls)
+        steps = shapes.pending(fingerprint, declared)
         accepted = [Drop(path) for path in shapes.accepted]
         upgrade = DocumentUpgrade(cls, shapes.trees[fingerprint], (*steps, *accepted))
+        if fingerprint in shapes.newer:
+            misread = (*upgrade.changes.added, *upgrade.changes.retyped)
+            return _Reader(cls, is_internal, upgrade, misread=misread)
         return _Reader(cls, is_internal, None if self._is_needless(upgrade, cls) else upgrade)
 
     def _is_needless(self, upgrade: DocumentUpgrade, stored: type[Object]) -> bool:
@@ -321,13 +338,9 @@ class StorageCodec:
         return self.scheme.has_defaults(stored)
 
 
-def metadata_only(
-    cls: type[Object], metadata: Any, problem: str, *, name: Mapping[str, str] | None = None
-) -> StoredObject:
+def metadata_only(cls: type[Object], metadata: Any, problem: str) -> StoredObject:
     """Return an object of which only the metadata is known."""
     meta, _ = salvage(ObjectMeta, metadata if isinstance(metadata, dict) else {})
-    for attribute, value in (name or {}).items():
-        setattr(meta, attribute, value)
     obj, _ = salvage(cls, {})
     values = {**obj.__dict__, "metadata": meta}
     return StoredObject(new_model(cls, values), problem=problem, left_out=(EVERYTHING,))

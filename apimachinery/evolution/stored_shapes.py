@@ -4,10 +4,11 @@ The store has a catalogue of shapes, which the server reads when it starts; with
 the shape of today's class is known.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from apimachinery.evolution.field_tree import FieldTree
+from apimachinery.evolution.upgrade_steps import UpgradeStep, pending_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,12 @@ class StoredShapes:
     """apiVersion -> the first catalogued shape: objects from before the catalogue have it."""
     accepted: tuple[str, ...] = ()
     """Paths whose values the operator has agreed to lose."""
+    steps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Fingerprint -> the steps in words that were declared when the shape was catalogued."""
+
+    def pending(self, fingerprint: str, steps: Sequence[UpgradeStep]) -> list[UpgradeStep]:
+        """Return the steps that documents of a shape may still need."""
+        return pending_steps(steps, self.steps.get(fingerprint, ()))
 
 
 ONLY_TODAY = StoredShapes()

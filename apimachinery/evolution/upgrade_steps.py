@@ -7,7 +7,8 @@ alone: `step.change(document, fields)`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
@@ -212,6 +213,24 @@ class Rewrite(UpgradeStep):
     def describe(self) -> str:
         name = getattr(self.function, "__qualname__", repr(self.function))
         return f"call {name}"
+
+
+def pending_steps(steps: Sequence[UpgradeStep], done: Iterable[str]) -> list[UpgradeStep]:
+    """Return the steps without the functions among those that were declared already, in words.
+
+    Whether a function must be called does not follow from the fields alone: a type may change back,
+    or a field be of the same type before and after. Code that had declared the function has written
+    its result.
+    """
+    counts = Counter(done)
+    pending = []
+    for step in steps:
+        words = step.describe()
+        if isinstance(step, Retype | Rewrite) and counts[words]:
+            counts[words] -= 1
+        else:
+            pending.append(step)
+    return pending
 
 
 def upgrade_steps(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from apimachinery.evolution.document_upgrade import DocumentUpgrade
 from apimachinery.evolution.field_tree import FieldTree, field_tree
 from apimachinery.evolution.stored_shapes import StoredShapes
-from apimachinery.evolution.upgrade_steps import Drop, UpgradeError
+from apimachinery.evolution.upgrade_steps import Drop, UpgradeError, pending_steps
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupResource, GroupVersionKind
 from apimachinery.scheme import NotRegistered
@@ -99,6 +99,7 @@ def judge(
         newer=frozenset(shape.fingerprint for shape in newer),
         first=first,
         accepted=accepted,
+        steps={shape.fingerprint: shape.steps for shape in catalogued},
     )
     unproven: dict[str, tuple[str, ...]] = {}
     unreadable: list[CataloguedShape] = []
@@ -151,5 +152,6 @@ def _upgrade(
     own = kind.codec.stored_kind(kind.cls)
     stored = GroupVersionKind.from_api_version(shape.api_version, own.kind)
     cls = scheme.class_of(stored)
-    steps = (*scheme.upgrades(cls), *(Drop(path) for path in accepted))
+    pending = pending_steps(scheme.upgrades(cls), shape.steps)
+    steps = (*pending, *(Drop(path) for path in accepted))
     return DocumentUpgrade(cls, shape.tree, steps)

@@ -7,6 +7,7 @@ starts, which costs one small read if nothing has changed.
 
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from apiserver.evolution.accepted_loss import NO_LOSS, AcceptedLoss
@@ -113,7 +114,7 @@ class ShapeStart:
         first = {kind.api_version: own.fingerprint, **judgement.shapes.first}
         trees = {**judgement.shapes.trees, own.fingerprint: own.tree}
         shapes = judgement.shapes
-        kind.codec.know(type(shapes)(trees, shapes.newer, first, shapes.accepted))
+        kind.codec.know(replace(shapes, trees=trees, first=first))
         return own
 
     def _entry(self, judgement: Judgement) -> CataloguedShape:

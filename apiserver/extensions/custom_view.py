@@ -13,7 +13,7 @@ from apimachinery.schema import GroupVersion
 from apimachinery.structural.custom_kind import CustomCodec, CustomResource, CustomStorageCodec
 from apiserver.storage.cache.entry import Selectable
 from apiserver.storage.interface import Record
-from apiserver.views.resource_view import Form, ResourceView
+from apiserver.views.resource_view import Form, ResourceView, selectable_metadata
 from apiserver.views.table import Column
 
 
@@ -48,14 +48,12 @@ class CustomView(ResourceView):
         if self.problems:
             self.problems.replaced(record)
         document = self._load(record)
-        if document is None:
-            return super().selectable(record)
-        metadata = document["metadata"]
-        fields = {"metadata.name": metadata["name"]}
-        if "namespace" in metadata:
-            fields["metadata.namespace"] = metadata["namespace"]
+        selectable = selectable_metadata(document)
+        if selectable is None or document is None:
+            return self._salvaged_metadata(record)
+        labels, fields = selectable
         fields.update(self._selectable_fields(document))
-        return metadata.get("labels", {}), fields
+        return labels, fields
 
     def item(self, encoded: bytes, form: Form) -> bytes:
         """Return an item of a list; items of custom kinds keep their kind and apiVersion."""

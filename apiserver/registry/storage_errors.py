@@ -57,5 +57,6 @@ def api_error(error: StorageError, resource: GroupResource, verb: str) -> APIErr
 
 def _incomplete(error: Unreadable | WouldLoseFields) -> APIError:
     if isinstance(error, WouldLoseFields):
-        return ServiceUnavailable.of(str(error), retry_after=NEWER_RELEASE_RETRY)
+        retry_after = NEWER_RELEASE_RETRY if error.is_newer else 0
+        return ServiceUnavailable.of(str(error), retry_after=retry_after)
     return StorageReadError(str(error))

@@ -42,14 +42,22 @@ class Unreadable(StorageError):
 class WouldLoseFields(StorageError):
     """A write that would lose stored values for which this code has no fields."""
 
-    def __init__(self, key: str, paths: tuple[str, ...]) -> None:
+    def __init__(self, key: str, paths: tuple[str, ...], *, is_newer: bool) -> None:
+        names = f"{', '.join(paths[:5])}{', ...' if len(paths) > 5 else ''}"
+        advice = (
+            "a newer release of the server has stored it: send the write to that release, or update"
+            " this server"
+            if is_newer
+            else "declare what became of them with Scheme.add_upgrade"
+        )
         super().__init__(
-            f"object {key!r} has fields that this server does not know and a write would lose:"
-            f" {', '.join(paths[:5])}{', ...' if len(paths) > 5 else ''}; a newer release of the"
-            " server has stored them: send the write to that release, or update this server"
+            f"object {key!r} has fields that this server does not know, or reads otherwise, and a"
+            f" write would lose: {names}; {advice}"
         )
         self.key = key
         self.paths = paths
+        self.is_newer = is_newer
+        """Whether a newer release has stored them, which can carry out the write."""
 
 
 class PreconditionFailed(StorageError):
@@ -243,7 +251,7 @@ class ObjectStorage(Generic[T]):
             if not self.codec.is_newer(record.value):
                 raise Unreadable(record.key, kept.stored.problem)
             lost = (*lost, *kept.stored.left_out)
-        raise WouldLoseFields(record.key, lost)
+        raise WouldLoseFields(record.key, lost, is_newer=self.codec.is_newer(record.value))
 
     async def _prepare_to_write(self) -> None:
         if self.before_first_write is not None:

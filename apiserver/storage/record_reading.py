@@ -12,22 +12,24 @@ from typing import Any
 import orjson
 
 from apimachinery.codec import dump_json, storable_metadata
+from apimachinery.document_head import metadata_start
 from apimachinery.meta.types import Object, ObjectMeta
-from apimachinery.model.decoding import DecodeError
 from apimachinery.scheme import NotRegistered
 from apimachinery.storage_codec import StorageCodec, StoredObject, metadata_only
 from apiserver.storage.interface import Record
 from apiserver.storage.keys import InvalidStorageKey, parse
-
-_METADATA = '"metadata":'
 
 
 def read_record(codec: StorageCodec, cls: type[Object], record: Record) -> StoredObject:
     """Decode a record as far as possible, with its revision as the resourceVersion."""
     try:
         stored = codec.read(record.value)
-    except (DecodeError, NotRegistered) as error:
-        stored = _unreadable(cls, record, str(error))
+    except (ValueError, NotRegistered, RecursionError) as error:
+        stored = metadata_only(cls, stored_metadata(record.value), str(error))
+    if not stored.problem and not stored.object.metadata.name:
+        stored = stored._replace(problem="metadata.name: the object has no name")
+    if stored.problem:
+        _name_by_key(stored.object.metadata, record.key)
     stored.object.metadata.resource_version = str(record.revision)
     return stored
 
@@ -39,9 +41,13 @@ def has_metadata(record: Record) -> bool:
 
 def stored_metadata(value: bytes) -> dict[str, Any] | None:
     """Return the metadata in stored bytes of any kind, whatever the rest is; None if unreadable."""
+    start = metadata_start(value)
     try:
-        metadata, _, _ = _find_metadata(value.decode())
-    except (ValueError, RecursionError):
+        if start is None:
+            metadata = orjson.loads(value)["metadata"]
+        else:
+            metadata = JSONDecoder().raw_decode(value[start:].decode())[0]
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return metadata if isinstance(metadata, dict) else None
 
@@ -51,8 +57,8 @@ def splice_metadata(value: bytes, metadata: ObjectMeta) -> bytes:
 
     Fields of the metadata that this code does not know are kept, too. Raises ValueError.
     """
-    before, _, _ = _find_metadata(value.decode())
     known = {info.alias for info in ObjectMeta.model_fields.values()}
+    before = stored_metadata(value) or {}
     unknown = {name: part for name, part in before.items() if name not in known}
     after = orjson.loads(dump_json(storable_metadata(metadata)))
     return replace_metadata(value, {**after, **unknown})
@@ -60,9 +66,12 @@ def splice_metadata(value: bytes, metadata: ObjectMeta) -> bytes:
 
 def replace_metadata(value: bytes, metadata: dict[str, Any]) -> bytes:
     """Return stored bytes of any kind with *metadata* in place of theirs. Raises ValueError."""
-    text = value.decode()
-    _, start, end = _find_metadata(text)
-    return (text[:start] + orjson.dumps(metadata).decode() + text[end:]).encode()
+    start = metadata_start(value)
+    if start is None:  # another program has written it: there are no bytes to keep
+        return orjson.dumps({**orjson.loads(value), "metadata": metadata})
+    text = value[start:].decode()
+    _, end = JSONDecoder().raw_decode(text)
+    return value[:start] + orjson.dumps(metadata) + text[end:].encode()
 
 
 def differs_beyond_metadata(before: bytes, after: bytes) -> bool:
@@ -73,23 +82,10 @@ def differs_beyond_metadata(before: bytes, after: bytes) -> bool:
     return bool(one != other)
 
 
-def _unreadable(cls: type[Object], record: Record, problem: str) -> StoredObject:
-    stored = metadata_only(cls, stored_metadata(record.value), problem)
-    meta = stored.object.metadata
+def _name_by_key(metadata: ObjectMeta, key: str) -> None:
+    """Set the name and namespace: the key is the truth, also if the metadata is damaged."""
     try:
-        key = parse(record.key)
+        parts = parse(key)
     except InvalidStorageKey:
-        return stored
-    # The key is the truth about the name, also if the metadata cannot be decoded.
-    meta.name, meta.namespace = key.name, key.namespace
-    return stored._replace(problem=problem)
-
-
-def _find_metadata(text: str) -> tuple[Any, int, int]:
-    """Return the metadata in a document, and where it begins and ends. Raises ValueError.
-
-    Every stored document has its metadata before any other field that could contain metadata.
-    """
-    start = text.index(_METADATA) + len(_METADATA)
-    metadata, end = JSONDecoder().raw_decode(text, start)
-    return metadata, start, end
+        return
+    metadata.name, metadata.namespace = parts.name, parts.namespace

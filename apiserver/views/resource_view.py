@@ -139,17 +139,17 @@ class ResourceView:
             self.problems.replaced(record)
         try:
             document = orjson.loads(record.value)
-            metadata = document["metadata"]
-        except (ValueError, KeyError, TypeError):
-            return _selectable_metadata(self._read(record).object.metadata)
-        fields = {"metadata.name": metadata["name"]}
-        if "namespace" in metadata:
-            fields["metadata.namespace"] = metadata["namespace"]
+        except orjson.JSONDecodeError:
+            document = None
+        selectable = selectable_metadata(document)
+        if selectable is None:
+            return self._salvaged_metadata(record)
+        labels, fields = selectable
         if self._fields:
             if self._verbatim_content(record.value) is None:
                 document = orjson.loads(dump_json(self._read(record).object))
             fields.update(self._selectable_fields(document))
-        return metadata.get("labels", {}), fields
+        return labels, fields
 
     def encode(self, record: Record, form: Hashable) -> bytes:
         """Encode *record* in a form; `complete` fills in the ages of Table cells."""
@@ -222,6 +222,14 @@ class ResourceView:
 
     # Forms
 
+    def _salvaged_metadata(self, record: Record) -> tuple[Selectable, Selectable]:
+        """Return the labels and fields of an object whose stored metadata has wrong types."""
+        metadata = self._read(record).object.metadata
+        fields = {"metadata.name": metadata.name}
+        if metadata.namespace:
+            fields["metadata.namespace"] = metadata.namespace
+        return metadata.labels, fields
+
     def _selectable_fields(self, document: Any) -> dict[str, str]:
         return {label: _text(document, path) for label, path in self._fields.items()}
 
@@ -240,7 +248,12 @@ class ResourceView:
         if EVERYTHING in stored.left_out:
             return self._metadata_only(stored.object.metadata, form, partial=False)
         encoded = self._encode(stored.object, form)
-        return without_paths(encoded, stored.left_out) if form.media == "json" else encoded
+        if form.media != "json":
+            return encoded
+        # The metadata has the name in any case, and what else of it decodes.
+        return without_paths(
+            encoded, (path for path in stored.left_out if not path.startswith("metadata"))
+        )
 
     def _from_stored(self, value: bytes, version: str, form: Form) -> bytes | None:
         """Return the stored bytes with another head, None if they must be decoded."""
@@ -377,11 +390,22 @@ _INCLUDED: Final[Mapping[IncludeObject, Transform | None]] = {
 }
 
 
-def _selectable_metadata(metadata: ObjectMeta) -> tuple[Selectable, Selectable]:
-    fields = {"metadata.name": metadata.name}
-    if metadata.namespace:
-        fields["metadata.namespace"] = metadata.namespace
-    return metadata.labels, fields
+def selectable_metadata(document: Any) -> tuple[Selectable, dict[str, str]] | None:
+    """Return the labels and the fields in the metadata of a document, None if a type is wrong."""
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    if not isinstance(metadata, dict):
+        return None
+    name, namespace = metadata.get("name"), metadata.get("namespace", "")
+    labels = metadata.get("labels", {})
+    if type(name) is not str or type(namespace) is not str or type(labels) is not dict:
+        return None
+    for value in labels.values():
+        if type(value) is not str:
+            return None
+    fields = {"metadata.name": name}
+    if namespace:
+        fields["metadata.namespace"] = namespace
+    return labels, fields
 
 
 def _text(document: Any, path: list[str]) -> str:

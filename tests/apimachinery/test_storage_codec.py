@@ -185,10 +185,9 @@ def test_the_fast_path_is_left_for_other_heads() -> None:
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"kind":"Lamp"}', b"null", b"\xff"])
 def test_bytes_that_are_no_object_are_corrupt(data: bytes) -> None:
     codec = StorageCodec(scheme_of(OLD))
-    with pytest.raises(ValueError):
-        codec.read(data)
-    with pytest.raises(ValueError):
-        codec.decode(data)
+    for read in (codec.read, codec.decode):
+        with pytest.raises(CorruptObject):
+            read(data)
 
 
 def test_a_kind_that_is_not_registered_is_named() -> None:

@@ -125,17 +125,14 @@ def make_entry(record: Record, view: View, *, previous: Entry | None = None) -> 
     """Create the entry of *record*; labels and fields equal to those of *previous* are shared."""
     try:
         labels, fields = view.selectable(record)
+        labels = _share(labels, previous.labels if previous else _NOTHING)
+        fields = _share(fields, previous.fields if previous else _NOTHING)
     except Exception:
         # One unreadable object must not stop the feed of all others: it matches no selector that
         # requires a value, and encoding it raises the error.
         log.exception("%s at revision %d cannot be decoded", record.key, record.revision)
         labels = fields = _NOTHING
-    return Entry(
-        record,
-        view,
-        labels=_share(labels, previous.labels if previous else _NOTHING),
-        fields=_share(fields, previous.fields if previous else _NOTHING),
-    )
+    return Entry(record, view, labels=labels, fields=fields)
 
 
 def _share(pairs: Selectable, previous: Selectable) -> Selectable:

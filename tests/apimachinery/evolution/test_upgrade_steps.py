@@ -264,6 +264,22 @@ def test_a_chain_of_types_is_entered_where_the_document_is() -> None:
         assert lost == ()
 
 
+def test_a_field_is_retyped_before_it_is_renamed() -> None:
+    """A function without annotations: what counts is the type under the new name."""
+    last = lamp(power=(str, ""))
+    plan = planned(
+        lamp(watts=(int, 0)),
+        last,
+        lambda scheme: scheme.add_upgrade(last, retyped={"spec.watts": str}),
+        lambda scheme: scheme.add_upgrade(last, renames={"spec.watts": "spec.power"}),
+    )
+    document: dict[str, Any] = {"spec": {"watts": 3}}
+
+    assert plan.apply(document) == ()
+    assert document == {"spec": {"power": "3"}}
+    assert plan.changes.endangered == ()
+
+
 def number_to_text(value: int | float) -> str:
     return str(value)
 

@@ -1,7 +1,7 @@
 """Releases of one group: the same kind with other fields, served from one store."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -128,14 +128,25 @@ class Api:
 
     async def watch(self, count: int, *, path: str = LAMPS, **query: str) -> list[Any]:
         """Watch a collection until so many events have arrived, or the stream ends."""
-        lines = b""
+        events: list[Any] = []
+        async with aclosing(self.events(path, **query)) as stream:
+            async for event in stream:
+                events.append(event)
+                if len(events) == count:
+                    break
+        return events
+
+    async def events(self, path: str = LAMPS, **query: str) -> AsyncGenerator[Any, None]:
+        """Yield the events of a watch until it ends."""
+        waiting = b""
         response = await self._transport.open(_request("GET", path, {"watch": "1", **query}))
         try:
-            while lines.count(b"\n") < count and (chunk := await response.chunk()):
-                lines += chunk
+            while chunk := await response.chunk():
+                *lines, waiting = (waiting + chunk).split(b"\n")
+                for line in lines:
+                    yield orjson.loads(line)
         finally:
             response.close()
-        return [orjson.loads(line) for line in lines.splitlines()]
 
     async def create(self, name: str, **spec: Any) -> Any:
         answer = await self("POST", LAMPS, lamp(name, **spec))

@@ -137,7 +137,7 @@ class History:
         expected = {each.name: self.expected(each) for each in self.lamps}
         got = {each.name: (await api.get(each.name))["spec"] for each in self.lamps}
         listed = (await api("GET", LAMPS)).items
-        events = await api.watch(len(self.lamps), resourceVersion="0")
+        events = await api.watch(len(self.lamps))
         assert got == expected
         assert {item["metadata"]["name"]: item["spec"] for item in listed} == expected
         watched = {event["object"]["metadata"]["name"]: event["object"] for event in events}

@@ -27,7 +27,7 @@ async def test_an_older_server_learns_what_newer_code_omits(store: str) -> None:
         created = await new.create("a", color="red", watts=0)
         assert b"watts" not in await new.stored("a")
 
-        watched = await old.watch(1, resourceVersion="0")
+        watched = await old.watch(1)
         listed = (await old("GET", LAMPS)).items
         assert (await old.get("a"))["spec"] == {"color": "red", "watts": 0}
         assert [item["spec"] for item in listed] == [{"color": "red", "watts": 0}]
