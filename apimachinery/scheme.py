@@ -27,6 +27,9 @@ from apimachinery.field_labels import METADATA_LABELS as METADATA_LABELS
 from apimachinery.field_labels import FieldLabel as FieldLabel
 from apimachinery.field_labels import FieldLabels
 from apimachinery.fieldpath import quote
+from apimachinery.meta.kind_classes import item_class as item_class
+from apimachinery.meta.kind_classes import kind_name as kind_name
+from apimachinery.meta.kind_classes import list_class as list_class
 from apimachinery.meta.types import Object, ObjectList, TypeMeta
 from apimachinery.model.kind_checks import misplaced
 from apimachinery.model.model import Model, new_model
@@ -144,9 +147,8 @@ class Scheme:
     def add_upgrade(self, cls: type[TypeMeta], **options: Unpack[UpgradeOptions]) -> None:
         """Declare how stored documents of an older shape of *cls* become documents of today.
 
-        *cls* is the stored class: the internal one, or that of the storage version. The options are
-        described in UpgradeOptions. Calls form a chain, in the order in which the changes were
-        made. Raises UpgradeError.
+        *cls* is the stored class: the internal one, or that of the storage version. Calls form a
+        chain, in the order of the changes. See UpgradeOptions. Raises UpgradeError.
         """
         self.kinds_of(cls)
         self._upgrades.add(cls, options)
@@ -207,7 +209,7 @@ class Scheme:
         except KeyError:
             kind = self.kind_of(cls)
             internal = GroupVersionKind(kind.group, INTERNAL, kind.kind)
-            raise UnknownConversion(_describe(cls, kind), f"{internal}") from None
+            raise UnknownConversion(self._describe(cls), f"{internal}") from None
 
     def dropped(self, versioned: type[TypeMeta]) -> frozenset[str]:
         """Return the field paths, of either class, that a conversion to or from the hub drops."""
@@ -402,24 +404,8 @@ class Scheme:
         return NotRegistered(f"{text}; registered kinds: {_join(kinds)}")
 
     def _describe(self, cls: type[Any]) -> str:
-        kinds = self._kinds.get(cls)
-        return _describe(cls, kinds[0] if kinds else None)
-
-
-def kind_name(cls: type[TypeMeta]) -> str:
-    """Return the kind that a class declares, or else its name."""
-    return cls.__kind__ if issubclass(cls, Object) else cls.__name__
-
-
-# A string annotation: pydantic would compile `ObjectList[Any]` when this module is imported.
-def list_class(cls: type[Object]) -> "type[ObjectList[Any]]":
-    """Return the list class of *cls*, the same one for every call."""
-    return ObjectList[cls]  # type: ignore[valid-type]
-
-
-def item_class(cls: type[Any]) -> type[Object]:
-    """Return the class of the items of a list class."""
-    return cast(type[Object], cls.__pydantic_generic_metadata__["args"][0])
+        name, kinds = f"{cls.__module__}.{cls.__qualname__}", self._kinds.get(cls)
+        return f"{name} of {kinds[0]}" if kinds else name
 
 
 def _shallow_copy(obj: Model) -> Model:
@@ -429,11 +415,5 @@ def _shallow_copy(obj: Model) -> Model:
     return copy
 
 
-def _describe(cls: type[Any], kind: GroupVersionKind | None) -> str:
-    name = f"{cls.__module__}.{cls.__qualname__}"
-    return f"{name} of {kind}" if kind else name
-
-
 def _join(names: Iterable[str]) -> str:
-    ordered = sort_versions(sorted(names))
-    return ", ".join(ordered) if ordered else "none"
+    return ", ".join(sort_versions(sorted(names))) or "none"
