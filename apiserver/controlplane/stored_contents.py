@@ -16,7 +16,13 @@ from apis.core.controllers.namespace_conditions import Remaining
 from apiserver.controlplane.served_resources import ServedResources
 from apiserver.install import Groups
 from apiserver.registry.storage_errors import api_error
-from apiserver.storage.interface import Backend, Record, RevisionConflict, StorageError
+from apiserver.storage.interface import (
+    KEEP_TTL,
+    Backend,
+    Record,
+    RevisionConflict,
+    StorageError,
+)
 from apiserver.storage.stored_resources import (
     count_below,
     document_of,
@@ -114,7 +120,8 @@ async def _disown(backend: Backend, record: Record | None, uid: str) -> None:
         if not rest:
             del metadata["ownerReferences"]
         try:
-            await backend.update(record.key, orjson.dumps(document), revision=record.revision)
+            value, revision = orjson.dumps(document), record.revision
+            await backend.update(record.key, value, revision=revision, ttl=KEEP_TTL)
             return
         except RevisionConflict as conflict:
             record = conflict.current
