@@ -12,7 +12,6 @@ from apiserver.commands.serve import add_settings, given_flags
 from apiserver.commands.text_table import aligned
 from apiserver.config import ServerConfig, load_config
 from apiserver.evolution.accepted_loss import AcceptedLoss
-from apiserver.evolution.endangered import resource_prefix_of
 from apiserver.evolution.judgement import Judgement
 from apiserver.evolution.migration import KindMigration, MigrationReport, Pace
 from apiserver.evolution.start import ShapeStart
@@ -20,7 +19,7 @@ from apiserver.install import Groups
 from apiserver.process.loading import search_current_folder
 from apiserver.process.start_check import Candidate, groups_on_store, may_have_objects
 from apiserver.storage.interface import Backend, StorageError
-from apiserver.storage.stored_resources import count_below
+from apiserver.storage.stored_resources import count_below, prefix_of
 
 RATE: Final = 500.0
 """Objects per second, unless --rate says otherwise."""
@@ -93,7 +92,7 @@ async def _migrate(
         start = ShapeStart(backend, AcceptedLoss.parse(config.accept_field_loss))
         judgements = _selected(await groups.check_shapes(start), args.resource)
         migrations = _migrations(groups, backend, start, judgements, args)
-        counts = [await count_below(backend, resource_prefix_of(each)) for each in judgements]
+        counts = [await count_below(backend, prefix_of(each.kind.resource)) for each in judgements]
         progress = ObjectProgress(Progress(), sum(counts))
         try:
             for migration in migrations:

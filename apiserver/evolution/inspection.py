@@ -10,11 +10,12 @@ from typing import Final, Literal
 from apimachinery.fieldpath import FieldError
 from apimachinery.meta.types import Object
 from apimachinery.storage_codec import shape_in
-from apiserver.evolution.endangered import object_name, resource_prefix_of, undeclared_values
+from apiserver.evolution.danger import object_name
+from apiserver.evolution.endangered import undeclared_values
 from apiserver.evolution.judgement import Judgement
 from apiserver.storage.interface import Backend, Record
 from apiserver.storage.record_reading import read_record
-from apiserver.storage.stored_resources import records_below
+from apiserver.storage.stored_resources import prefix_of, records_below
 
 EXAMPLES: Final = 3
 """The number of objects that are named for each finding."""
@@ -81,7 +82,7 @@ async def inspect(
     kind.codec.know(judgement.shapes)
     report = KindReport(kind.name)
     heads = kind.codec.verbatim_heads(kind.cls)
-    async for record in records_below(backend, resource_prefix_of(judgement)):
+    async for record in records_below(backend, prefix_of(kind.resource)):
         _inspect_record(record, judgement, rules, report, heads)
         progress()
     return report

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from apimachinery.storage_codec import shape_in, stored_head
-from apiserver.evolution.endangered import object_name, resource_prefix_of, undeclared_values
+from apiserver.evolution.danger import object_name
+from apiserver.evolution.endangered import undeclared_values
 from apiserver.evolution.inspection import Example
 from apiserver.evolution.judgement import Judgement
 from apiserver.evolution.start import ShapeStart
 from apiserver.storage.interface import Backend, Record, RevisionConflict, ValueTooLarge
 from apiserver.storage.record_reading import read_record
-from apiserver.storage.stored_resources import records_below
+from apiserver.storage.stored_resources import prefix_of, records_below
 
 CONCURRENT: Final = 32
 """The number of objects that are written at once: SQLite commits them together."""
@@ -84,7 +85,7 @@ class KindMigration:
         """Rewrite all objects; *progress* is called after each. Raises StorageError."""
         self._kind.codec.know(self._judgement.shapes)
         waiting: list[Record] = []
-        async for record in records_below(self._backend, resource_prefix_of(self._judgement)):
+        async for record in records_below(self._backend, prefix_of(self._kind.resource)):
             if record.value.startswith(self._head):
                 self.report.current += 1
                 progress()
@@ -141,5 +142,5 @@ class KindMigration:
         """Return why a rewrite would lose values, or an empty string."""
         if shape_in(record.value)[1] in self._judgement.shapes.newer:
             return "a newer release has stored it"
-        paths = lost or tuple(undeclared_values(record, self._judgement))
+        paths = lost or undeclared_values(record, self._judgement)
         return f"it would lose {', '.join(paths[:5])}" if paths else ""

@@ -79,12 +79,27 @@ async def running_servers(backend: Backend) -> list[RunningServer]:
     ]
 
 
+async def sibling_shapes(backend: Backend) -> list[Mapping[str, str]]:
+    """Return the shapes of the other workers of this server."""
+    own = this_server({})
+    page = await backend.range(SERVERS)
+    servers = [server for record in page.records if (server := _from_record(record))]
+    return [
+        server.resources
+        for server in servers
+        if (server.host, server.server) == (own.host, own.server)
+        and server.process != own.process
+        and not _is_gone(server)
+    ]
+
+
 @asynccontextmanager
 async def registered(
     backend: Backend, resources: Mapping[str, str], *, renewal: float = RENEWAL
 ) -> AsyncIterator[None]:
-    """Keep the key of this worker in the store."""
+    """Keep the key of this worker in the store; it is there before the block is entered."""
     server = this_server(resources)
+    await _try_to_write(backend, server)
     keeping = asyncio.create_task(_keep(backend, server, renewal), name="server registration")
     try:
         yield
@@ -96,11 +111,15 @@ async def registered(
 
 async def _keep(backend: Backend, server: RunningServer, renewal: float) -> None:
     while True:
-        try:
-            await _write(backend, server)
-        except StorageError as error:
-            log.warning("this server could not be registered in the store: %s", error)
         await asyncio.sleep(renewal)
+        await _try_to_write(backend, server)
+
+
+async def _try_to_write(backend: Backend, server: RunningServer) -> None:
+    try:
+        await _write(backend, server)
+    except StorageError as error:
+        log.warning("this server could not be registered in the store: %s", error)
 
 
 async def _write(backend: Backend, server: RunningServer) -> None:
