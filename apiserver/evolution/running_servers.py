@@ -124,12 +124,25 @@ def _machine() -> str:
         return ""
 
 
+async def sibling_shapes(backend: Backend) -> list[Mapping[str, str]]:
+    """Return the shapes of the other workers of this server."""
+    own = this_server({})
+    return [
+        server.resources
+        for server in await registered_servers(backend)
+        if server.server == own.server
+        and server.process != own.process
+        and not _is_gone(server, own)
+    ]
+
+
 @asynccontextmanager
 async def registered(
     backend: Backend, resources: Mapping[str, str], *, renewal: float = RENEWAL
 ) -> AsyncIterator[None]:
-    """Keep the key of this worker in the store."""
+    """Keep the key of this worker in the store; it is there before the block is entered."""
     server = this_server(resources)
+    await _try_to_write(backend, server)
     keeping = asyncio.create_task(_keep(backend, server, renewal), name="server registration")
     try:
         yield
@@ -141,11 +154,15 @@ async def registered(
 
 async def _keep(backend: Backend, server: RunningServer, renewal: float) -> None:
     while True:
-        try:
-            await _write(backend, server)
-        except StorageError as error:
-            log.warning("this server could not be registered in the store: %s", error)
         await asyncio.sleep(renewal)
+        await _try_to_write(backend, server)
+
+
+async def _try_to_write(backend: Backend, server: RunningServer) -> None:
+    try:
+        await _write(backend, server)
+    except StorageError as error:
+        log.warning("this server could not be registered in the store: %s", error)
 
 
 async def _write(backend: Backend, server: RunningServer) -> None:
