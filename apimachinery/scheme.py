@@ -9,7 +9,7 @@ is registered both under a version and as internal is its own hub.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, Unpack, cast
 
 from apimachinery.conversion.class_conversion import (
     SAME,
@@ -21,17 +21,22 @@ from apimachinery.conversion.class_conversion import (
 from apimachinery.conversion.defaults import Defaulter, SetDefaults
 from apimachinery.conversion.field_paths import path_in_version
 from apimachinery.conversion.kept_fields import ConversionError
-from apimachinery.evolution.document_paths import Document
-from apimachinery.evolution.upgrade_steps import UpgradeStep, upgrade_steps
+from apimachinery.evolution.upgrade_registry import UpgradeOptions, UpgradeRegistry
+from apimachinery.evolution.upgrade_steps import UpgradeStep
+from apimachinery.field_labels import METADATA_LABELS as METADATA_LABELS
+from apimachinery.field_labels import FieldLabel as FieldLabel
+from apimachinery.field_labels import FieldLabels
 from apimachinery.fieldpath import quote
+from apimachinery.meta.kind_classes import item_class as item_class
+from apimachinery.meta.kind_classes import kind_name as kind_name
+from apimachinery.meta.kind_classes import list_class as list_class
 from apimachinery.meta.types import Object, ObjectList, TypeMeta
-from apimachinery.model.kind_checks import misplaced_rules, plain_durations, sets
+from apimachinery.model.kind_checks import misplaced
 from apimachinery.model.model import Model, new_model
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.version import sort_versions
 
 ModelT = TypeVar("ModelT", bound=Model)
-FieldLabel = Callable[[str, str], tuple[str, str]]
 
 
 class RegistrationError(TypeError):
@@ -52,14 +57,14 @@ class Scheme:
         self._hubs: dict[type[TypeMeta], type[TypeMeta]] = {}
         self._versions: dict[GroupVersion, None] = {}
         """The registered versions except the internal ones, in order of registration."""
-        self._field_labels: dict[GroupVersionKind, FieldLabel] = {}
+        self._field_labels = FieldLabels()
         self._deriver = Deriver()
         self._differences: dict[tuple[type[Any], type[Any]], Difference] = {}
         """The declared differences of (versioned, internal) pairs, nested ones included."""
         self._converters: dict[tuple[type, type], Callable[[Any], Any]] = {}
         """Cached converters, direct or through the hub."""
         self._defaulter = Defaulter()
-        self._upgrades: dict[type[Any], list[UpgradeStep]] = {}
+        self._upgrades = UpgradeRegistry()
 
     # Registration
 
@@ -139,38 +144,14 @@ class Scheme:
         for function in functions:
             self._defaulter.add(function)
 
-    def add_upgrade(
-        self,
-        cls: type[TypeMeta],
-        *,
-        renames: Mapping[str, str] | None = None,
-        retyped: Mapping[str, Callable[[Any], Any]] | None = None,
-        dropped: Iterable[str] = (),
-        function: Callable[[Document], Document | None] | None = None,
-        reads: Iterable[str] = (),
-        writes: Iterable[str] = (),
-    ) -> None:
+    def add_upgrade(self, cls: type[TypeMeta], **options: Unpack[UpgradeOptions]) -> None:
         """Declare how stored documents of an older shape of *cls* become documents of today.
 
-        *cls* is the stored class: the internal one, or that of the storage version. Paths are
-        dotted, through lists and maps. *renames* map old paths to new ones, also between objects;
-        *retyped* maps a path to the function that returns the new value for an old one, called for
-        fields of its annotated type; the values of *dropped* fields are lost on purpose.
-        *function* changes a whole document, if its shape has the fields that it *reads* and lacks
-        those that it *writes*. Calls form a chain, in the order in which the changes were made.
-        Raises UpgradeError.
+        *cls* is the stored class: the internal one, or that of the storage version. Calls form a
+        chain, in the order of the changes. See UpgradeOptions. Raises UpgradeError.
         """
         self.kinds_of(cls)
-        self._upgrades.setdefault(cls, []).extend(
-            upgrade_steps(
-                renames=renames or {},
-                retyped=retyped or {},
-                dropped=tuple(dropped),
-                function=function,
-                reads=tuple(reads),
-                writes=tuple(writes),
-            )
-        )
+        self._upgrades.add(cls, options)
 
     def add_field_labels(self, kind: GroupVersionKind, labels: Iterable[str] | FieldLabel) -> None:
         """Register the field labels that field selectors of a kind may use.
@@ -182,11 +163,7 @@ class Scheme:
         """
         if kind in self._field_labels:
             raise RegistrationError(f"the field labels of {kind} are registered already")
-        if callable(labels):
-            self._field_labels[kind] = labels
-            return
-        allowed = (*METADATA_LABELS, *labels)
-        self._field_labels[kind] = lambda label, value: (_check_label(label, allowed), value)
+        self._field_labels.add(kind, labels)
 
     # Lookup
 
@@ -232,7 +209,7 @@ class Scheme:
         except KeyError:
             kind = self.kind_of(cls)
             internal = GroupVersionKind(kind.group, INTERNAL, kind.kind)
-            raise UnknownConversion(_describe(cls, kind), f"{internal}") from None
+            raise UnknownConversion(self._describe(cls), f"{internal}") from None
 
     def dropped(self, versioned: type[TypeMeta]) -> frozenset[str]:
         """Return the field paths, of either class, that a conversion to or from the hub drops."""
@@ -250,7 +227,7 @@ class Scheme:
 
     def upgrades(self, cls: type[TypeMeta]) -> tuple[UpgradeStep, ...]:
         """Return the steps by which stored documents of *cls* are upgraded, in order."""
-        return tuple(self._upgrades.get(cls, ()))
+        return self._upgrades.steps(cls)
 
     def has_defaults(self, cls: type[Model]) -> bool:
         """Return whether a defaulting function is registered for *cls* or a type nested in it."""
@@ -307,10 +284,7 @@ class Scheme:
         *unregistered* are the labels, beside those of metadata, of a kind without registered ones.
         Raises ValueError if the label is unknown.
         """
-        function = self._field_labels.get(kind)
-        if function is None:
-            return _check_label(label, (*METADATA_LABELS, *unregistered)), value
-        return function(label, value)
+        return self._field_labels.convert(kind, label, value, unregistered=unregistered)
 
     def check(self) -> None:
         """Check that every versioned object can be converted to its hub and back.
@@ -341,7 +315,12 @@ class Scheme:
                 f"{kind} is registered as {registered.__module__}.{registered.__qualname__} and"
                 f" cannot also be {cls.__module__}.{cls.__qualname__}"
             )
-        _check_declarations(kind, cls)
+        # The items of a list are registered as a kind of their own.
+        is_list = issubclass(cls, ObjectList)
+        problems = [] if is_list else misplaced(cls, on_wire=kind.version != INTERNAL)
+        if problems:
+            name = f"{cls.__module__}.{cls.__qualname__}"
+            raise RegistrationError(f"{kind} cannot be {name}: {'; '.join(problems)}")
         self._classes[kind] = cls
         self._kinds.setdefault(cls, []).append(kind)
         if kind.version != INTERNAL:
@@ -425,54 +404,8 @@ class Scheme:
         return NotRegistered(f"{text}; registered kinds: {_join(kinds)}")
 
     def _describe(self, cls: type[Any]) -> str:
-        kinds = self._kinds.get(cls)
-        return _describe(cls, kinds[0] if kinds else None)
-
-
-METADATA_LABELS = ("metadata.name", "metadata.namespace")
-
-
-def kind_name(cls: type[TypeMeta]) -> str:
-    """Return the kind that a class declares, or else its name."""
-    return cls.__kind__ if issubclass(cls, Object) else cls.__name__
-
-
-# A string annotation: pydantic would compile `ObjectList[Any]` when this module is imported.
-def list_class(cls: type[Object]) -> "type[ObjectList[Any]]":
-    """Return the list class of *cls*, the same one for every call."""
-    return ObjectList[cls]  # type: ignore[valid-type]
-
-
-def item_class(cls: type[Any]) -> type[Object]:
-    """Return the class of the items of a list class."""
-    return cast(type[Object], cls.__pydantic_generic_metadata__["args"][0])
-
-
-def _check_label(label: str, allowed: Iterable[str]) -> str:
-    names = tuple(allowed)
-    if label not in names:
-        quoted = ", ".join(f'"{name}"' for name in names)
-        raise ValueError(f'"{label}" is not a known field selector: only {quoted}')
-    return label
-
-
-def _check_declarations(kind: GroupVersionKind, cls: type[TypeMeta]) -> None:
-    if issubclass(cls, ObjectList):
-        return  # the items are registered as a kind of their own
-    problems = misplaced_rules(cls)
-    problems += [
-        f'{path} is a set, which JSON does not have: use a list with list_type="set"'
-        for path in sets(cls)
-    ]
-    if kind.version != INTERNAL:
-        problems += [
-            f"{path} is a plain timedelta, which is no wire type: use"
-            " apimachinery.scalars.duration.Duration"
-            for path in plain_durations(cls)
-        ]
-    if problems:
-        name = f"{cls.__module__}.{cls.__qualname__}"
-        raise RegistrationError(f"{kind} cannot be {name}: {'; '.join(problems)}")
+        name, kinds = f"{cls.__module__}.{cls.__qualname__}", self._kinds.get(cls)
+        return f"{name} of {kinds[0]}" if kinds else name
 
 
 def _shallow_copy(obj: Model) -> Model:
@@ -482,11 +415,5 @@ def _shallow_copy(obj: Model) -> Model:
     return copy
 
 
-def _describe(cls: type[Any], kind: GroupVersionKind | None) -> str:
-    name = f"{cls.__module__}.{cls.__qualname__}"
-    return f"{name} of {kind}" if kind else name
-
-
 def _join(names: Iterable[str]) -> str:
-    ordered = sort_versions(sorted(names))
-    return ", ".join(ordered) if ordered else "none"
+    return ", ".join(sort_versions(sorted(names))) or "none"

@@ -24,6 +24,7 @@ from apiserver.auth.authorization import Authorizer
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.context import SERVER
 from apiserver.evolution.accepted_loss import NO_LOSS, AcceptedLoss
+from apiserver.evolution.running_servers import registered
 from apiserver.evolution.shape_learning import LearningBackend
 from apiserver.evolution.start import ShapeStart
 from apiserver.group import Group
@@ -71,6 +72,7 @@ class App:
         ownership: MakeOwnership | None = FieldTracking,
         hooks: Sequence[Hook] = (),
         accepted_loss: AcceptedLoss = NO_LOSS,
+        shares_store: bool = False,
         limits: Limits | None = None,
         cache_limits: CacheLimits | None = None,
     ) -> None:
@@ -79,6 +81,7 @@ class App:
         *admission* builds the admission chain of all groups; the stores it reads exist only later.
         *ownership* builds what tracks managedFields; None stores them as clients send them.
         *accepted_loss* are fields whose stored values may be lost although nobody declared it.
+        With *shares_store*, other servers of the store are told what this one serves.
         *hooks* are entered in order when the application starts, and left in the opposite order.
         """
         self.metrics = ServerMetrics()
@@ -92,6 +95,7 @@ class App:
         self._ownership = ownership
         self._hooks = tuple(hooks)
         self._accepted_loss = accepted_loss
+        self._shares_store = shares_store
         self._cache_limits = cache_limits
         self._groups: Groups | None = None
         self._backend: Backend | None = None
@@ -148,6 +152,11 @@ class App:
             self._groups.register(self._initial)
             for group in self._initial:
                 self._groups.install(group)
+            if self._shares_store:
+                # Before the check, so that two releases that start at once see each other.
+                shapes = self._groups.shapes()
+                on_settled = self._groups.expire_watches
+                await opened.enter_async_context(registered(backend, shapes, on_settled=on_settled))
             start = ShapeStart(backend, self._accepted_loss)
             backend.learner = await self._groups.register_shapes(start)
             await opened.enter_async_context(cache)

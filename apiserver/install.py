@@ -95,7 +95,7 @@ class Groups:
         installed = BuiltInGroup(group)
         self._serve(installed)
         if self._shapes is not None:
-            self._know_shapes(installed, self._shapes)
+            self._use_shapes(installed, self._shapes)
 
     def stored_kinds(self) -> Iterator[tuple[StoredKind, ResourceStore[Any]]]:
         """Yield the resources of built-in groups that are stored, each with its store."""
@@ -119,7 +119,7 @@ class Groups:
             await start.register(judgement)
             store = stores[judgement.kind.resource]
             _follow_shapes(learner, judgement.kind, store)
-            store.cached.collection.starts_empty = start.has_just_changed(judgement)
+            store.cached.collection.starts_empty = await start.serve(judgement)
         self._shapes = learner
         return learner
 
@@ -197,10 +197,10 @@ class Groups:
         created: Object = await self.store(resource).create(obj, context)
         return created
 
-    def _know_shapes(self, group: InstalledGroup, learner: ShapeLearner) -> None:
-        """Have the stores of a group that is installed later know the shapes of their objects."""
+    def _use_shapes(self, group: InstalledGroup, learner: ShapeLearner) -> None:
+        """Have the stores of a group that is installed later use the shapes of their objects."""
         for kind, store in _kinds_of(group):
-            learner.start.have_known(kind)
+            learner.start.use_shapes(kind)
             _follow_shapes(learner, kind, store)
             store.objects.before_first_write = partial(learner.register, kind)
 
@@ -219,7 +219,8 @@ def _kinds_of(installed: InstalledGroup) -> Iterator[tuple[StoredKind, ResourceS
     for resource in installed.group.resources:
         store = installed.stores.get(resource.name)
         if store is not None:
-            yield StoredKind(store.rules.resource, resource.cls, store.objects.codec), store
+            rules, codec = store.rules, store.objects.codec
+            yield StoredKind(rules.resource, resource.cls, codec, rules.namespaced), store
 
 
 def _follow_shapes(learner: ShapeLearner, kind: StoredKind, store: ResourceStore[Any]) -> None:

@@ -18,6 +18,7 @@ from apimachinery.evolution.tree_changes import TreeChanges, can_read, compare, 
 from apimachinery.evolution.upgrade_steps import (
     Drop,
     Rename,
+    Retype,
     Rewrite,
     UpgradeStep,
     paths_within,
@@ -49,7 +50,9 @@ class DocumentUpgrade:
         rewrites = [step for step, _ in self._steps if isinstance(step, Rewrite)]
         self._is_rewritten = bool(rewrites)
         read = {path for step in rewrites for path in step.reads}
-        self._consumed = tuple(path for path in read if path not in today)
+        dropped = {step.path for step in steps if isinstance(step, Drop)}
+        # What is dropped need not be a field of the old shape: it may be in a map or undeclared.
+        self._consumed = tuple(path for path in read | dropped if path not in today)
         # A default of a field that is gone, or of another type, is no value that could be lost.
         # Functions may read it nevertheless.
         useless = {
@@ -64,7 +67,13 @@ class DocumentUpgrade:
         has_hidden_fields = (
             any(node.open for node in stored.types) or self._fields.loops != today.loops
         )
-        self._may_lose = bool(self.changes.endangered) or has_hidden_fields or self._is_rewritten
+        self.may_lose = bool(self.changes.endangered) or has_hidden_fields or self._is_rewritten
+        """Whether documents may have values for which today's class has no field."""
+        written = [path for step, _ in self._steps for path in _written_by_function(step)]
+        new = self.changes.added if has_hidden_fields else ()
+        self.doubtful = (*self.changes.endangered, *written, *new)
+        """Paths at which values may turn out to be unreadable: those of gone and re-typed fields,
+        of results of functions, and of fields that undeclared values may have been for."""
         self.is_needless = (
             not self._steps
             and not has_hidden_fields
@@ -83,6 +92,11 @@ class DocumentUpgrade:
         return bool(self._steps)
 
     @property
+    def must_be_tried(self) -> bool:
+        """Whether only the documents themselves tell if their values can be read and held."""
+        return self.may_lose or bool(self.doubtful)
+
+    @property
     def is_incompatible(self) -> bool:
         """Whether code of the old shape would misread the documents of today."""
         is_changed = any(not isinstance(step, Drop) for step, _ in self._steps)
@@ -96,7 +110,7 @@ class DocumentUpgrade:
         self._fill(document, 0, "", {})
         for step, fields in self._steps:
             step.change(document, fields)
-        if not self._may_lose:
+        if not self.may_lose:
             return ()
         lost = lost_fields(document, self._cls, self._fields, ignore_defaults=self._is_rewritten)
         return tuple(path for path in lost if not self._is_consumed(path))
@@ -134,6 +148,16 @@ class DocumentUpgrade:
             case {"map": item}, dict():
                 for element in value.values():
                     self._fill_value(element, item, prefix, above)
+
+
+def _written_by_function(step: UpgradeStep) -> tuple[str, ...]:
+    match step:
+        case Retype(path=path):
+            return (path,)
+        case Rewrite(writes=writes):
+            return writes
+        case _:
+            return ()
 
 
 def _expected_fields(today: Fields, steps: Sequence[UpgradeStep]) -> list[Fields]:

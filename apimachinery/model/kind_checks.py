@@ -20,6 +20,22 @@ _SETS: Final = (set, frozenset, Set, MutableSet)
 _STRING: Final = TypeInfo("scalar", str)
 
 
+def misplaced(cls: type[BaseModel], *, on_wire: bool) -> list[str]:
+    """Return a sentence for each declaration that does not fit a kind; *on_wire* if it is sent."""
+    problems = misplaced_rules(cls)
+    problems += [
+        f'{path} is a set, which JSON does not have: use a list with list_type="set"'
+        for path in sets(cls)
+    ]
+    if on_wire:
+        problems += [
+            f"{path} is a plain timedelta, which is no wire type: use"
+            " apimachinery.scalars.duration.Duration"
+            for path in plain_durations(cls)
+        ]
+    return problems
+
+
 def plain_durations(cls: type[BaseModel]) -> list[str]:
     """Return the paths of the fields whose type is a plain `timedelta`.
 

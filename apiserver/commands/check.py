@@ -111,7 +111,9 @@ async def check_stored_objects(
     async with groups_on_store(config, candidate) as (groups, backend):
         start = ShapeStart(backend, AcceptedLoss.parse(config.accept_field_loss))
         kinds = {kind.resource: store for kind, store in groups.stored_kinds()}
-        judgements = await start.compare(kind for kind, _ in groups.stored_kinds())
+        compared = await start.compare(kind for kind, _ in groups.stored_kinds())
+        losses = await start.losses(compared)
+        judgements = [start.with_evidence(judgement) for judgement in compared]
         by_name = {group.name: group for group in candidate.groups}
         counted = ObjectProgress(progress, await count_below(backend, ROOT))
         reports = []
@@ -125,7 +127,7 @@ async def check_stored_objects(
         return StoreReport(
             [report for report in reports if report.objects],
             unserved,
-            await start.losses(judgements),
+            losses,
             [_reload_note(problem) for problem in await start.misreading_servers(judgements)],
         )
 

@@ -13,6 +13,7 @@ from apimachinery.document_head import StoredForm, stored_form
 from apimachinery.schema import GroupResource
 from apiserver.commands.open_store import Progress, open_store
 from apiserver.commands.text_table import aligned
+from apiserver.evolution.catalogue import read_catalogue
 from apiserver.storage.interface import Backend, StorageError
 from apiserver.storage.keys import ROOT, InvalidStorageKey, parse
 from apiserver.storage.stored_resources import PAGE, count_below, records_below
@@ -24,8 +25,9 @@ List every resource that has objects in a store, whether or not a server serves 
   apiserver storage list etcd://10.0.0.1:2379 -o json
 
 STORED AS names the versions in which the objects are stored, the fingerprints of their types'
-shapes, where they have one, and how many objects there are of each. `?` stands for a value that is
-not an object. Nothing is changed, and servers may run meanwhile.
+shapes, where they have one, since when these are in the store's catalogue, and how many objects
+there are of each. `?` stands for a value that is not an object. Nothing is changed, and servers may
+run meanwhile.
 """
 NAMES: Final = 3
 """The number of namespaces that are named in the table."""
@@ -40,6 +42,11 @@ class Contents:
     namespaces: Counter[str] = field(default_factory=Counter)
     """How many there are in each; the name is empty for cluster-scoped objects."""
     forms: Counter[StoredForm] = field(default_factory=Counter)
+    since: dict[tuple[str, str], str] = field(default_factory=dict)
+    """apiVersion and shape -> the time at which it was catalogued."""
+
+    def since_when(self, form: StoredForm) -> str:
+        return self.since.get((form.api_version, form.shape), "")
 
     @property
     def count(self) -> int:
@@ -73,6 +80,7 @@ async def read_contents(backend: Backend, progress: Progress) -> dict[GroupResou
     if not total:
         raise StorageError("the store has no objects; check its URL")
     found: dict[GroupResource, Contents] = {}
+    catalogue = await read_catalogue(backend)
     done = 0
     async for record in records_below(backend, ROOT):
         done += 1
@@ -82,7 +90,12 @@ async def read_contents(backend: Backend, progress: Progress) -> dict[GroupResou
             key = parse(record.key)
         except InvalidStorageKey:
             continue
-        contents = found.setdefault(GroupResource(key.group, key.resource), Contents())
+        resource = GroupResource(key.group, key.resource)
+        if resource not in found:
+            entries = catalogue.of(resource)
+            since = {(entry.api_version, entry.fingerprint): entry.since for entry in entries}
+            found[resource] = Contents(since=since)
+        contents = found[resource]
         contents.namespaces[key.namespace] += 1
         contents.forms[stored_form(record.value)] += 1
     progress.show(total, total)
@@ -92,7 +105,7 @@ async def read_contents(backend: Backend, progress: Progress) -> dict[GroupResou
 def as_table(contents: dict[GroupResource, Contents]) -> str:
     """Return a line for each resource, and one with the total."""
     rows = [
-        (str(resource), str(each.count), _short(each.named), _forms(each.forms))
+        (str(resource), str(each.count), _short(each.named), _forms(each))
         for resource, each in contents.items()
     ]
     total = sum(each.count for each in contents.values())
@@ -111,6 +124,7 @@ def as_json(contents: dict[GroupResource, Contents]) -> str:
                     "kind": form.kind,
                     "apiVersion": form.api_version,
                     "shape": form.shape,
+                    "since": each.since_when(form),
                     "objects": count,
                 }
                 for form, count in _sorted(each.forms)
@@ -138,13 +152,17 @@ def _short(names: Sequence[str]) -> str:
     return f"{shown}, {more} more" if more > 0 else shown or "-"
 
 
-def _forms(forms: Counter[StoredForm]) -> str:
-    return ", ".join(f"{_form(form)} ({count})" for form, count in _sorted(forms))
+def _forms(contents: Contents) -> str:
+    return ", ".join(
+        f"{_form(form, contents.since_when(form))} ({count})"
+        for form, count in _sorted(contents.forms)
+    )
 
 
-def _form(form: StoredForm) -> str:
+def _form(form: StoredForm, since: str) -> str:
     version = form.api_version.rpartition("/")[2] or "?"
-    return f"{version} {form.shape}" if form.shape else version
+    day = f"since {since.partition('T')[0]}" if since else ""
+    return " ".join(part for part in (version, form.shape, day) if part)
 
 
 def _sorted(forms: Counter[StoredForm]) -> list[tuple[StoredForm, int]]:

@@ -43,7 +43,6 @@ from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
 from apiserver.evolution.accepted_loss import AcceptedLoss
-from apiserver.evolution.running_servers import registered
 from apiserver.extensions.definition_follower import DefinitionFollower
 from apiserver.group import Group
 from apiserver.install import Groups
@@ -124,8 +123,8 @@ def create_app(
         authorizer=access.authorizer,
         admission=namespace_admission,
         accepted_loss=AcceptedLoss.parse(config.accept_field_loss),
+        shares_store=":memory:" not in config.storage_url,
         hooks=[
-            partial(_registered, config),
             _serving_definitions,
             partial(_controlled, config, access, not_among(standard, own), defaults),
             partial(_renewing_certificate, config),
@@ -192,17 +191,6 @@ def _namespace_defaults(config: ServerConfig) -> list[NamespaceDefault]:
     certificates = server_ca_bundle(config)
     known = [root_ca(certificates.decode("ascii", "replace"))] if certificates else []
     return [default_account(), *known]
-
-
-@asynccontextmanager
-async def _registered(config: ServerConfig, app: App) -> AsyncIterator[None]:
-    """Tell other servers of the store what this one serves; a store in memory has no others."""
-    if ":memory:" in config.storage_url:
-        yield
-        return
-    groups = app.groups
-    async with registered(app.backend, groups.shapes(), on_settled=groups.expire_watches):
-        yield
 
 
 @asynccontextmanager

@@ -15,7 +15,13 @@ from apiserver.controlplane.served_resources import ServedResources
 from apiserver.evolution.running_servers import registered_servers
 from apiserver.install import Groups
 from apiserver.registry.storage_errors import api_error
-from apiserver.storage.interface import Backend, Record, RevisionConflict, StorageError
+from apiserver.storage.interface import (
+    KEEP_TTL,
+    Backend,
+    Record,
+    RevisionConflict,
+    StorageError,
+)
 from apiserver.storage.record_reading import replace_metadata, stored_metadata
 from apiserver.storage.stored_resources import (
     count_below,
@@ -108,7 +114,8 @@ async def _disown(backend: Backend, record: Record | None, uid: str) -> None:
             del metadata["ownerReferences"]
         value = replace_metadata(record.value, metadata)
         try:
-            await backend.update(record.key, value, revision=record.revision)
+            revision = record.revision
+            await backend.update(record.key, value, revision=revision, ttl=KEEP_TTL)
             return
         except RevisionConflict as conflict:
             record = conflict.current

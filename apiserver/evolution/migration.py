@@ -142,5 +142,5 @@ class KindMigration:
         """Return why a rewrite would lose values, or an empty string."""
         if self._kind.codec.is_newer(record.value):
             return "a newer release has stored it"
-        paths = lost or tuple(undeclared_values(record, self._judgement))
+        paths = lost or undeclared_values(record, self._judgement)
         return f"it would lose {', '.join(paths[:5])}" if paths else ""

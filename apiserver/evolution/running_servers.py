@@ -126,6 +126,18 @@ def _machine() -> str:
         return ""
 
 
+async def sibling_shapes(backend: Backend) -> list[Mapping[str, str]]:
+    """Return the shapes of the other workers of this server."""
+    own = this_server({})
+    return [
+        server.resources
+        for server in await registered_servers(backend)
+        if server.server == own.server
+        and server.process != own.process
+        and not _is_gone(server, own)
+    ]
+
+
 @asynccontextmanager
 async def registered(
     backend: Backend,
@@ -134,11 +146,12 @@ async def registered(
     renewal: float = RENEWAL,
     on_settled: OnSettled = lambda resources, revision: None,
 ) -> AsyncIterator[None]:
-    """Keep the key of this worker in the store.
+    """Keep the key of this worker in the store; it is there before the block is entered.
 
     When the last server with another shape of some resources has stopped, *on_settled* is called.
     """
     server = this_server(resources)
+    await _try_to_write(backend, server)
     keeping = asyncio.create_task(
         _keep(backend, server, renewal, on_settled), name="server registration"
     )
@@ -156,15 +169,22 @@ async def _keep(
     unsettled: set[str] = set()
     while True:
         try:
-            await _write(backend, server)
             before, unsettled = unsettled, await _unsettled(backend, server)
             if settled := before - unsettled:
                 # A revision that no client can have seen on the server that has stopped.
                 await _write(backend, server)
                 on_settled(settled, await backend.current_revision())
         except StorageError as error:
-            log.warning("this server could not be registered in the store: %s", error)
+            log.warning("the servers of the store could not be read: %s", error)
         await asyncio.sleep(renewal)
+        await _try_to_write(backend, server)
+
+
+async def _try_to_write(backend: Backend, server: RunningServer) -> None:
+    try:
+        await _write(backend, server)
+    except StorageError as error:
+        log.warning("this server could not be registered in the store: %s", error)
 
 
 async def _unsettled(backend: Backend, own: RunningServer) -> set[str]:

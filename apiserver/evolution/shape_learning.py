@@ -101,10 +101,16 @@ class ShapeLearner:
         return (known, fingerprint) if fingerprint else None
 
     async def register(self, kind: StoredKind) -> None:
-        """Catalogue the shape of a resource that was not there at the start."""
+        """Catalogue the shape of a resource that was not there at the start.
+
+        It is served already, so that what its objects would lose can only be logged; the next start
+        is refused for it.
+        """
         async with self._reading:
-            await self.start.read_again()
-            await self.start.register(self.start.judge(kind))
+            (judgement,) = await self.start.compare([kind])
+            for problem in await self.start.losses([judgement]):
+                log.error("%s", problem)
+            await self.start.register(self.start.with_evidence(judgement))
 
     async def learn(self, unknown: list[tuple[KnownShapes, str]]) -> None:
         """Read the catalogue, unless that was done meanwhile. Raises StorageError."""
@@ -114,7 +120,7 @@ class ShapeLearner:
                 return
             await self.start.read_again()
             for each in self._known.values():
-                self.start.have_known(each.kind)
+                self.start.use_shapes(each.kind)
                 each.refresh()
             for known, shape in dict.fromkeys(lacking):
                 known.give_up(shape)

@@ -118,12 +118,16 @@ def _with_store(report: StartReport, config: ServerConfig, candidate: Candidate)
 
 
 async def check_store(config: ServerConfig, candidate: Candidate) -> None:
-    """Compare the types with the stored objects. Raises UnsafeStart, StorageError."""
+    """Compare the types with the stored objects. Raises UnsafeStart, StorageError.
+
+    What was found is catalogued, so that no worker reads the objects again.
+    """
     if not may_have_objects(config.storage_url):
         return
     async with groups_on_store(config, candidate) as (groups, backend):
         start = ShapeStart(backend, AcceptedLoss.parse(config.accept_field_loss))
-        await groups.check_shapes(start)
+        for judgement in await groups.check_shapes(start):
+            await start.register(judgement)
 
 
 @asynccontextmanager

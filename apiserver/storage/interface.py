@@ -8,7 +8,7 @@ guarantees, so one conformance suite in `tests/apiserver/storage/` runs against 
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,10 @@ class Feed(Protocol):
         """
 
 
+KEEP_TTL: Final = -1
+"""The time to live of an update that leaves the expiry of its key as it is."""
+
+
 class Backend(Protocol):
     """A store of bytes. Every method may raise Unavailable."""
 
@@ -104,7 +108,8 @@ class Backend(Protocol):
     async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
         """Replace the value of *key* if it is still at *revision*. Raises RevisionConflict.
 
-        An update without *ttl* makes the key permanent, even if it was created with one.
+        An update without *ttl* makes the key permanent, even if it was created with one; with
+        KEEP_TTL the key expires when it would have expired without the update.
         """
 
     async def delete(self, key: str, *, revision: int) -> int:

@@ -497,6 +497,7 @@ def test_a_list_can_be_read_by_a_program(widgets: Path, capsys: pytest.CaptureFi
         "kind": "Gadget",
         "apiVersion": "example.io/__internal",
         "shape": "abc123",
+        "since": "",
         "objects": 1,
     }
 

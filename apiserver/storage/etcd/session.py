@@ -38,7 +38,7 @@ from apiserver.storage.etcd.channel import EtcdConnection, Member, SendState
 from apiserver.storage.etcd.errors import LeaseNotFound
 from apiserver.storage.etcd.keys import Keyspace
 from apiserver.storage.etcd.leases import Leases
-from apiserver.storage.interface import StorageError, Unavailable
+from apiserver.storage.interface import KEEP_TTL, StorageError, Unavailable
 
 _LEASE_SECONDS = 3600
 _SESSION_SECONDS = _LEASE_SECONDS / 2
@@ -116,9 +116,10 @@ class Writer:
         state = SendState()
         for _ in range(_SESSIONS_PER_WRITE):
             session = await self._current_session()
-            lease = 0 if ttl is None else await self._leases.lease(ttl)
+            lease = 0 if ttl is None or ttl == KEEP_TTL else await self._leases.lease(ttl)
             slot = session.take(self._keyspace)
-            request = _transaction(key, revision, _operation(key, value, lease), slot, session)
+            operation = _operation(key, value, lease, keep_lease=ttl == KEEP_TTL)
+            request = _transaction(key, revision, operation, slot, session)
             try:
                 outcome = _outcome(await self._connection.call(_transact, request, state), slot)
                 if state.uncertain and isinstance(outcome, ConditionFailed):
@@ -188,10 +189,11 @@ def _transact(member: Member) -> Any:
 _Part: TypeAlias = dict[str, Any]
 
 
-def _operation(key: bytes, value: bytes | None, lease: int) -> _Part:
+def _operation(key: bytes, value: bytes | None, lease: int, *, keep_lease: bool = False) -> _Part:
     if value is None:
         return {"request_delete_range": {"key": key}}
-    return {"request_put": {"key": key, "value": value, "lease": lease}}
+    put = {"key": key, "value": value, "lease": lease, "ignore_lease": keep_lease}
+    return {"request_put": put}
 
 
 def _transaction(

@@ -26,7 +26,14 @@ from typing import Final, TypeAlias, cast, get_args
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from apiserver.storage.backends import InvalidURL
-from apiserver.storage.interface import ChangeBatch, KeyPage, Record, Unavailable, ValueTooLarge
+from apiserver.storage.interface import (
+    KEEP_TTL,
+    ChangeBatch,
+    KeyPage,
+    Record,
+    Unavailable,
+    ValueTooLarge,
+)
 from apiserver.storage.sqlite.compaction import mark_compacted, sweep
 from apiserver.storage.sqlite.feed import NewestRevision, SqliteFeed, StorePoller
 from apiserver.storage.sqlite.queries import read_batch, read_page
@@ -145,7 +152,8 @@ class SqliteBackend:
 
     async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
         self._check_size(key, value)
-        return await self._write(Update(key, value, revision, self._expiry(ttl)))
+        expires = KEEP_TTL if ttl == KEEP_TTL else self._expiry(ttl)
+        return await self._write(Update(key, value, revision, expires))
 
     async def delete(self, key: str, *, revision: int) -> int:
         return await self._write(Delete(key, revision))

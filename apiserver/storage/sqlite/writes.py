@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import orjson
 
 from apiserver.storage.interface import (
+    KEEP_TTL,
     KeyExists,
     Record,
     RevisionConflict,
@@ -165,6 +166,8 @@ class Transaction:
                 return self._write(key, value, created=self._revision + 1, expires=expires)
             case Update(key, value, revision, expires):
                 created = self._expect(key, revision)
+                if expires == KEEP_TTL:
+                    expires = self._heads[key].expires
                 return self._write(key, value, created=created, expires=expires)
             case Delete(key, revision):
                 return self._write(key, None, created=self._expect(key, revision))

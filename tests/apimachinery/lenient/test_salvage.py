@@ -200,6 +200,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.sampled_from(["kind", "metadata", "spec", "x"]), JSON))
 def test_any_object_is_salvaged(document: dict[str, Any]) -> None:
     obj, _ = salvage(Machine, document)
@@ -217,7 +218,17 @@ def locations(value: Any, prefix: tuple[int | str, ...] = ()) -> Iterator[tuple[
 
 @pytest.mark.parametrize(("kind", "cls"), ALL, ids=[str(kind) for kind, _ in ALL])
 def test_what_is_not_corrupted_survives(kind: GroupVersionKind, cls: type[Object]) -> None:
-    @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+    check_corruptions(cls, 4)
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize(("kind", "cls"), ALL, ids=[str(kind) for kind, _ in ALL])
+def test_what_is_not_corrupted_survives_often(kind: GroupVersionKind, cls: type[Object]) -> None:
+    check_corruptions(cls, 100)
+
+
+def check_corruptions(cls: type[Object], count: int) -> None:
+    @settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
     @given(obj=st.one_of(st.just(filled(cls)), objects(cls, BOUNDED)), data=st.data())
     def check(obj: Object, data: st.DataObject) -> None:
         document = json.loads(dump_json(obj))

@@ -18,12 +18,12 @@ def store(new_store: NewStore) -> str:
 
 
 async def test_a_watch_from_before_a_change_of_shape_lists_again_once(store: str) -> None:
-    async with serving(release(FIRST), storage=store) as old:
+    async with serving_alone(release(FIRST), storage=store) as old:
         await old.create("a", color="red")
         before = await version(old, LAMPS)
         await old.create("b", color="blue")
 
-    async with serving(release(SECOND), storage=store) as new:
+    async with serving_alone(release(SECOND), storage=store) as new:
         (expired,) = await new.watch(1, resourceVersion=before)
         listed = await new("GET", LAMPS)
         await new.create("c")
@@ -59,10 +59,10 @@ async def test_watches_of_other_resources_resume(store: str) -> None:
 
 async def test_watches_resume_after_a_restart_with_the_same_shape(store: str) -> None:
     """Rules, documentation and columns may change: the objects look as before."""
-    async with serving(release(SECOND), storage=store) as api:
+    async with serving_alone(release(SECOND), storage=store) as api:
         before = await version(api, LAMPS)
         await api.create("a", color="red")
-    async with serving(release(SECOND), storage=store) as api:
+    async with serving_alone(release(SECOND), storage=store) as api:
         (event,) = await api.watch(1, resourceVersion=before)
 
     assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "a")

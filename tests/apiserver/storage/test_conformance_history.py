@@ -5,10 +5,12 @@ import asyncio
 import pytest
 
 from apiserver.storage.interface import (
+    KEEP_TTL,
     Backend,
     Compacted,
     FutureRevision,
     Record,
+    RevisionConflict,
     StoredChange,
     Unavailable,
 )
@@ -175,6 +177,21 @@ async def test_a_key_given_more_time_goes_later(backend: Backend, clock: Settabl
         assert await backend.get("/longer") is not None
         clock.advance(1.5)
         assert [change.key for change in await take(feed, 1)] == ["/longer"]
+
+
+async def test_an_update_can_keep_the_time_of_a_key(backend: Backend, clock: SettableClock) -> None:
+    goes = await backend.create("/goes", b"one", ttl=1)
+    stays = await backend.create("/stays", b"one")
+    await backend.update("/goes", b"two", revision=goes, ttl=KEEP_TTL)
+    start = await backend.update("/stays", b"two", revision=stays, ttl=KEEP_TTL)
+
+    async with backend.watch("/", after=start) as feed:
+        clock.advance(1)
+        assert [(each.key, each.previous) for each in await take(feed, 1)] == [("/goes", b"two")]
+
+    assert await backend.get("/stays") is not None
+    with pytest.raises(RevisionConflict):
+        await backend.update("/goes", b"three", revision=goes, ttl=KEEP_TTL)
 
 
 async def test_a_key_deleted_and_created_again_has_no_time(

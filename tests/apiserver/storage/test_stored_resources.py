@@ -1,5 +1,7 @@
 """What is in a store is found without knowing the types."""
 
+import asyncio
+
 from apimachinery.schema import GroupResource
 from apiserver.storage.interface import Backend
 from apiserver.storage.stored_resources import (
@@ -15,8 +17,8 @@ WIDGETS = GroupResource("example.io", "widgets")
 
 
 async def fill(backend: Backend, *keys: str, value: bytes = b"{}") -> None:
-    for key in keys:
-        await backend.create(key, value)
+    # At once, so that SQLite commits many together.
+    await asyncio.gather(*(backend.create(key, value) for key in keys))
 
 
 async def test_every_resource_is_found_once(backend: Backend) -> None:
