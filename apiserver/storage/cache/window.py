@@ -83,7 +83,8 @@ class Window:
         while len(transitions) > size.min_changes and (
             transitions[0].observed < oldest_kept or len(transitions) > size.max_changes
         ):
-            self.start = transitions.popleft().revision
+            # Never back: changes may follow that are older than what was expired.
+            self.start = max(self.start, transitions.popleft().revision)
 
     def reset(self, revision: int) -> None:
         """Drop all changes: the history starts at *revision*."""

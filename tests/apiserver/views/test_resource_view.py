@@ -144,10 +144,13 @@ def test_the_short_way_and_the_long_one_give_the_same(
     assert document(spliced) == document(VIEW.encode_object(made, NOTE_FORM))
 
 
-def test_metadata_that_is_empty_goes_the_long_way() -> None:
-    encoded = VIEW.encode(stored(Note()), NOTE_FORM)
+def test_an_object_without_a_name_has_the_one_in_its_key() -> None:
+    view, storage = notes_view()
 
-    assert document(encoded)["metadata"] == {"resourceVersion": "7"}
+    encoded = view.encode(stored(Note(), storage=storage), NOTE_FORM)
+
+    named = {"name": "a", "namespace": "default", "resourceVersion": "7"}
+    assert document(encoded)["metadata"] == named
 
 
 def test_an_object_stored_in_a_version_is_read_the_long_way() -> None:
