@@ -25,7 +25,7 @@ from apimachinery.evolution.document_paths import Document
 from apimachinery.evolution.upgrade_steps import UpgradeStep, upgrade_steps
 from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object, ObjectList, TypeMeta
-from apimachinery.model.kind_checks import misplaced_rules, plain_durations
+from apimachinery.model.kind_checks import misplaced_rules, plain_durations, sets
 from apimachinery.model.model import Model, new_model
 from apimachinery.schema import INTERNAL, GroupVersion, GroupVersionKind
 from apimachinery.version import sort_versions
@@ -460,6 +460,10 @@ def _check_declarations(kind: GroupVersionKind, cls: type[TypeMeta]) -> None:
     if issubclass(cls, ObjectList):
         return  # the items are registered as a kind of their own
     problems = misplaced_rules(cls)
+    problems += [
+        f'{path} is a set, which JSON does not have: use a list with list_type="set"'
+        for path in sets(cls)
+    ]
     if kind.version != INTERNAL:
         problems += [
             f"{path} is a plain timedelta, which is no wire type: use"

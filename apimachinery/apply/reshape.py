@@ -1,11 +1,11 @@
-"""Adjust field sets to a shape: add named parents, follow changes of list and map types."""
+"""Adjust field sets to a shape: add named parents, follow changes of types."""
 
 from typing import Final
 
 from apimachinery.apply.fieldset import FieldSet
 from apimachinery.apply.path_elements import Element
 from apimachinery.apply.value_shapes import MAPS, field_shape, is_atomic
-from apimachinery.model.type_shape import ListShape, Shape, StructShape, Untyped
+from apimachinery.model.type_shape import ListShape, Scalar, Shape, StructShape, Untyped
 
 _CONTAINERS: Final = (ListShape, *MAPS)
 
@@ -28,24 +28,32 @@ def ensure_named_fields_are_members(fields: FieldSet, shape: Shape | None) -> Fi
 
 
 def reconcile_with_shape(fields: FieldSet, shape: Shape | None) -> FieldSet:
-    """Adjust the set after its type changed: owners of a part of a now atomic field own all of it.
+    """Adjust the set after its type changed.
 
-    Returns the same instance if nothing changes.
+    Fields that the type no longer has are removed. Owners of a part of a field that is now atomic,
+    or a scalar, own all of it. Returns the same instance if nothing changes.
     """
-    if not fields.children or shape is None or isinstance(shape, Untyped):
+    if shape is None or isinstance(shape, Untyped):
         return fields
-    atomic = set()
+    gone = {element for element in fields.members if _child_shape(shape, element) is None}
+    whole = set()
     changed = {}
     for element, child in fields.children.items():
         below = _child_shape(shape, element)
-        if isinstance(below, _CONTAINERS) and is_atomic(below):
-            atomic.add(element)
+        if below is None:
+            gone.add(element)
+        elif _is_whole(below):
+            whole.add(element)
         elif (adjusted := reconcile_with_shape(child, below)) is not child:
             changed[element] = adjusted
-    if not (atomic or changed):
+    if not (gone or whole or changed):
         return fields
-    children = {e: changed.get(e, c) for e, c in fields.children.items() if e not in atomic}
-    return FieldSet(fields.members | atomic, children)
+    children = {e: changed.get(e, c) for e, c in fields.children.items() if e not in gone | whole}
+    return FieldSet(fields.members - gone | whole, {e: c for e, c in children.items() if c})
+
+
+def _is_whole(shape: Shape) -> bool:
+    return isinstance(shape, Scalar) or (isinstance(shape, _CONTAINERS) and is_atomic(shape))
 
 
 def _child_shape(shape: Shape | None, element: Element) -> Shape | None:

@@ -22,7 +22,7 @@ import orjson
 from pydantic import BaseModel, TypeAdapter
 
 from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of, type_info
-from apimachinery.model.wire_rules import never
+from apimachinery.model.wire_rules import is_computed, never
 from apimachinery.scalars.duration import DURATION
 from apimachinery.scalars.intstr import INT_OR_STRING
 from apimachinery.scalars.quantity import Quantity
@@ -48,12 +48,14 @@ class TreeField:
     required: bool = False
     omits_empty: bool = False
     nullable: bool = False
+    computed: bool = False
+    """Whether the default is computed, such as the time: another value in every process."""
 
     def to_json(self) -> dict[str, Any]:
         entry: dict[str, Any] = {"type": self.type}
         if self.default is not None:
             entry["default"] = self.default
-        for name in ("required", "omits_empty", "nullable"):
+        for name in ("required", "omits_empty", "nullable", "computed"):
             if getattr(self, name):
                 entry[name] = True
         return entry
@@ -209,6 +211,7 @@ class _Builder:
                     required=field.required,
                     omits_empty=field.info.exclude_if not in (None, never),
                     nullable=field.type.optional,
+                    computed=is_computed(field.info),
                 )
         return number
 
@@ -287,16 +290,37 @@ def _default_document(cls: type[BaseModel]) -> dict[str, Any]:
 
 
 def _default(field: ModelField, defaults: Mapping[str, Any]) -> Any:
-    if field.default != field.default:
-        return None  # a clock or a random number: another value in every process
-    if field.wire in defaults:
-        return defaults[field.wire]
-    if field.default is None or isinstance(field.default, str | int | float | list | dict):
-        return field.default
+    if is_computed(field.info):
+        return None
+    default = defaults[field.wire] if field.wire in defaults else _default_json(field)
+    _remove_computed(default, field.type)
+    return default
+
+
+def _default_json(field: ModelField) -> Any:
+    default = field.default
+    if default is None or isinstance(default, str | int | float | list | dict):
+        return default
     annotated: Any = field.info.annotation
     for part in field.info.metadata:
         annotated = Annotated[annotated, part]
-    return cast(Any, TypeAdapter(annotated).dump_python(field.default, mode="json"))
+    return cast(Any, TypeAdapter(annotated).dump_python(default, mode="json"))
+
+
+def _remove_computed(document: Any, info: TypeInfo) -> None:
+    """Remove computed defaults from the JSON of a default, in place."""
+    if isinstance(document, list) and info.item is not None:
+        for element in document:
+            _remove_computed(element, info.item)
+    elif isinstance(document, dict) and info.item is not None:
+        for element in document.values():
+            _remove_computed(element, info.item)
+    elif isinstance(document, dict) and info.category == "model":
+        for field in fields_of(info.python):
+            if is_computed(field.info):
+                document.pop(field.wire, None)
+            else:
+                _remove_computed(document.get(field.wire), field.type)
 
 
 def reference(tree: TypeTree) -> int | None:

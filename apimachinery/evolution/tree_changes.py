@@ -62,7 +62,10 @@ def reads_the_same(stored: Fields, today: Fields, changes: TreeChanges) -> bool:
     """
     if changes.removed or changes.retyped or changes.altered:
         return False
-    return all(today[path].omits_empty and not today[path].default for path in changes.added)
+    return all(
+        today[path].omits_empty and not today[path].default and not today[path].computed
+        for path in changes.added
+    )
 
 
 def _topmost(paths: set[str]) -> tuple[str, ...]:
@@ -116,7 +119,7 @@ def _is_untyped(tree: TypeTree) -> bool:
 def _is_same(stored: TreeField, today: TreeField) -> bool:
     return is_same_type(stored.type, today.type) and all(
         getattr(stored, name) == getattr(today, name)
-        for name in ("default", "required", "omits_empty", "nullable")
+        for name in ("default", "required", "omits_empty", "nullable", "computed")
     )
 
 

@@ -4,10 +4,10 @@ Whether a rule of a field can be kept depends on the lists and maps around it, w
 the field does not know. Only annotations are read: registering a kind must not compile it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableSet, Set
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, get_args
+from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -16,6 +16,7 @@ from apimachinery.model.markers import Markers
 from apimachinery.scalars.duration import DURATION
 
 _PLAIN: Final = (str, int, bool, float, bytes)
+_SETS: Final = (set, frozenset, Set, MutableSet)
 _STRING: Final = TypeInfo("scalar", str)
 
 
@@ -25,6 +26,15 @@ def plain_durations(cls: type[BaseModel]) -> list[str]:
     pydantic encodes it in ISO 8601; on the wire a duration is a `Duration`, in Go's format.
     """
     return [found.path for found in _fields(cls, _Place()) if _is_plain_duration(found.type)]
+
+
+def sets(cls: type[BaseModel]) -> list[str]:
+    """Return the paths of the fields that are Python sets.
+
+    JSON has none, and their order differs from process to process; a list whose `list_type` is
+    "set" has the same meaning.
+    """
+    return [found.path for found in _fields(cls, _Place()) if _is_set(found.type)]
 
 
 def misplaced_rules(cls: type[BaseModel]) -> list[str]:
@@ -85,7 +95,7 @@ def _fields(cls: type[BaseModel], place: _Place) -> Iterator[_Found]:
 
 
 def _own_fields(cls: type[BaseModel]) -> tuple[tuple[str, TypeInfo, Markers], ...]:
-    """Return the fields of *cls* that have models, rules or durations, computed once per class."""
+    """Return the fields of *cls* that a check looks at, computed once per class."""
     cached: tuple[tuple[str, TypeInfo, Markers], ...] | None
     cached = cls.__dict__.get("__kind_checks_cache__")
     if cached is None:
@@ -103,11 +113,12 @@ def _own_fields(cls: type[BaseModel]) -> tuple[tuple[str, TypeInfo, Markers], ..
 
 
 def _has_rules(info: TypeInfo, markers: Markers) -> bool:
-    return markers.immutable or markers.selectable or _is_plain_duration(info)
+    has_marker = markers.immutable or markers.selectable
+    return has_marker or _is_plain_duration(info) or _is_set(info)
 
 
 def _is_of_interest(cls: type[BaseModel]) -> bool:
-    """Return whether *cls* or a model in it has rules or plain durations; most have none."""
+    """Return whether *cls* or a model in it has fields with rules; most have none."""
     cached: bool | None = cls.__dict__.get("__kind_interest_cache__")
     if cached is None:
         reached, pending = set[type[BaseModel]](), [cls]
@@ -145,6 +156,13 @@ def _is_plain_duration(info: TypeInfo) -> bool:
     if info.marked(DURATION):
         return False
     return info.python is timedelta or timedelta in _alternatives(info)
+
+
+def _is_set(info: TypeInfo) -> bool:
+    if info.item is not None:
+        return _is_set(info.item)
+    types = (info.python, *_alternatives(info))
+    return any((get_origin(part) or part) in _SETS for part in types)
 
 
 def _alternatives(info: TypeInfo) -> tuple[Any, ...]:

@@ -38,7 +38,8 @@ def omission(info: FieldInfo) -> Callable[[Any], bool] | None:
 
     None means that the field is always encoded.
     """
-    if info.is_required():
+    # An omitted field is read with its default, so an empty value would become a computed one.
+    if info.is_required() or is_computed(info):
         return None
     default = info.get_default(call_default_factory=True, validated_data={})
     if default is None:
@@ -46,6 +47,21 @@ def omission(info: FieldInfo) -> Callable[[Any], bool] | None:
     if isinstance(default, BaseModel) or default:
         return None
     return operator.not_
+
+
+def is_computed(info: FieldInfo) -> bool:
+    """Return whether the default of a field may be another one in another process.
+
+    Only classes, and functions that build an object, a list or a map, are taken for constant. A
+    scalar would be written as a plain default if it were; that two calls return the same value
+    proves nothing, as with the name of the host.
+    """
+    if info.default_factory is None or isinstance(info.default_factory, type):
+        return False
+    default, again = (
+        info.get_default(call_default_factory=True, validated_data={}) for _ in range(2)
+    )
+    return not isinstance(default, BaseModel | list | dict) or default != again
 
 
 def _may_be_collection(annotation: Any) -> bool:

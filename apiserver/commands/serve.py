@@ -14,6 +14,7 @@ from apiserver.asgi import Server
 from apiserver.auth.static_tokens import InvalidTokenFile, read_tokens
 from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.config import SETTINGS, ServerConfig, ServerConfigError, load_config
+from apiserver.evolution.running_servers import identify_server
 from apiserver.process.address import Address
 from apiserver.process.data_folder import DataDir, DataDirError, prepare, token_keys
 from apiserver.process.loading import search_current_folder
@@ -86,6 +87,8 @@ def given_flags(args: argparse.Namespace) -> dict[str, Any]:
 def run(args: argparse.Namespace) -> int:
     # Only the owner may read the store, wherever the data folder is.
     os.umask(0o077)
+    # Before any process is forked: checks and workers belong to the server of this master.
+    identify_server()
     search_current_folder()
     start = _Start(given_flags(args))
     Application(

@@ -7,7 +7,7 @@ objects for absent.
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 from apimachinery.schema import GroupResource
 from apis.core.controllers.namespace_conditions import Remaining
@@ -25,6 +25,9 @@ from apiserver.storage.stored_resources import (
     stored_resources,
 )
 
+OBJECTS_READ: Final = 100
+"""The number of objects of a resource whose finalizers are reported."""
+
 
 class StoredContents:
     """The objects in the store of one server process; every method may raise APIError."""
@@ -34,17 +37,18 @@ class StoredContents:
         self._served = ServedResources(groups)
 
     async def in_namespace(self, namespace: str) -> Sequence[Remaining]:
-        """Return what a namespace contains, by resource."""
+        """Return what a namespace contains, by resource.
+
+        It is called until a namespace is empty, so it reads a bounded number of objects.
+        """
         remaining = []
         async with self._reading("list") as backend:
             async for resource in stored_resources(backend):
-                finalizers = [
-                    _finalizers(record)
-                    async for record in records_below(backend, prefix_of(resource, namespace))
-                ]
-                if finalizers:
+                page = await backend.range(prefix_of(resource, namespace), limit=OBJECTS_READ)
+                if page.records:
                     unserved = await self._is_unserved(backend, resource)
-                    remaining.append(Remaining(resource, finalizers, unserved))
+                    finalizers = [_finalizers(record) for record in page.records]
+                    remaining.append(Remaining(resource, finalizers, unserved, page.remaining))
         return remaining
 
     async def disown_unserved(self, uid: str, namespace: str) -> None:

@@ -12,7 +12,10 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 import orjson
 
@@ -31,6 +34,9 @@ SERVERS: Final = "/servers/"
 TIME_TO_LIVE: Final = 60
 RENEWAL: Final = 20.0
 """Seconds between two renewals of a worker's key."""
+_IDENTITY: Final = "_APISERVER_IDENTITY"
+"""The environment variable by which workers inherit the identity of their server. It has not the
+prefix of settings: it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +44,13 @@ class RunningServer:
     """One worker process that serves a store."""
 
     host: str
-    server: int
-    """The process id of the master of the worker."""
+    server: str
+    """The identity of the server: workers of one master have the same."""
     process: int
     resources: Mapping[str, str]
     """`resource.group` -> fingerprint of the shape in which it writes."""
+    machine: str = ""
+    """Where the process id is valid, empty if that is not known."""
 
     @property
     def key(self) -> str:
@@ -62,13 +70,25 @@ class RunningServer:
                 "server": self.server,
                 "process": self.process,
                 "resources": dict(self.resources),
+                "machine": self.machine,
             }
         )
 
 
+def identify_server() -> None:
+    """Give this process, and all that it starts from now on, the identity of a new server."""
+    os.environ[_IDENTITY] = uuid4().hex
+
+
 def this_server(resources: Mapping[str, str]) -> RunningServer:
-    """Describe the server of this process. Workers and the master's checks have one parent."""
-    return RunningServer(socket.gethostname(), os.getppid(), os.getpid(), resources)
+    """Describe the server of this process.
+
+    Under a master that is not ours, each worker counts as a server: process ids of parents do not
+    tell servers apart, since one supervisor may have started several.
+    """
+    process = os.getpid()
+    identity = os.environ.get(_IDENTITY) or _identity(process)
+    return RunningServer(socket.gethostname(), identity, process, resources, _machine())
 
 
 async def registered_servers(backend: Backend) -> list[RunningServer]:
@@ -78,13 +98,30 @@ async def registered_servers(backend: Backend) -> list[RunningServer]:
 
 
 async def running_servers(backend: Backend) -> list[RunningServer]:
-    """Return the other servers of a store; processes of this host that are gone are left out."""
+    """Return the other servers of a store; processes of this machine that are gone are left out."""
     own = this_server({})
     return [
         server
         for server in await registered_servers(backend)
-        if not (server.host == own.host and (server.server == own.server or _is_gone(server)))
+        if server.server != own.server and not _is_gone(server, own)
     ]
+
+
+@cache
+def _identity(process: int) -> str:
+    return uuid4().hex
+
+
+def _machine() -> str:
+    """Return the boot and the namespace in which process ids are valid.
+
+    Containers may share a host name, and hosts a name, without sharing processes.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""
 
 
 @asynccontextmanager
@@ -134,7 +171,9 @@ async def _remove(backend: Backend, key: str) -> None:
         return  # it expires by itself
 
 
-def _is_gone(server: RunningServer) -> bool:
+def _is_gone(server: RunningServer, own: RunningServer) -> bool:
+    if not server.machine or server.machine != own.machine:
+        return False
     try:
         os.kill(server.process, 0)
     except ProcessLookupError:
@@ -147,7 +186,12 @@ def _is_gone(server: RunningServer) -> bool:
 def _from_record(record: Record) -> RunningServer | None:
     try:
         value = orjson.loads(record.value)
-        resources = dict(value["resources"])
-        return RunningServer(value["host"], value["server"], value["process"], resources)
+        return RunningServer(
+            value["host"],
+            str(value["server"]),
+            value["process"],
+            dict(value["resources"]),
+            value.get("machine", ""),
+        )
     except (ValueError, KeyError, TypeError):  # a server of another release
         return None

@@ -7,6 +7,7 @@ field tree of that shape, a field that was omitted would be read with the wrong 
 long as there are none.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -49,12 +50,15 @@ class KnownShapes:
         if value.startswith(self._heads):  # nearly always
             return ""
         fingerprint = stored_form(value).shape
-        is_known = (
-            fingerprint in ("", self._own)
-            or fingerprint in self._codec.shapes.trees
-            or fingerprint in self._missing
+        return fingerprint if self.lacks(fingerprint) else ""
+
+    def lacks(self, fingerprint: str) -> bool:
+        """Return whether a shape has yet to be looked up in the catalogue."""
+        return (
+            fingerprint not in ("", self._own)
+            and fingerprint not in self._codec.shapes.trees
+            and fingerprint not in self._missing
         )
-        return "" if is_known else fingerprint
 
     def give_up(self, fingerprint: str) -> None:
         """Note that the catalogue lacks a shape, as after objects were copied without it."""
@@ -78,6 +82,8 @@ class ShapeLearner:
     def __init__(self, start: ShapeStart) -> None:
         self.start = start
         self._known: dict[str, KnownShapes] = {}
+        # Reads that overlap could end in reverse order, and the older catalogue would stay.
+        self._reading = asyncio.Lock()
 
     def follow(self, kind: StoredKind, prefix: str, on_change: Callable[[], None]) -> None:
         """Learn the shapes of a resource from now on, and call *on_change* whenever there are more.
@@ -96,17 +102,22 @@ class ShapeLearner:
 
     async def register(self, kind: StoredKind) -> None:
         """Catalogue the shape of a resource that was not there at the start."""
-        await self.start.read_again()
-        await self.start.register(self.start.judge(kind))
+        async with self._reading:
+            await self.start.read_again()
+            await self.start.register(self.start.judge(kind))
 
     async def learn(self, unknown: list[tuple[KnownShapes, str]]) -> None:
-        """Read the catalogue. Raises StorageError."""
-        await self.start.read_again()
-        for each in self._known.values():
-            self.start.have_known(each.kind)
-            each.refresh()
-        for known, fingerprint in dict.fromkeys(unknown):
-            known.give_up(fingerprint)
+        """Read the catalogue, unless that was done meanwhile. Raises StorageError."""
+        async with self._reading:
+            lacking = [(known, shape) for known, shape in unknown if known.lacks(shape)]
+            if not lacking:
+                return
+            await self.start.read_again()
+            for each in self._known.values():
+                self.start.have_known(each.kind)
+                each.refresh()
+            for known, shape in dict.fromkeys(lacking):
+                known.give_up(shape)
 
 
 class LearningBackend:

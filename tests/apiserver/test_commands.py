@@ -568,7 +568,7 @@ def test_objects_that_somebody_serves_are_not_deleted(
 ) -> None:
     delete = ("storage", "delete", WIDGETS_STORE, "--yes")
     definition = "/registry/apiextensions.k8s.io/customresourcedefinitions/widgets.example.io"
-    server = RunningServer("host-1", 7, 8, {"gadgets.example.io": "abc123"})
+    server = RunningServer("host-1", "7", 8, {"gadgets.example.io": "abc123"})
     put(
         WIDGETS_STORE,
         {server.key: server.to_bytes(), definition: b"{}"},

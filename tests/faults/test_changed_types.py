@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,14 +32,12 @@ class Lamp(Object):
 
 def add_to_scheme(scheme):
     scheme.add(GroupVersion(GROUP, "v1"), Lamp, internal=True)
-    {upgrade}
 
 
 LAMPS = Group(GROUP, ("v1",), (Resource("lamps", Lamp),), add_to_scheme)
 """
 COLOR = 'color: str = field("")'
 SHADE = 'shade: str = field("")'
-RENAME = 'scheme.add_upgrade(Lamp, renames={"spec.color": "spec.shade"})'
 WHY = (
     "lamps.lamps.example.io: the field spec.color is gone, and 1 stored object has a value there,"
     " such as default/red. Declare what became of it"
@@ -57,23 +54,13 @@ class Source:
         # Edits within one second must not find the bytecode of the previous text.
         self.environ = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
 
-    def write(self, fields: str, upgrade: str = "") -> None:
-        self.file.write_text(MODULE.format(fields=fields, upgrade=upgrade))
+    def write(self, fields: str) -> None:
+        self.file.write_text(MODULE.format(fields=fields))
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> Source:
     return Source(tmp_path)
-
-
-@pytest.fixture
-def server(source: Source, tmp_path: Path) -> Iterator[Server]:
-    """A server with two workers and a red lamp."""
-    with serving(
-        tmp_path / "server", groups=["lamps:LAMPS"], workers=2, environ=source.environ
-    ) as server:
-        create(server)
-        yield server
 
 
 def create(server: Server) -> None:
@@ -90,65 +77,37 @@ async def reload(server: Server, message: str) -> str:
     return server.log[len(before) :]
 
 
-async def test_a_reload_that_would_lose_a_field_changes_nothing(
-    server: Server, source: Source
-) -> None:
-    workers = server.workers()
-    source.write(SHADE)
+def test_a_start_that_would_lose_a_field_is_refused(source: Source, tmp_path: Path) -> None:
+    with serving(tmp_path / "server", groups=["lamps:LAMPS"], environ=source.environ) as server:
+        create(server)
+        server.stop()
+        source.write("pass")
+        before = server.log
 
-    log = await reload(server, "reload skipped: ")
+        own = own_gunicorn(server, source)
+        with pytest.raises(ServerFailed):
+            server.start()
 
-    assert f"reload skipped: {WHY}" in log
-    assert "Traceback" not in log
-    assert server.workers() == workers
-    assert server.request("GET", "/readyz").code == 200
-    (lamp,) = server.request("GET", LAMPS).json["items"]
-    assert lamp["spec"] == {"color": "red"}
-    patched = server.request(
-        "PATCH",
-        f"{LAMPS}/red",
-        {"spec": {"color": "blue"}},
-        headers={"Content-Type": "application/merge-patch+json"},
-    )
-    assert patched.json["spec"] == {"color": "blue"}
-
-    # The old workers of the same server are registered: they must not forbid the rename.
-    source.write(SHADE, RENAME)
-    assert server.process is not None
-    server.process.send_signal(signal.SIGHUP)
-
-    await until(lambda: not set(workers) & set(server.workers()))
-    assert server.request("GET", f"{LAMPS}/red").json["spec"] == {"shade": "blue"}
-    assert "reload skipped" not in server.log[server.log.index(WHY) + len(WHY) :]
-
-
-def test_a_start_that_would_lose_a_field_is_refused(server: Server, source: Source) -> None:
-    server.stop()
-    source.write("pass")
-    before = server.log
-
-    with pytest.raises(ServerFailed):
+        assert own.returncode == 3
+        assert WHY in own.stderr
+        assert "Traceback" not in own.stderr
+        assert server.process is not None and server.process.returncode == 1
+        assert server.log[len(before) :].startswith(f"apiserver: {WHY}")
+        assert server.log[len(before) :].count("\n") == 1
+        server.arguments += ["--accept-field-loss", "lamps.lamps.example.io/spec.color"]
         server.start()
-
-    assert server.process is not None and server.process.returncode == 1
-    assert server.log[len(before) :].startswith(f"apiserver: {WHY}")
-    assert server.log[len(before) :].count("\n") == 1
-    server.arguments += ["--accept-field-loss", "lamps.lamps.example.io/spec.color"]
-    server.start()
-    assert server.request("GET", f"{LAMPS}/red").json["spec"] == {}
+        assert server.request("GET", f"{LAMPS}/red").json["spec"] == {}
 
 
-def test_ones_own_gunicorn_ends_with_the_reason(server: Server, source: Source) -> None:
-    server.stop()
-    source.write(SHADE)
+def own_gunicorn(server: Server, source: Source) -> subprocess.CompletedProcess[str]:
+    """Serve the data of a server with a gunicorn of one's own, until that ends."""
     own = {name: text for name, text in os.environ.items() if not name.startswith("APISERVER_")}
     settings = {
         "APISERVER_GROUPS": "lamps:LAMPS",
         "APISERVER_DATA_DIR": str(server.data_dir),
         "APISERVER_BIND": "127.0.0.1:0",
     }
-
-    ended = subprocess.run(
+    return subprocess.run(
         [
             *(sys.executable, "-m", "gunicorn"),
             *("-c", "python:apiserver.gunicorn_conf", "apiserver.asgi:app"),
@@ -158,10 +117,6 @@ def test_ones_own_gunicorn_ends_with_the_reason(server: Server, source: Source) 
         text=True,
         timeout=60,
     )
-
-    assert ended.returncode == 3
-    assert WHY in ended.stderr
-    assert "Traceback" not in ended.stderr
 
 
 async def test_a_reload_without_a_store_changes_nothing(source: Source, tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from tests.servers import Server, serving
 
 ROOT = Path(__file__).parent.parent.parent
 DISCOVERY = "/apis/lamps.example.io"
+OBJECTS = f"{DISCOVERY}/v1/namespaces/default/lamps"
+RENAME = 'scheme.add_upgrade(InternalLamp, renames={"spec.color": "spec.shade"})'
 
 LAMPS = """
 from apimachinery import GroupVersion, Model, Object, field
@@ -21,7 +23,7 @@ GROUP = "lamps.example.io"
 
 
 class InternalSpec(Model):
-    color: str = field("")
+    {color}: str = field("")
     {internal}
 
 
@@ -30,7 +32,7 @@ class InternalLamp(Object, kind="Lamp"):
 
 
 class LampSpec(Model):
-    color: str = field("")
+    {color}: str = field("")
     {versioned}
 
 
@@ -41,7 +43,7 @@ class Lamp(Object):
 def add_to_scheme(scheme):
     scheme.add(GroupVersion(GROUP, "__internal"), InternalLamp)
     scheme.add(GroupVersion(GROUP, "v1"), Lamp)
-    {bug}
+    {statement}
     scheme.add_same(Lamp, InternalLamp)
 
 
@@ -58,12 +60,19 @@ class Source:
     def write(
         self,
         *,
+        color: str = "color",
         internal: str = "",
         versioned: str = "",
-        bug: str = "",
+        statement: str = "",
         versions: tuple[str, ...] = ("v1",),
     ) -> None:
-        text = LAMPS.format(internal=internal, versioned=versioned, bug=bug, versions=versions)
+        text = LAMPS.format(
+            color=color,
+            internal=internal,
+            versioned=versioned,
+            statement=statement,
+            versions=versions,
+        )
         self.file.write_text(text)
 
 
@@ -97,9 +106,12 @@ async def reload(server: Server) -> str:
     ("changes", "why"),
     [
         ({"versioned": 'size: str = field("")'}, "spec.size of the source has no target"),
-        ({"bug": "scheme.add_everything()"}, "AttributeError: 'Scheme' object has no attribute"),
-        ({"bug": "raise SystemExit(3)"}, "SystemExit: 3"),
-        ({"bug": "import os; os._exit(3)"}, "terminated the process"),
+        (
+            {"statement": "scheme.add_everything()"},
+            "AttributeError: 'Scheme' object has no attribute",
+        ),
+        ({"statement": "raise SystemExit(3)"}, "SystemExit: 3"),
+        ({"statement": "import os; os._exit(3)"}, "terminated the process"),
         ({"versions": ("v3",)}, "versions has 'v3', which has no kind in the scheme"),
     ],
 )
@@ -131,3 +143,41 @@ async def test_a_reload_of_repaired_code_serves_it(server: Server, source: Sourc
     await until(lambda: not old & set(server.workers()))
     schema = server.request("GET", "/openapi/v3/apis/lamps.example.io/v1")
     assert b"How large it is." in schema.body
+
+
+async def test_a_reload_that_would_lose_a_field_changes_nothing(
+    server: Server, source: Source
+) -> None:
+    lamp = {"metadata": {"name": "red"}, "spec": {"color": "red"}}
+    assert server.request("POST", OBJECTS, lamp).code == 201
+    workers = server.workers()
+    source.write(color="shade")
+
+    log = await reload(server)
+
+    assert (
+        "reload skipped: lamps.lamps.example.io: the field spec.color is gone, and 1 stored object"
+        " has a value there, such as default/red. Declare what became of it"
+    ) in log
+    assert "Traceback" not in log
+    assert server.workers() == workers
+    assert server.request("GET", "/readyz").code == 200
+    (found,) = server.request("GET", OBJECTS).json["items"]
+    assert found["spec"] == {"color": "red"}
+    patched = server.request(
+        "PATCH",
+        f"{OBJECTS}/red",
+        {"spec": {"color": "blue"}},
+        headers={"Content-Type": "application/merge-patch+json"},
+    )
+    assert patched.json["spec"] == {"color": "blue"}
+
+    # The old workers of the same server are registered: they must not forbid the rename.
+    before = server.log
+    source.write(color="shade", statement=RENAME)
+    assert server.process is not None
+    server.process.send_signal(signal.SIGHUP)
+
+    await until(lambda: not set(workers) & set(server.workers()))
+    assert server.request("GET", f"{OBJECTS}/red").json["spec"] == {"shade": "blue"}
+    assert "reload skipped" not in server.log[len(before) :]

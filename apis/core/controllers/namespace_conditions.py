@@ -36,9 +36,15 @@ class Remaining:
 
     resource: GroupResource
     finalizers: Sequence[Sequence[str]]
-    """The finalizers of each object."""
+    """The finalizers of each object that was read."""
     unserved: bool = False
     """Whether no running server serves the resource, so that nobody will delete the objects."""
+    unread: int = 0
+    """The number of further objects."""
+
+    @property
+    def count(self) -> int:
+        return len(self.finalizers) + self.unread
 
 
 @dataclass(slots=True)
@@ -56,7 +62,7 @@ class Findings:
 
     @property
     def finalizers(self) -> Counter[str]:
-        """How many objects have each finalizer."""
+        """How many of the objects that were read have each finalizer."""
         return Counter(
             name
             for remaining in self.remaining
@@ -105,8 +111,7 @@ def _problems(findings: Findings) -> dict[str, tuple[str, str]]:
 def _remaining(remaining: Sequence[Remaining]) -> str:
     listed = ", ".join(
         sorted(
-            f"{left.resource.resource}.{left.resource.group}"
-            f" has {len(left.finalizers)} resource instances"
+            f"{left.resource.resource}.{left.resource.group} has {left.count} resource instances"
             for left in remaining
         )
     )

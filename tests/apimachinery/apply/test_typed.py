@@ -235,16 +235,25 @@ def test_fields_that_are_declared_become_members(
         (struct({"m": ATOMIC_MAP}), [["m"], ["m", "a"]], [["m"]]),
         (struct({"l": ATOMIC_LIST}), [["l", ["a"]], ["l", ["b"]]], [["l"]]),
         (
-            MapShape(ListShape(struct({"m": ATOMIC_MAP}), "map", ("k",))),
+            MapShape(ListShape(struct({"m": ATOMIC_MAP, "k": SCALAR}), "map", ("k",))),
             [["x", {"k": 1}, "m", "a"], ["x", {"k": 1}, "k"]],
             [["x", {"k": 1}, "m"], ["x", {"k": 1}, "k"]],
         ),
         (struct({"s": struct({"a": SCALAR})}), [["s"], ["s", "a"]], [["s"], ["s", "a"]]),
-        (struct({"x": SCALAR}), [["x", "a"], ["gone", "b"]], [["x", "a"], ["gone", "b"]]),
+        (struct({"x": SCALAR}), [["x", "a"]], [["x"]]),
+        (struct({"x": SCALAR}), [["x"], ["gone"], ["too", "b"]], [["x"]]),
+        (struct({"s": struct({"a": SCALAR})}), [["s", "gone"]], []),
+        (struct({"s": struct({"a": SCALAR})}), [["s"], ["s", "gone"]], [["s"]]),
+        (struct({"m": MapShape(SCALAR)}), [["m", {"k": 1}, "a"], ["m", "b"]], [["m", "b"]]),
+        (
+            struct({"l": keyed("k", fields={"k": SCALAR})}),
+            [["l", {"k": 1}, "k"], ["l", {"k": 1}, "gone"], ["l", "b"]],
+            [["l", {"k": 1}, "k"]],
+        ),
         (struct({"x": UNTYPED}), [["x", "a", "b"]], [["x", "a", "b"]]),
     ],
 )
-def test_parts_of_what_became_atomic_become_the_whole(
+def test_sets_follow_changes_of_types(
     shape: Shape, before: list[list[Any]], after: list[list[Any]]
 ) -> None:
     found = reconcile_with_shape(fields(*(path(*steps) for steps in before)), shape)

@@ -29,6 +29,17 @@ class Timed(Object):
     spec: TimedSpec = TimedSpec()
 
 
+class Tags(Model):
+    plain: set[str] = field(default_factory=set)
+    nested: dict[str, list[frozenset[int]]] = field(default_factory=dict)
+    either: set[str] | str | None = None
+    sound: list[str] = field(default_factory=list, list_type="set")
+
+
+class Tagged(Object):
+    spec: Tags = Tags()
+
+
 class Part(Model):
     name: str = ""
     socket: str = field("", immutable=True)
@@ -71,7 +82,23 @@ def test_a_plain_timedelta_is_refused_in_a_version() -> None:
     )
 
 
-def test_an_internal_class_may_have_one() -> None:
+@pytest.mark.parametrize("version", ["v1", INTERNAL])
+def test_a_set_is_refused_in_every_version(version: str) -> None:
+    with pytest.raises(RegistrationError) as refused:
+        Scheme().add(GroupVersion(GROUP, version), Tagged)
+
+    problems = str(refused.value).partition("Tagged: ")[2].split("; ")
+    assert [problem.split()[0] for problem in problems] == [
+        "spec.plain",
+        "spec.nested",
+        "spec.either",
+    ]
+    assert problems[0].endswith(
+        'is a set, which JSON does not have: use a list with list_type="set"'
+    )
+
+
+def test_an_internal_class_may_have_a_timedelta() -> None:
     Scheme().add(GroupVersion(GROUP, INTERNAL), Timed)
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from apiserver.storage.backends import open_backend
-from tests.apiserver.evolution.releases import Api, release, serving
+from tests.apiserver.evolution.releases import Api, release, serving_alone
 from tests.apiserver.storage.etcd.etcd_server import start_etcd
 
 FIRST = {"color": (str, ""), "watts": (int, 0)}
@@ -78,7 +78,7 @@ def fill(store: str, use: Callable[[Api], Awaitable[Any]], **fields: Any) -> Non
     """Serve the first release from a store, and have *use* write objects."""
 
     async def serve() -> None:
-        async with serving(release({**FIRST, **fields}), storage=store) as api:
+        async with serving_alone(release({**FIRST, **fields}), storage=store) as api:
             await use(api)
 
     asyncio.run(serve())

@@ -17,7 +17,7 @@ import pytest
 from apiserver.__main__ import main
 from apiserver.storage.backends import open_backend
 from tests.apiserver.commands.conftest import FIRST, contents, fill
-from tests.apiserver.evolution.releases import GROUP, LAMPS, NAME, Api, release, serving
+from tests.apiserver.evolution.releases import GROUP, LAMPS, NAME, Api, release, serving_alone
 
 ROOT = Path(__file__).parent.parent.parent.parent
 STORED = f"/registry/{GROUP}/lamps/"
@@ -118,7 +118,7 @@ def test_objects_with_a_time_to_live_still_expire(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/store.sqlite"
 
     async def expiring() -> None:
-        async with serving(release(FIRST, ttl=lambda _: 1000), storage=store) as api:
+        async with serving_alone(release(FIRST, ttl=lambda _: 1000), storage=store) as api:
             await lamps(api)
 
     asyncio.run(expiring())
@@ -160,11 +160,11 @@ def test_a_resource_that_is_not_there_is_a_mistake(
 async def test_a_server_writes_meanwhile(store: str) -> None:
     """Its writes win, and its watches see the others as modified."""
     count = 60
-    async with serving(release(FIRST), storage=store) as old:
+    async with serving_alone(release(FIRST), storage=store) as old:
         for number in range(count):
             await old.create(f"lamp-{number:02}", color="red")
     added = release({**FIRST, "socket": (str, "E27")})
-    async with serving(added, storage=store) as api:
+    async with serving_alone(added, storage=store) as api:
         listed = (await api("GET", LAMPS)).json["metadata"]["resourceVersion"]
         arguments = ["storage", "migrate", "shop:ADDED", "--storage", store, "--rate", "200"]
         migration = asyncio.create_task(asyncio.to_thread(main, arguments))
@@ -197,11 +197,12 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "apiserver", "storage", "migrate", "shop:RENAMED"]
     environ = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
     process = subprocess.Popen(
-        [*command, "--storage", store, "--rate", "20"], env=environ, stdout=subprocess.PIPE
+        [*command, "--storage", store, "--rate", "40"], env=environ, stdout=subprocess.PIPE
     )
     deadline = time.monotonic() + 60
     while _migrated(store, before) < 5:
         assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)  # leave the processor to the command
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
 

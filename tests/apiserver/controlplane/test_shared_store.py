@@ -129,7 +129,7 @@ async def test_a_namespace_says_that_nobody_serves_what_remains(url: str) -> Non
     async with serving(url, GADGETS) as full:
         await filled(full)
     async with serving(url) as plain:
-        other = RunningServer("plain", 1, 2, {"pods": ""})
+        other = RunningServer("plain", "1", 2, {"pods": ""})
         await plain.app.groups.backend.create(other.key, other.to_bytes())
 
         await plain.namespaces.delete("shop")

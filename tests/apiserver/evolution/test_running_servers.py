@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -16,9 +16,11 @@ from apiserver.evolution.running_servers import (
     SERVERS,
     TIME_TO_LIVE,
     RunningServer,
+    identify_server,
     registered,
     registered_servers,
     running_servers,
+    this_server,
 )
 from apiserver.storage.interface import Backend
 from apiserver.storage.sqlite.backend import open_sqlite
@@ -55,28 +57,32 @@ async def test_a_key_is_renewed_and_removed(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_processes_of_this_host_that_are_gone_are_left_out(tmp_path: Path) -> None:
+async def test_processes_of_this_machine_that_are_gone_are_left_out(tmp_path: Path) -> None:
+    """The process ids of other machines and containers say nothing here, whatever the host name."""
     store = await open_sqlite(f"sqlite:///{tmp_path}/store.sqlite")
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    host = socket.gethostname()
-    here = RunningServer(host, 1, child.pid, {NAME: "a"})
-    there = RunningServer("elsewhere", 1, child.pid, {NAME: "a"})
+    own = this_server({})
+    here = RunningServer("same", "a", child.pid, {NAME: "a"}, own.machine)
+    there = replace(here, host="elsewhere", machine="another boot pid:[1]")
+    unknown = replace(here, host="without-proc", machine="")
     try:
-        for server in (here, there):
+        for server in (here, there, unknown):
             await store.create(server.key, server.to_bytes(), ttl=TIME_TO_LIVE)
         await store.create(f"{SERVERS}x", b"not a server")
-        assert {each.host for each in await running_servers(store)} == {host, "elsewhere"}
+        hosts = {each.host for each in await running_servers(store)}
+        assert hosts == {"same", "elsewhere", "without-proc"}
     finally:
         child.kill()
         child.communicate()
 
-    assert [server.host for server in await running_servers(store)] == ["elsewhere"]
+    remaining = {server.host for server in await running_servers(store)}
+    assert remaining == {"elsewhere", "without-proc"}
     await store.close()
 
 
 @pytest.mark.parametrize("value", [b"{", b"[]", b"{}", b'{"host":"a","resources":["widgets"]}'])
 async def test_a_key_that_cannot_be_read_is_no_server(tmp_path: Path, value: bytes) -> None:
-    widgets = RunningServer("a", 1, 2, {"widgets.example.io": ""})
+    widgets = RunningServer("a", "1", 2, {"widgets.example.io": ""})
     store = await open_sqlite(f"sqlite:///{tmp_path}/store.sqlite")
     await store.create(widgets.key, widgets.to_bytes())
     await store.create(f"{SERVERS}a/1", value)
@@ -85,6 +91,42 @@ async def test_a_key_that_cannot_be_read_is_no_server(tmp_path: Path, value: byt
     await store.close()
     assert widgets.serves(GroupResource("example.io", "widgets"))
     assert not widgets.serves(GroupResource("", "widgets"))
+
+
+@pytest.mark.parametrize("identified", [True, False])
+async def test_workers_have_the_identity_of_their_master(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, identified: bool
+) -> None:
+    """Processes with the same parent are different servers unless their master says otherwise."""
+    store = await open_sqlite(f"sqlite:///{tmp_path}/store.sqlite")
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    if identified:
+        identify_server()
+    code = (
+        "import sys; from apiserver.evolution.running_servers import this_server;"
+        "print(this_server({}).server); sys.stdout.flush(); input()"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert child.stdout is not None
+        identity = child.stdout.readline().strip()
+        own = this_server({})
+        worker = replace(own, server=identity, process=child.pid)
+        await store.create(worker.key, worker.to_bytes())
+        await store.create(own.key, own.to_bytes())
+
+        assert (identity == own.server) is identified
+        assert await running_servers(store) == ([] if identified else [worker])
+    finally:
+        child.kill()
+        child.communicate()
+        await store.close()
 
 
 async def _until_registered(store: Backend, *, after: int = 0) -> None:
