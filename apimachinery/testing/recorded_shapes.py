@@ -24,6 +24,8 @@ class RecordedShape:
     """The version under which the documents are stored."""
     generation: int
     """Which shape of the kind it is, counted from 1; shapes of two branches may have one number."""
+    steps: tuple[str, ...]
+    """The upgrade steps in words that were declared by then: their functions have been called."""
     tree: FieldTree
     documents: Mapping[str, bytes]
     """Name -> stored bytes."""
@@ -43,6 +45,7 @@ class RecordedShape:
         head = {
             "apiVersion": self.api_version,
             "generation": self.generation,
+            "steps": list(self.steps),
             "documents": documents,
         }
         text = orjson.dumps(head, option=orjson.OPT_INDENT_2).decode().removesuffix("\n}")
@@ -62,6 +65,7 @@ def new_recorded_shape(
     tree: FieldTree,
     documents: Mapping[str, bytes],
     *,
+    steps: Iterable[str],
     older: Iterable[RecordedShape],
 ) -> RecordedShape:
     """Return the shape that follows *older* ones; it is not written yet."""
@@ -69,7 +73,7 @@ def new_recorded_shape(
     if path.exists():  # the same fields, stored under another version
         path = folder / f"{tree.fingerprint}-{api_version.rpartition('/')[2]}.json"
     generation = max((shape.generation for shape in older), default=0) + 1
-    return RecordedShape(path, api_version, generation, tree, documents)
+    return RecordedShape(path, api_version, generation, tuple(steps), tree, documents)
 
 
 def _read(path: Path) -> RecordedShape:
@@ -79,7 +83,14 @@ def _read(path: Path) -> RecordedShape:
         # A later release may compute fingerprints of more facts: the documents have this one.
         tree.fingerprint = path.stem.partition("-")[0]
         documents = {name: orjson.dumps(value) for name, value in content["documents"].items()}
-        return RecordedShape(path, content["apiVersion"], content["generation"], tree, documents)
+        return RecordedShape(
+            path,
+            content["apiVersion"],
+            content["generation"],
+            tuple(content["steps"]),
+            tree,
+            documents,
+        )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is not a recorded shape: {error!r}") from error
 

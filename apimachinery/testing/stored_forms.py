@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, cast
 from apimachinery.codec import dump_json
 from apimachinery.evolution.field_tree import FieldTree, field_tree
 from apimachinery.evolution.stored_shapes import StoredShapes
-from apimachinery.evolution.upgrade_steps import UpgradeError
+from apimachinery.evolution.upgrade_steps import UpgradeError, pending_steps
 from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.model.semantic_equality import differences
@@ -163,8 +163,12 @@ class _KindForms:
             shapes.append(own)
         if own is None:
             yield self._not_recorded(shapes)
-        trees = {shape.fingerprint: shape.tree for shape in shapes}
-        self.kind.codec.know(StoredShapes(trees))
+        self.kind.codec.know(
+            StoredShapes(
+                {shape.fingerprint: shape.tree for shape in shapes},
+                steps={shape.fingerprint: shape.steps for shape in shapes},
+            )
+        )
         for shape in shapes:
             for name, data in shape.documents.items():
                 where = f"{self.kind.name}: the document {name!r} in {shape.path}"
@@ -182,7 +186,10 @@ class _KindForms:
             "complete": self._stored("complete", complete_object(kind.stored_class)),
             "minimal": self._stored("minimal", minimal_object(kind.stored_class)),
         }
-        shape = new_recorded_shape(self.folder, kind.api_version, kind.tree, documents, older=older)
+        steps = [step.describe() for step in kind.codec.scheme.upgrades(kind.stored_class)]
+        shape = new_recorded_shape(
+            self.folder, kind.api_version, kind.tree, documents, steps=steps, older=older
+        )
         shape.write()
         return shape
 
@@ -202,7 +209,7 @@ class _KindForms:
             shape = f"its stored shape {kind.tree.fingerprint} is not recorded in {self.folder}"
             return f"{kind.name}: {shape}. {how}"
         newest = shapes[-1]
-        steps = kind.codec.scheme.upgrades(kind.stored_class)
+        steps = pending_steps(kind.codec.scheme.upgrades(kind.stored_class), newest.steps)
         return "\n".join(
             (
                 f"{kind.name}: its stored shape has changed since {newest.path}:",

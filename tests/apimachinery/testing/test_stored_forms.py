@@ -134,6 +134,17 @@ def test_a_retyped_field_needs_a_function(tmp_path: Path) -> None:
     record(release(fields, retyped={"spec.watts": str}), tmp_path)
 
 
+def test_a_function_is_not_called_for_documents_that_have_its_result(tmp_path: Path) -> None:
+    """It has no annotations, and the type has changed once more since."""
+    record(release({"size": (str, "")}), tmp_path)
+    record(release({"size": (int, 0)}, retyped={"spec.size": len}), tmp_path)
+
+    last = release({"size": (float, 0.0)}, retyped={"spec.size": len})
+
+    file = record(last, tmp_path)
+    assert orjson.loads(file.read_bytes())["steps"] == ["change the type of spec.size"]
+
+
 def test_an_upgrade_that_fails_or_cannot_be_carried_out_is_named(tmp_path: Path) -> None:
     def fail(value: int) -> str:
         raise RuntimeError("out of order")
