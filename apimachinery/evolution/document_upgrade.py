@@ -102,6 +102,13 @@ class DocumentUpgrade:
         is_changed = any(not isinstance(step, Drop) for step, _ in self._steps)
         return is_changed or bool(self.changes.retyped)
 
+    def gives_up(self, path: str) -> bool:
+        """Return whether upgraded documents can have a value at a path that today's class cannot.
+
+        The path is one after all declared steps, as messages about lost fields name it.
+        """
+        return Drop(path).applies(self._fields, self.today)
+
     def apply(self, document: Document) -> tuple[str, ...]:
         """Upgrade a document in place; return the paths of values that today's class cannot hold.
 

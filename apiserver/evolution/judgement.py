@@ -233,12 +233,25 @@ def _gives_up(path: str, shape: CataloguedShape, kind: StoredKind) -> bool:
 
 
 def matching(paths: Iterable[str], judgement: Judgement) -> tuple[str, ...]:
-    """Return the accepted paths that any catalogued shape has and today's class lacks."""
+    """Return the accepted paths that any catalogued shape has and today's class lacks.
+
+    A field may be named as the shape has it, or as it is called after the declared steps.
+    """
     return tuple(
         path
         for path in paths
-        if any(_gives_up(path, shape, judgement.kind) for shape in judgement.catalogued)
+        if any(
+            _gives_up(path, shape, judgement.kind) or _loses(path, shape, judgement.kind)
+            for shape in judgement.catalogued
+        )
     )
+
+
+def _loses(path: str, shape: CataloguedShape, kind: StoredKind) -> bool:
+    try:
+        return _upgrade(kind, shape, ()).gives_up(path)
+    except (NotRegistered, UpgradeError):
+        return False
 
 
 def _upgrade(

@@ -3,11 +3,14 @@
 from typing import Any
 
 import pytest
+from pydantic import create_model
 
+from apimachinery.model.model import Model
 from apimachinery.scheme import Scheme
 from apiserver.evolution.catalogue import read_catalogue
+from apiserver.evolution.start import UnsafeStart
 from tests.apiserver.evolution.conftest import NewStore
-from tests.apiserver.evolution.releases import GROUP, LAMPS, Api, lamp, release, serving_alone
+from tests.apiserver.evolution.releases import GROUP, LAMPS, NAME, Api, lamp, release, serving_alone
 
 FIRST = {"color": (str, ""), "watts": (int, 5)}
 
@@ -164,3 +167,26 @@ async def test_reads_of_the_past_have_the_look_of_today(store: str) -> None:
         ]
         assert first.items + rest.items == past.items
         assert lamp("a")["metadata"]["name"] == past.items[0]["metadata"]["name"]
+
+
+async def test_a_loss_is_accepted_by_the_name_that_a_rename_gives_a_field(store: str) -> None:
+    """The path is that of the message: the field `f` of a part that is now called `base`."""
+    first = {"foot": (part(f=(str, ""), g=(str, "")), ...)}
+    second = {"base": (part(g=(str, "")), ...)}
+
+    def rename(scheme: Scheme, cls: type[Any]) -> None:
+        scheme.add_upgrade(cls, renames={"spec.foot": "spec.base"})
+
+    async with serving_alone(release(first), storage=store) as api:
+        await api.create("a", foot={"f": "x", "g": "y"})
+    with pytest.raises(UnsafeStart, match=f"--accept-field-loss {NAME}/spec.base.f"):
+        async with serving_alone(release(second, rename), storage=store):
+            pass
+    accept = (f"{NAME}/spec.base.f",)
+    async with serving_alone(release(second, rename), storage=store, accept=accept) as api:
+        assert (await api.get("a"))["spec"] == {"base": {"g": "y"}}
+        assert (await api.patch("a", {"spec": {"base": {"g": "z"}}})).code == 200
+
+
+def part(**fields: Any) -> type[Model]:
+    return create_model("Part", __base__=Model, **fields)
