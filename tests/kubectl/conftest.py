@@ -14,6 +14,13 @@ from tests.kubectl.runner import ON_PATH, Kubectl, Program, installed  # noqa: E
 from tests.servers import Server, serving  # noqa: E402
 
 FOUND = installed()
+VERSIONS = sorted((name for name in FOUND if name != ON_PATH), key=lambda name: name.split("."))
+EVERY_RUN = {ON_PATH, *VERSIONS[:1], *VERSIONS[-1:]}
+"""The oldest and the newest release, and the one on PATH; `make torture` runs all of them."""
+PROGRAMS = [
+    pytest.param(name, marks=() if name in EVERY_RUN else pytest.mark.torture)
+    for name in FOUND or [ON_PATH]
+]
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +48,7 @@ def namespace(new_namespace: Callable[[], str]) -> str:
     return new_namespace()
 
 
-@pytest.fixture(scope="session", params=FOUND or [ON_PATH])
+@pytest.fixture(scope="session", params=PROGRAMS)
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Program:
     if request.param in FOUND:
         return Program(FOUND[request.param], tmp_path_factory.mktemp(f"home-{request.param}"))
