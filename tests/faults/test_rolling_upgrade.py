@@ -97,6 +97,7 @@ def merge(server: Server, name: str, patch: object) -> Answer:
     return server.request("PATCH", f"{LAMPS}/{name}", patch, headers=headers)
 
 
+@pytest.mark.torture
 def test_a_rename_waits_for_older_servers_and_a_rollback_serves(tmp_path: Path) -> None:
     releases = "tests.faults.rolling_releases"
     storage = ("--workers", "1", "--storage", f"sqlite:///{tmp_path}/store.sqlite")
