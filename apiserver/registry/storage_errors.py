@@ -25,7 +25,7 @@ from apiserver.storage.interface import (
 )
 from apiserver.storage.objects import Unreadable, WouldLoseFields
 
-NEWER_RELEASE_RETRY: Final = 10
+NEWER_RELEASE_RETRY: Final = 1
 """Seconds after which a client may try a write again that another release has to carry out."""
 TOO_OLD: Final = "The resourceVersion for the provided list is too old."
 

@@ -134,6 +134,6 @@ def test_a_rename_waits_for_older_servers_and_a_rollback_serves(tmp_path: Path) 
 
     assert f"{NAME}: this release renames or re-types fields" in str(refused.value)
     assert f"process {worker} on " in str(refused.value)
-    assert (lossy.code, lossy.headers["retry-after"]) == (503, "10")
+    assert (lossy.code, lossy.headers["retry-after"]) == (503, "1")
     assert "spec.tint" in lossy.json["message"]
     assert [answer.code for answer in (labels, deleted, released)] == [200, 200, 200]
