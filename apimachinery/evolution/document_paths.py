@@ -88,6 +88,24 @@ class PlainForm:
         return isinstance(node, dict)
 
 
+ABSENT: Any = object()
+"""What `take` returns if there is no value."""
+
+
+def take(holder: Document, steps: list[str]) -> Any:
+    """Remove and return a nested value, with the objects that are empty without it."""
+    first, *rest = steps
+    if not rest:
+        return holder.pop(first, ABSENT)
+    inner = holder.get(first)
+    if not isinstance(inner, dict):
+        return ABSENT
+    value = take(inner, rest)
+    if value is not ABSENT and not inner:
+        del holder[first]
+    return value
+
+
 def objects_at(document: Document, steps: list[str], fields: Mapping[str, TreeField]) -> list[Any]:
     """Return every object at a path of a document."""
     return nodes_at(document, steps, fields, PlainForm())

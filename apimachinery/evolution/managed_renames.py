@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from apimachinery.evolution.document_paths import Fields, nodes_at
+from apimachinery.evolution.document_paths import ABSENT, Fields, nodes_at, take
 from apimachinery.evolution.field_tree import FieldTree
 from apimachinery.evolution.upgrade_steps import Rename
 
@@ -48,22 +48,8 @@ class OwnedForm:
 def _rename(owned: FieldSet, rename: Rename, fields: Fields) -> None:
     shared, old, new = rename.split()
     for holder in nodes_at(owned, shared, fields, OwnedForm()):
-        value = _take(holder, [f"f:{step}" for step in old])
-        if value is not None:
+        value = take(holder, [f"f:{step}" for step in old])
+        if value is not ABSENT:
             for step in new[:-1]:
                 holder = holder.setdefault(f"f:{step}", {})
             holder[f"f:{new[-1]}"] = value
-
-
-def _take(owned: FieldSet, steps: list[str]) -> Any:
-    """Remove and return the set of a nested field, with the sets that are empty without it."""
-    first, *rest = steps
-    if not rest:
-        return owned.pop(first, None)
-    inner = owned.get(first)
-    if not isinstance(inner, dict):
-        return None
-    value = _take(inner, rest)
-    if value is not None and not inner:
-        del owned[first]
-    return value

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from apimachinery.evolution.document_paths import Document, Fields, objects_at
+from apimachinery.evolution.document_paths import ABSENT, Document, Fields, objects_at, take
 from apimachinery.evolution.field_tree import TreeField, TypeTree, scalar_name
 from apimachinery.evolution.tree_changes import can_read, is_same_type, parents
 from apimachinery.model.class_fields import TypeInfo, type_info
@@ -57,8 +57,8 @@ class Rename(UpgradeStep):
     def change(self, document: Document, fields: Fields) -> None:
         shared, old, new = self.split()
         for holder in objects_at(document, shared, fields):
-            value = _take(holder, old)
-            if value is not _ABSENT:
+            value = take(holder, old)
+            if value is not ABSENT:
                 _put(holder, new, value)
 
     def change_fields(self, fields: Fields, today: Fields) -> None:
@@ -282,23 +282,6 @@ def _type_tree(info: TypeInfo) -> TypeTree | None:
         return scalar_name(info)
     item = _type_tree(info.item) if info.item is not None else None
     return None if item is None else {info.category: item}
-
-
-_ABSENT: Any = object()
-
-
-def _take(holder: Document, steps: list[str]) -> Any:
-    """Remove and return a nested value, with the objects that are empty without it."""
-    first, *rest = steps
-    if not rest:
-        return holder.pop(first, _ABSENT)
-    inner = holder.get(first)
-    if not isinstance(inner, dict):
-        return _ABSENT
-    value = _take(inner, rest)
-    if value is not _ABSENT and not inner:
-        del holder[first]
-    return value
 
 
 def _put(holder: Document, steps: list[str], value: Any) -> None:
