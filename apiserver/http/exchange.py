@@ -115,8 +115,12 @@ class Exchange:
 
 
 def choose_request_id(client_id: str | None) -> str:
-    """Return the ID that the client gave its request, or a new one."""
-    if client_id:
+    """Return the ID that the client gave its request, or a new one.
+
+    The ID is logged and sent back in a header; one with other characters than printable ASCII
+    is replaced.
+    """
+    if client_id and client_id.isascii() and client_id.isprintable():
         return client_id[:_MAX_ID_LENGTH]
     digits = f"{getrandbits(128):032x}"
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"

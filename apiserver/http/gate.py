@@ -15,7 +15,7 @@ from apimachinery.errors import APIError, BadRequest, Timeout
 from apimachinery.scalars.duration import InvalidDuration, parse_duration
 from apimachinery.serialization.media_types import JSON
 from apiserver.http.exchange import KEY, Exchange, Receive, Scope, choose_request_id
-from apiserver.http.logs import write_line
+from apiserver.http.logs import quoted, write_line
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
 from apiserver.http.request_limits import InFlight, Limits
 from apiserver.http.response import status_bytes
@@ -123,7 +123,7 @@ class Gate:
         info = exchange.info
         level = logging.INFO if info.is_resource and info.mutates else logging.DEBUG
         if log.isEnabledFor(level):
-            line = f"{info.verb} {info.path} {exchange.code}"
+            line = f"{info.verb} {quoted(info.path)} {exchange.code}"
             write_line(log, level, line, _log_fields(exchange, info, seconds))
 
 

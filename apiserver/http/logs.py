@@ -3,9 +3,15 @@
 The ID is the one that clients receive in the Audit-Id header, so a user's report can be matched
 with the log. It is set when a request starts, and every line logged while serving the request
 includes it.
+
+Clients choose much of what is logged: paths, names, user agents, parts of error messages. In text,
+characters that are not printable are escaped, values that contain a delimiter are quoted as Go's
+`%q` does, and the lines of a traceback are indented, so that no client can forge a line or a field.
 """
 
+import json
 import logging
+import re
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -28,6 +34,10 @@ _RECORD_ATTRIBUTES: Final = frozenset(
     )
 )
 
+_UNDELIMITED: Final = re.compile(r"[!#-<>-~]*").fullmatch
+"""Match values that need no quotes: ASCII without spaces, quotes and equals signs."""
+_INDENT: Final = "    "
+
 
 def write_line(logger: logging.Logger, level: int, message: str, fields: dict[str, Any]) -> None:
     """Log *message* with *fields*, as with `extra`, at half the cost.
@@ -45,10 +55,11 @@ class TextFormatter(logging.Formatter):
     """Formats a record as `time LEVEL logger: message key=value request=id`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        pairs = "".join(f" {key}={value}" for key, value in _flatten(_extra(record)))
-        line = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}{pairs}"
+        message = escape_unprintable(record.getMessage())
+        pairs = "".join(_pairs(_extra(record)))
+        line = f"{_time(record)} {record.levelname} {record.name}: {message}{pairs}"
         trace = _trace(self, record)
-        return f"{line}\n{trace}" if trace else line
+        return f"{line}\n{_indented(trace)}" if trace else line
 
 
 class JSONFormatter(logging.Formatter):
@@ -65,7 +76,10 @@ class JSONFormatter(logging.Formatter):
         }
         if trace := _trace(self, record):
             entry["trace"] = trace
-        return orjson.dumps(entry, default=str, option=orjson.OPT_NON_STR_KEYS).decode("utf-8")
+        try:
+            return orjson.dumps(entry, default=str, option=orjson.OPT_NON_STR_KEYS).decode("utf-8")
+        except TypeError:  # a lone surrogate, which UTF-8 cannot encode
+            return json.dumps(entry, default=str)
 
 
 def log_config(*, form: str, level: str) -> dict[str, Any]:
@@ -98,6 +112,27 @@ def log_config(*, form: str, level: str) -> dict[str, Any]:
     }
 
 
+def quoted(text: str) -> str:
+    """Return *text*, in quotes if its end could be mistaken otherwise."""
+    if _UNDELIMITED(text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escape_unprintable(escaped)}"'
+
+
+def escape_unprintable(text: str) -> str:
+    """Return *text* with line separators, control and format characters as backslash escapes."""
+    if text.isprintable():
+        return text
+    return "".join(
+        [char if char.isprintable() else char.encode("unicode_escape").decode() for char in text]
+    )
+
+
+def _indented(trace: str) -> str:
+    return "\n".join([_INDENT + escape_unprintable(line) for line in trace.split("\n")])
+
+
 def _time(record: logging.LogRecord) -> str:
     moment = datetime.fromtimestamp(record.created, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -113,15 +148,15 @@ def _extra(record: logging.LogRecord) -> dict[str, Any]:
     return extra
 
 
-def _flatten(extra: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of *extra* for people: without nesting and without empty values."""
+def _pairs(extra: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the fields of *extra* for people: without nesting and without empty nested values."""
     for key, value in extra.items():
-        if isinstance(value, dict):
-            yield from (
-                (inner, nested) for inner, nested in value.items() if nested not in ("", None)
-            )
+        if value.__class__ is str and _UNDELIMITED(value):
+            yield f" {key}={value}"
+        elif isinstance(value, dict):
+            yield from _pairs({k: v for k, v in value.items() if v not in ("", None)})
         else:
-            yield key, value
+            yield f" {key}={quoted(str(value))}"
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:

@@ -3,6 +3,7 @@
 import gzip
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,13 @@ async def test_every_answer_has_an_id_and_is_not_cached(client: Driver) -> None:
 
 async def test_the_id_of_a_request_is_the_clients(client: Driver) -> None:
     assert (await client.get("/version", audit_id="mine")).header("audit-id") == "mine"
+
+
+@pytest.mark.parametrize("hostile", ["a\tb", "a\x1b[2K", "caf\xe9"])
+async def test_an_id_that_could_garble_a_log_is_replaced(client: Driver, hostile: str) -> None:
+    answer = await client.get("/version", audit_id=hostile)
+
+    assert re.fullmatch(r"[0-9a-f-]{36}", answer.header("audit-id") or "")
 
 
 async def test_json_is_compact_with_a_newline_or_indented_for_people(client: Driver) -> None:

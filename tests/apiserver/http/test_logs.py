@@ -2,11 +2,19 @@
 
 import json
 import logging
+import re
 import sys
 
 import pytest
 
-from apiserver.http.logs import JSONFormatter, TextFormatter, log_config, request_id, write_line
+from apiserver.http.logs import (
+    JSONFormatter,
+    TextFormatter,
+    log_config,
+    quoted,
+    request_id,
+    write_line,
+)
 
 
 def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
@@ -74,6 +82,40 @@ def test_a_line_of_fields_reads_as_one_with_extras(formatter: logging.Formatter)
     logger.log(logging.INFO, "%s", "get /100%s", extra=fields)
 
     assert lines[0] == lines[1]
+
+
+HOSTILE = [
+    "\n1970-01-01T00:00:00.000Z INFO apiserver.request: forged",
+    "\r\x1b[2K\x1b[1Aforged",
+    "\x00\x7f\x85\u2028\u2029\u202e\ud800",
+    'x" user="root',
+    "x user=root",
+    "x\\",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_value_forges_a_line_or_a_field(text: str) -> None:
+    line = TextFormatter().format(record(f"get {quoted(text)} 200", agent=text, user="ann"))
+
+    assert line.isprintable()
+    words = re.findall(r'(?:"(?:[^"\\]|\\.)*"|[^ "])+', line.partition(": get ")[2])
+    assert words == [quoted(text), "200", f"agent={quoted(text)}", "user=ann"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_message_forges_a_line(text: str) -> None:
+    try:
+        raise ValueError(text)
+    except ValueError:
+        made = record("%s", text, exc_info=sys.exc_info())
+
+    first, *trace = TextFormatter().format(made).split("\n")
+    entry = json.loads(JSONFormatter().format(made))
+
+    assert first.isprintable()
+    assert all(line.startswith("    ") and line.isprintable() for line in trace)
+    assert entry["message"] == text
 
 
 def test_gunicorns_own_story_is_told_only_when_asked_for() -> None:
