@@ -31,8 +31,9 @@ from apimachinery.model.model import Model, new_model
 from apimachinery.model.strict_decoding import strict_decoding_problems
 from apimachinery.schema import GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import Scheme
+from apimachinery.serialization.document_size import MAX_BYTES, TooLarge
 from apimachinery.serialization.media_types import JSON, PROTOBUF
-from apimachinery.serialization.serializer import MAX_BYTES, SERIALIZERS, Document, yaml_error
+from apimachinery.serialization.serializer import SERIALIZERS, Document, yaml_error
 
 if TYPE_CHECKING:
     from apimachinery.protobuf import ProtobufCodec
@@ -58,14 +59,6 @@ class StrictDecodeError(DecodeError):
 
 class MissingKind(DecodeError):
     """A document without a kind or an apiVersion."""
-
-
-class TooLarge(DecodeError):
-    """A document that exceeds the size limit of the codec."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"Request entity too large: limit is {limit}")
-        self.limit = limit
 
 
 class CorruptObject(DecodeError):

@@ -9,7 +9,7 @@ from apimachinery.apply import managed_fields
 from apimachinery.model import decoding as decode
 from apimachinery.patch import json_patch
 from apimachinery.selectors import parser
-from apimachinery.serialization import serializer, yaml
+from apimachinery.serialization import document_size, yaml
 from apis.rbac import rules
 from apiserver.auth import service_account_tokens as service_accounts
 from apiserver.config import ServerConfig
@@ -39,7 +39,8 @@ SIZES = [
         "cached signatures of ServiceAccount tokens",
         f"{service_accounts.MAX_VERIFIED:,}",
     ),
-    ("body", f"{serializer.MAX_BYTES // MIB} MiB"),
+    ("body", f"{document_size.MAX_BYTES // MIB} MiB"),
+    ("values of a document", f"{document_size.MAX_VALUES:,}"),
     ("document depth", f"{decode.MAX_DEPTH} levels"),
     ("size added by YAML anchors", f"{yaml.MAX_ALIASED // MIB} MiB"),
     (

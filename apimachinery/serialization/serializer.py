@@ -14,10 +14,8 @@ from typing import Any
 import orjson
 
 from apimachinery.model.decoding import MAX_DEPTH, DecodeError, load_json
+from apimachinery.serialization.document_size import MAX_BYTES, check_values, has_many_values
 from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
-
-MAX_BYTES = 3 * 1024 * 1024
-"""The default limit on the size of a document: that of Kubernetes, which follows from etcd's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,11 @@ class Serializer:
 
 
 def read_json(data: bytes, find_duplicates: bool = False) -> Document:
-    """Return *data* as it is; it is parsed only to find duplicate keys."""
+    """Return *data* as it is; it is parsed only to find duplicate keys.
+
+    Raises TooLarge for a document with too many values.
+    """
+    check_values(data)
     if not find_duplicates or not _may_have_duplicates(data):
         return Document(data)
     has_duplicates = False
@@ -68,11 +70,11 @@ def write_json_pretty(data: bytes) -> bytes:
 
 
 def read_yaml(data: bytes, find_duplicates: bool = False) -> Document:
-    """Convert YAML to JSON; raises DecodeError.
+    """Convert YAML to JSON; raises DecodeError, TooLarge.
 
     JSON, which is valid YAML and often sent as YAML, is not converted: that is much faster.
     """
-    if detect_media_type(data) == JSON and _is_json(data):
+    if detect_media_type(data) == JSON and not has_many_values(data) and _is_json(data):
         json_document = read_json(data, find_duplicates)
         if not json_document.duplicates:
             return json_document

@@ -11,6 +11,7 @@ towards a size limit as if each had been written out.
 
 import base64
 import binascii
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import yaml
 
 from apimachinery.fieldpath import quote
 from apimachinery.model.decoding import MAX_DEPTH, DecodeError
+from apimachinery.serialization.document_size import MAX_VALUES, too_many_values
 
 MAX_ALIASED = 3 * 1024 * 1024
 """The maximum number of characters that all aliases together may add to a document."""
@@ -64,7 +66,9 @@ def load_all_yaml(data: bytes) -> list[tuple[Any, tuple[str, ...]]]:
 
 def _read_documents(data: bytes, *, several: bool) -> list[tuple[Any, dict[str, str]]]:
     try:
-        reader = _Reader(yaml.parse(data.decode("utf-8"), Loader=_LOADER))
+        # Many documents come from files, not from clients.
+        max_values = math.inf if several else MAX_VALUES
+        reader = _Reader(yaml.parse(data.decode("utf-8"), Loader=_LOADER), max_values)
         return list(reader.documents(several=several))
     except UnicodeDecodeError as error:
         raise DecodeError(f"yaml: not UTF-8 at byte {error.start}") from None
@@ -85,19 +89,23 @@ def dump_yaml(value: Any) -> bytes:
 class _Anchored:
     value: Any
     size: int
+    values: int
 
 
 class _Reader:
     """Builds JSON values from parser events, and collects duplicate keys."""
 
-    def __init__(self, events: Iterator[yaml.Event]) -> None:
+    def __init__(self, events: Iterator[yaml.Event], max_values: float) -> None:
         self.duplicates: dict[str, str] = {}
         """Path of a duplicate key -> the message about it."""
         self._events = events
+        self._max_values = max_values
         self._anchors: dict[str, _Anchored | None] = {}
         """None for an anchor whose value is not complete yet."""
         self._size = 0
         """Characters of the document so far, with aliases written out."""
+        self._values = 0
+        """Keys and values so far, with aliases written out."""
         self._aliased = 0
         """The share of *_size* that comes from aliases."""
 
@@ -116,16 +124,21 @@ class _Reader:
     def _read_value(self, event: Any, path: str, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
             return self._read_alias(event)
-        start = self._size
+        start, values_before = self._size, self._values
         if event.anchor is not None:
             self._anchors[event.anchor] = None
         value = self._read_node(event, path, depth)
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchored(value, self._size - start)
+            self._anchors[event.anchor] = _Anchored(
+                value, self._size - start, self._values - values_before
+            )
         return value
 
     def _read_node(self, event: Any, path: str, depth: int) -> Any:
         self._size += 1
+        self._values += 1
+        if self._values > self._max_values:
+            raise too_many_values()
         if isinstance(event, yaml.ScalarEvent):
             self._size += len(event.value)
             return _resolve_scalar(event)
@@ -145,7 +158,8 @@ class _Reader:
             raise DecodeError(f"yaml: {_location(event)}: anchor {event.anchor!r} contains itself")
         self._size += anchored.size
         self._aliased += anchored.size
-        if self._aliased > MAX_ALIASED:
+        self._values += anchored.values
+        if self._aliased > MAX_ALIASED or self._values > self._max_values:
             raise DecodeError(f"yaml: {_location(event)}: document contains excessive aliasing")
         return anchored.value
 

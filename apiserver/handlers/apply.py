@@ -11,12 +11,20 @@ import orjson
 
 from apimachinery.apply import ApplyConflict, ApplyError
 from apimachinery.codec import FieldValidation
-from apimachinery.errors import APIError, BadRequest, Conflict, Invalid, UnsupportedMediaType
+from apimachinery.errors import (
+    APIError,
+    BadRequest,
+    Conflict,
+    Invalid,
+    RequestEntityTooLarge,
+    UnsupportedMediaType,
+)
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.deprecated_fields import deprecated_uses
 from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
+from apimachinery.serialization.document_size import TooLarge
 from apimachinery.serialization.serializer import read_yaml, yaml_error
 from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint, field_validation
@@ -70,6 +78,8 @@ def decode_configuration(
     """Decode an applied configuration. Raises BadRequest unless it is of that kind."""
     try:
         read = read_yaml(body, True)
+    except TooLarge as error:
+        raise RequestEntityTooLarge(str(error)) from None
     except DecodeError as error:
         raise BadRequest(f"error decoding YAML: {error}") from None
     _report_problems(read.yaml_messages, validation, context)
@@ -117,6 +127,8 @@ def _decode(
         decoded = endpoint.codec.decode_internal(
             orjson.dumps(document), expected=endpoint.kind, lenient=True
         )
+    except TooLarge as error:
+        raise RequestEntityTooLarge(str(error)) from None
     except DecodeError as error:
         if error.fields:
             kind = endpoint.kind.group_kind

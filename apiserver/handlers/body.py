@@ -22,6 +22,7 @@ from apimachinery.model.deprecated_fields import DeprecatedUses, deprecated_uses
 from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.scheme import NotRegistered
+from apimachinery.serialization.document_size import TooLarge
 from apimachinery.serialization.media_types import JSON, PROTOBUF
 from apimachinery.serialization.serializer import SERIALIZERS
 from apiserver.context import RequestContext
@@ -211,8 +212,8 @@ def decode_failure(
                 f"the object provided is unrecognized (must be of type {expected.kind}): {error}"
                 f" ({_summary(data)})"
             )
-        case codec.TooLarge():
-            return RequestEntityTooLarge.of(error.limit)
+        case TooLarge():
+            return RequestEntityTooLarge(str(error))
         case codec.UnknownMediaType():
             return Unsupported(str(error))
         case DecodeError(fields=fields) if fields:

@@ -11,7 +11,7 @@ import orjson
 from falcon.asgi import Request, Response
 
 from apimachinery.codec import FieldValidation
-from apimachinery.errors import BadRequest, Invalid, UnsupportedMediaType
+from apimachinery.errors import BadRequest, Invalid, RequestEntityTooLarge, UnsupportedMediaType
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.options_validation import check, validate_patch_options
 from apimachinery.meta.query_parameters import load
@@ -19,6 +19,7 @@ from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.deprecated_fields import deprecated_uses, has_deprecated
 from apimachinery.scheme import NotRegistered
+from apimachinery.serialization.document_size import TooLarge
 from apimachinery.serialization.media_types import APPLY_PATCH, parse_media_type
 from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint, field_validation
@@ -114,6 +115,8 @@ class PatchedObject:
             decoded = endpoint.codec.decode_internal(
                 data, expected=endpoint.kind, validation=validation, lenient=True
             )
+        except TooLarge as error:
+            raise RequestEntityTooLarge(str(error)) from None
         except DecodeError as error:
             if error.fields:
                 name = self.context.name

@@ -22,6 +22,7 @@ from apimachinery.patch.json_values import json_type
 from apimachinery.patch.patch_errors import MalformedPatch, PatchError, PatchTooLarge
 from apimachinery.patch.strategic_schema import describe
 from apimachinery.schema import GroupKind
+from apimachinery.serialization.document_size import TooLarge, check_values
 from apimachinery.serialization.media_types import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from apimachinery.serialization.serializer import read_json
 from apiserver.context import RequestContext
@@ -85,9 +86,12 @@ class PatchBody:
 def read_patch(
     media_type: str, body: bytes, shape: StructShape, validation: FieldValidation
 ) -> PatchBody:
-    """Decode the patch in a body. Raises BadRequest."""
+    """Decode the patch in a body. Raises BadRequest, RequestEntityTooLarge."""
     try:
+        check_values(body)
         document = orjson.loads(body)
+    except TooLarge as error:
+        raise RequestEntityTooLarge(str(error)) from None
     except ValueError:
         raise BadRequest("invalid JSON patch") from None
     validated = validation is not FieldValidation.IGNORE

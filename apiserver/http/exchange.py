@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from apimachinery.errors import BadRequest, RequestEntityTooLarge
-from apimachinery.serialization.serializer import MAX_BYTES
+from apimachinery.serialization.document_size import MAX_BYTES
 from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.user import ANONYMOUS, User
 from apiserver.http.negotiation import PLAIN, Accepted

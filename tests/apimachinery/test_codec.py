@@ -10,7 +10,6 @@ from apimachinery.codec import (
     FieldValidation,
     MissingKind,
     StrictDecodeError,
-    TooLarge,
     UnknownMediaType,
 )
 from apimachinery.evolution.field_tree import field_tree
@@ -20,6 +19,7 @@ from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
+from apimachinery.serialization.document_size import TooLarge
 from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
 from apimachinery.storage_codec import StorageCodec
 from apimachinery.testing import objects

@@ -107,6 +107,32 @@ async def test_patches_that_do_not_fit(
     assert answer.json["message"].startswith(message)
 
 
+COPIES = [{"op": "copy", "from": "/data/a", "path": f"/data/{name}"} for name in "bcd"]
+MANY = {"op": "add", "path": "/data/a", "value": [0] * 60_000}
+
+
+@pytest.mark.parametrize(
+    ("patch", "kind", "limit"),
+    [
+        ({"data": {"b": "x" * 2_900_000}}, "merge-patch+json", "3145728"),
+        ({"data": {"b": "x" * 2_900_000}}, STRATEGIC, "3145728"),
+        (COPIES, JSON_PATCH, "3145728"),
+        ([MANY, *COPIES], JSON_PATCH, "200000 values"),
+        ([{**MANY, "value": [0] * 200_000}], JSON_PATCH, "200000 values"),
+    ],
+    ids=["merge", "strategic", "copies", "values of the result", "values of the patch"],
+)
+async def test_a_patch_with_a_result_that_is_too_large(
+    client: Driver, patch: Any, kind: str, limit: str
+) -> None:
+    await client.post(CONFIG_MAPS, {"metadata": {"name": "big"}, "data": {"a": "x" * 1_000_000}})
+
+    answer = await client.patch(f"{CONFIG_MAPS}/big", patch, kind)
+
+    assert (answer.code, answer.json["reason"]) == (413, "RequestEntityTooLarge")
+    assert answer.json["message"] == f"Request entity too large: limit is {limit}"
+
+
 async def test_a_body_that_is_no_json_is_no_patch(client: Driver, lamp: Any) -> None:
     headers = {"content-type": "application/merge-patch+json"}
 
