@@ -48,6 +48,7 @@ from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.compaction import Compactor
 from apiserver.storage.interface import Backend, StorageError
+from apiserver.workload import HeavyThread
 
 FIRST_LIST: Final = 30.0
 """Seconds for which a start waits until the cache is filled; after that reads wait themselves."""
@@ -85,9 +86,10 @@ class App:
         *hooks* are entered in order when the application starts, and left in the opposite order.
         """
         self.metrics = ServerMetrics()
+        self._heavy_thread = HeavyThread()
         self.watches = Watches(limits or Limits(), self.metrics)
         self.router = Router(lambda: self.groups, self.watches)
-        self.local = LocalEntrance(lambda: self.groups, authorizer)
+        self.local = LocalEntrance(lambda: self.groups, authorizer, self._heavy_thread)
         self._initial = tuple(groups)
         self._open_backend = open_backend
         self._scheme = scheme
@@ -103,7 +105,8 @@ class App:
         self._running = AsyncExitStack()
         self._draining = False
         self._before_drain: list[Callable[[], object]] = []
-        falcon_app = _falcon_app(self.router, Access(authentication, authorizer))
+        access = Access(authentication, authorizer, self._heavy_thread)
+        falcon_app = _falcon_app(self.router, access)
         self._gate = Gate(falcon_app, limits or Limits(), self.metrics)
         self._add_paths()
 
@@ -171,6 +174,7 @@ class App:
         """Close everything that was opened, in the opposite order."""
         self.drain()
         await self._running.aclose()
+        self._heavy_thread.close()
 
     def _add_paths(self) -> None:
         router = self.router
@@ -227,11 +231,13 @@ class LocalEntrance:
     the metrics. The token is made here and accepted here only.
     """
 
-    def __init__(self, groups: Callable[[], Groups], authorizer: Authorizer) -> None:
+    def __init__(
+        self, groups: Callable[[], Groups], authorizer: Authorizer, heavy_thread: HeavyThread
+    ) -> None:
         self.token = secrets.token_urlsafe(32)
         authentication = Authentication([TokenAuthenticator({self.token: SERVER})], anonymous=False)
         router = Router(groups, Watches(Limits(), _NoMetrics()))
-        self._application = _falcon_app(router, Access(authentication, authorizer))
+        self._application = _falcon_app(router, Access(authentication, authorizer, heavy_thread))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         query = parse_query(scope["query_string"]) if scope["query_string"] else {}

@@ -9,6 +9,7 @@ from typing import Final
 
 from apimachinery.schema import GroupVersionResource
 from apiserver.auth.user import MASTERS, User
+from apiserver.workload import Workload
 
 SERVER: Final = User("system:apiserver", groups=(MASTERS,))
 """The user of the server's own writes."""
@@ -32,6 +33,8 @@ class RequestContext:
     """Texts for Warning headers of the response."""
     stored: bytes | None = None
     """The bytes that the request has stored, so that the response need not encode them again."""
+    workload: Workload = field(default_factory=Workload)
+    """Runs the steps of the request whose cost depends on the size of its documents."""
 
     def warn(self, text: str) -> None:
         if text not in self.warnings:

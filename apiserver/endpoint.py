@@ -160,6 +160,7 @@ class Endpoint:
             manager or default_manager(exchange.user_agent),
             dry_run,
             exchange.warnings,
+            workload=exchange.workload,
         )
 
     def write_context(self, exchange: Exchange, options: WriteOptions) -> RequestContext:

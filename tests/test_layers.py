@@ -78,7 +78,8 @@ LAYERS: dict[str, str] = {
         "apimachinery apiserver/ apiserver.admission apiserver.http apiserver.managed_fields"
         " apiserver.registry apiserver.storage apiserver.views"
     ),
-    "apiserver.http": "apimachinery apiserver.auth",
+    "apiserver.workload": "apimachinery.serialization",
+    "apiserver.http": "apimachinery apiserver.auth apiserver.workload",
     "apiserver.auth": "apimachinery apiserver.http.request_info",
     "apiserver.install": (
         "apimachinery apiserver.admission apiserver.evolution apiserver.registry apiserver.storage"
@@ -90,15 +91,17 @@ LAYERS: dict[str, str] = {
     ),
     "apiserver.group_check": "apimachinery",
     "apiserver.resource_check": "apimachinery apiserver.registry.status apiserver.views.table",
-    "apiserver.endpoint": "apimachinery apiserver.http apiserver.registry apiserver.views",
+    "apiserver.endpoint": (
+        "apimachinery apiserver.workload apiserver.http apiserver.registry apiserver.views"
+    ),
     "apiserver.group": (
         "apimachinery apiserver.admission apiserver.registry.strategy apiserver.views.table"
     ),
-    "apiserver.context": "apimachinery apiserver.auth.user",
+    "apiserver.context": "apimachinery apiserver.auth.user apiserver.workload",
     "apiserver.registry": (
         "apimachinery apiserver.admission apiserver.context"
         " apiserver.group apiserver.managed_fields"
-        " apiserver.storage apiserver.views"
+        " apiserver.storage apiserver.views apiserver.workload"
     ),
     "apiserver.admission": (
         "apimachinery apiserver.auth.user apiserver.context apiserver.storage.clock"
@@ -108,7 +111,7 @@ LAYERS: dict[str, str] = {
     "apiserver.storage.cache": "apimachinery.watch apiserver.storage/",
     "apiserver.storage.sqlite": "apiserver.storage/",
     "apiserver.storage.etcd": "apiserver.storage/",
-    "apiserver.storage/": "apimachinery apiserver.storage.cache",
+    "apiserver.storage/": "apimachinery apiserver.storage.cache apiserver.workload",
     "apiserver/": "apimachinery apiserver",
     # client: it knows neither the server nor the groups, except for tests
     "client.testing": "apimachinery apiserver apis client",

@@ -25,6 +25,7 @@ from apimachinery.model.decoding import DecodeError
 from apimachinery.model.deprecated_fields import deprecated_uses
 from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
 from apimachinery.serialization.document_size import TooLarge
+from apimachinery.serialization.media_types import YAML
 from apimachinery.serialization.serializer import read_yaml, yaml_error
 from apiserver.context import RequestContext
 from apiserver.endpoint import Endpoint, field_validation
@@ -48,8 +49,9 @@ async def apply(
     ownership = endpoint.stored.rules.ownership
     if not ownership.supports_apply:
         raise UnsupportedMediaType.of(endpoint.patch_types[:-1])
-    applied = decode_configuration(endpoint.kind, body, field_validation(options), context)
-    warn_of_deprecated(deprecated_uses(applied, endpoint.cls), context)
+    applied = await decode_configuration(endpoint.kind, body, field_validation(options), context)
+    uses = await context.workload.run(deprecated_uses, applied, endpoint.cls)
+    warn_of_deprecated(uses, context)
 
     def change(current: Object | None) -> Object | Draft[Object]:
         try:
@@ -60,7 +62,8 @@ async def apply(
 
     async def create() -> Object:
         await permit("create")
-        return valid_object(endpoint, change(None), None, name=context.name)
+        new = await context.workload.run(change, None)
+        return valid_object(endpoint, new, None, name=context.name)
 
     return await endpoint.stored.update(
         context.name,
@@ -72,10 +75,17 @@ async def apply(
     )
 
 
-def decode_configuration(
+async def decode_configuration(
     kind: GroupVersionKind, body: bytes, validation: FieldValidation, context: RequestContext
 ) -> Document:
     """Decode an applied configuration. Raises BadRequest unless it is of that kind."""
+    context.workload.add(body, YAML)
+    return await context.workload.run(_decode_configuration, kind, body, validation, context)
+
+
+def _decode_configuration(
+    kind: GroupVersionKind, body: bytes, validation: FieldValidation, context: RequestContext
+) -> Document:
     try:
         read = read_yaml(body, True)
     except TooLarge as error:

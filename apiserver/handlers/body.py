@@ -43,7 +43,7 @@ def content_type(req: Request) -> str:
     return req.get_header("content-type") or ""
 
 
-def decode_body(
+async def decode_body(
     endpoint: Endpoint,
     data: bytes,
     header: str,
@@ -57,11 +57,11 @@ def decode_body(
     Raises BadRequest for a malformed document, Invalid for values that their fields refuse.
     """
     kind = expected or endpoint.kind
-    decoded = _decode(endpoint, data, header, validation, context, kind, lenient=False)
+    decoded = await _decode(endpoint, data, header, validation, context, kind, lenient=False)
     return mark_reset(decoded.object)  # type: ignore[arg-type]
 
 
-def decode_update(
+async def decode_update(
     endpoint: Endpoint,
     data: bytes,
     header: str,
@@ -71,7 +71,7 @@ def decode_update(
 ) -> Object | Draft[Object]:
     """Decode the body of an update like `decode_body`; refused values make the object a draft."""
     kind = endpoint.kind
-    decoded = _decode(endpoint, data, header, validation, context, kind, lenient=True)
+    decoded = await _decode(endpoint, data, header, validation, context, kind, lenient=True)
     return updated_object(endpoint, decoded)
 
 
@@ -98,7 +98,7 @@ def valid_object(
     return new.object
 
 
-def _decode(
+async def _decode(
     endpoint: Endpoint,
     data: bytes,
     header: str,
@@ -109,6 +109,23 @@ def _decode(
     lenient: bool,
 ) -> codec.Decoded:
     media_type = body_media_type(header, endpoint.media_types)
+    workload = context.workload
+    workload.add(data, media_type)
+    return await workload.run(
+        _decode_as, endpoint, data, media_type, validation, context, kind, lenient=lenient
+    )
+
+
+def _decode_as(
+    endpoint: Endpoint,
+    data: bytes,
+    media_type: str,
+    validation: FieldValidation,
+    context: RequestContext,
+    kind: GroupVersionKind,
+    *,
+    lenient: bool,
+) -> codec.Decoded:
     if media_type == JSON and data.strip() == b"null":
         data = b"{}"
     try:

@@ -20,12 +20,14 @@ async def create(endpoint: Endpoint, req: Request, resp: Response) -> None:
     context = endpoint.write_context(exchange, options)
     validation = field_validation(options)
     body = await read_body(req)
-    obj = decode_body(endpoint, body, content_type(req), validation=validation, context=context)
+    obj = await decode_body(
+        endpoint, body, content_type(req), validation=validation, context=context
+    )
     if endpoint.resource.answer is not None:
         created = await endpoint.resource.answer(context, obj)
     else:
         created = await endpoint.stored.create(obj, context, options)
-    write_object(endpoint, req, resp, created, code=201, stored=context.stored)
+    await write_object(endpoint, req, resp, created, code=201, stored=context.stored)
 
 
 def create_options(query: Query) -> CreateOptions:

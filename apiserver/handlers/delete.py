@@ -44,7 +44,7 @@ async def delete(endpoint: Endpoint, req: Request, resp: Response) -> None:
         status = status_bytes(_success(endpoint, obj), exchange.accepted)
         write(req, resp, status, code=code)
     else:
-        write_object(endpoint, req, resp, obj, code=code)
+        await write_object(endpoint, req, resp, obj, code=code)
 
 
 async def delete_collection(endpoint: Endpoint, req: Request, resp: Response) -> None:

@@ -14,7 +14,7 @@ from apimachinery.serialization.media_types import PROTOBUF
 from apiserver.endpoint import Endpoint
 from apiserver.http.exchange import Exchange
 from apiserver.http.negotiation import TABLE, Accepted, MediaTypeOffer, Shape
-from apiserver.http.response import exchange_of, write
+from apiserver.http.response import exchange_of, respond
 
 
 def negotiate(req: Request, endpoint: Endpoint, shape: Shape = Shape.OBJECT) -> Accepted:
@@ -45,7 +45,7 @@ def included_object(exchange: Exchange) -> str:
     return options.include_object
 
 
-def write_object(
+async def write_object(
     endpoint: Endpoint,
     req: Request,
     resp: Response,
@@ -57,22 +57,29 @@ def write_object(
     """Respond with an internal object of the endpoint's kind; *stored* are its bytes in storage."""
     exchange = exchange_of(req)
     if endpoint.store is None:
-        write_document(endpoint, req, resp, obj, code=code)
+        await write_document(endpoint, req, resp, obj, code=code)
         return
     form = endpoint.form(exchange.accepted, include_object=included_object(exchange))
-    write(req, resp, endpoint.view.encode_written(obj, stored, form), code=code)
+    encoded = await exchange.workload.run(endpoint.view.encode_written, obj, stored, form)
+    await respond(req, resp, encoded, code=code)
 
 
-def write_document(
+async def write_document(
     endpoint: Endpoint, req: Request, resp: Response, obj: TypeMeta, *, code: int = 200
 ) -> None:
     """Respond with an object of any kind; convert an internal one to the endpoint's version."""
-    codec, media_type = endpoint.codec, exchange_of(req).accepted.media_type
+    exchange = exchange_of(req)
+    encoded = await exchange.workload.run(
+        _encode_document, endpoint, obj, exchange.accepted.media_type
+    )
+    await respond(req, resp, encoded, code=code)
+
+
+def _encode_document(endpoint: Endpoint, obj: TypeMeta, media_type: str) -> bytes:
+    codec = endpoint.codec
     kinds = codec.scheme.kinds_of(obj) if not obj.kind else ()
     version = endpoint.version if any(k.group == endpoint.version.group for k in kinds) else None
     written = codec.in_version(obj, version) if kinds else obj
     if media_type == PROTOBUF:
-        data = codec.protobuf.encode(written, api_version=written.api_version, kind=written.kind)
-    else:
-        data = dump_json(written)
-    write(req, resp, data, code=code)
+        return codec.protobuf.encode(written, api_version=written.api_version, kind=written.kind)
+    return dump_json(written)

@@ -50,12 +50,15 @@ async def patch(endpoint: Endpoint, req: Request, resp: Response) -> None:
     if media_type == APPLY_PATCH:
         written, created = await apply(endpoint, context, body, options, exchange.permit)
     else:
-        read = read_patch(media_type, body, endpoint.shape, field_validation(options))
+        context.workload.add(body)
+        read = await context.workload.run(
+            read_patch, media_type, body, endpoint.shape, field_validation(options)
+        )
         patched = PatchedObject(endpoint, read, context)
         update = as_update_options(options)
         written, created = await endpoint.stored.update(context.name, patched, context, update)
     code = 201 if created else 200
-    write_object(endpoint, req, resp, written, code=code, stored=context.stored)
+    await write_object(endpoint, req, resp, written, code=code, stored=context.stored)
 
 
 def patch_type(header: str, supported: tuple[str, ...]) -> str:

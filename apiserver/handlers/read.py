@@ -10,8 +10,11 @@ from apiserver.handlers.decode_warnings import warn_of_entries
 from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.http.negotiation import TRUE
 from apiserver.http.request_info import Query
-from apiserver.http.response import exchange_of, write
+from apiserver.http.response import exchange_of, respond
+from apiserver.storage.cache.entry import Entry
 from apiserver.storage.cache.read_revision import At, Freshness
+from apiserver.views.resource_view import Form
+from apiserver.workload import LIGHT_BYTES, Workload
 
 
 async def get(endpoint: Endpoint, req: Request, resp: Response) -> None:
@@ -28,10 +31,19 @@ async def get(endpoint: Endpoint, req: Request, resp: Response) -> None:
     namespace = info.namespace if endpoint.namespaced else ""
     entry = await endpoint.stored.get(info.name, namespace=namespace, at=at)
     form = endpoint.form(accepted, include_object=include)
+    if len(entry.record.value) > LIGHT_BYTES:
+        await _encode_heavy(exchange.workload, entry, form)
     encoded = endpoint.view.complete(entry.encode(form), form)
     if endpoint.view.problems:
         warn_of_entries(endpoint, exchange, (entry,))
-    write(req, resp, encoded)
+    await respond(req, resp, encoded)
+
+
+async def _encode_heavy(workload: Workload, entry: Entry, form: Form) -> None:
+    """Encode a large object off the event loop, unless the cache has the form already."""
+    if entry.encoded(form) is None:
+        workload.add(entry.record.value)
+        entry.keep(form, await workload.run(entry.encode_anew, form))
 
 
 def refuse_export(query: Query) -> None:

@@ -70,7 +70,10 @@ class ScaleHandlers:
         options = update_options(exchange.query)
         context = sub.endpoint.write_context(exchange, options)
         body, validation = await read_body(req), field_validation(options)
-        scale, warnings = self._decode(body, content_type(req), validation=validation)
+        context.workload.add(body)
+        scale, warnings = await context.workload.run(
+            self._decode, body, content_type(req), validation=validation
+        )
         for text in warnings:
             context.warn(text)
         change = self._change(sub, lambda current: scale)
@@ -89,7 +92,8 @@ class ScaleHandlers:
             obj = await self._apply(sub, body, options, context)
             self._write(req, resp, scale_of(obj, sub.subresource))
             return
-        patch = read_patch(media_type, body, self._shape, validation)
+        context.workload.add(body)
+        patch = await context.workload.run(read_patch, media_type, body, self._shape, validation)
 
         def patched_scale(current: Scale) -> Scale:
             patched = orjson.dumps(patch.change(orjson.loads(dump_json(current))))
@@ -107,7 +111,7 @@ class ScaleHandlers:
     ) -> Object:
         """Apply a scale to an existing object, and return the object."""
         endpoint, resource = sub.endpoint, sub.endpoint.gvr.group_resource
-        applied = decode_configuration(KIND, body, field_validation(options), context)
+        applied = await decode_configuration(KIND, body, field_validation(options), context)
         ownership = ScaleOwnership(sub.subresource, endpoint.in_all_versions)
 
         def change(current: Object) -> Object:

@@ -48,7 +48,7 @@ async def respond(sub: SubEndpoint, req: Request, resp: Response) -> None:
     if creating:
         body = await _admit(sub, context, body, options)
     result = await _handle(sub, context, current, body)
-    write_document(endpoint, req, resp, result, code=201 if creating else 200)
+    await write_document(endpoint, req, resp, result, code=201 if creating else 200)
 
 
 async def update(sub: SubEndpoint, req: Request, resp: Response) -> None:
@@ -59,7 +59,7 @@ async def update(sub: SubEndpoint, req: Request, resp: Response) -> None:
     context = endpoint.write_context(exchange, options)
     body = await _updating_body(sub, req, context, options)
     stored = await _store(sub, context, lambda current: body, options)
-    write_object(endpoint, req, resp, stored)
+    await write_object(endpoint, req, resp, stored)
 
 
 async def patch(sub: SubEndpoint, req: Request, resp: Response) -> None:
@@ -71,10 +71,13 @@ async def patch(sub: SubEndpoint, req: Request, resp: Response) -> None:
     options = patch_options(exchange.query, apply=False)
     context = endpoint.write_context(exchange, options)
     body = await read_body(req)
-    read = read_patch(media_type, body, endpoint.shape, field_validation(options))
+    context.workload.add(body)
+    read = await context.workload.run(
+        read_patch, media_type, body, endpoint.shape, field_validation(options)
+    )
     patched = PatchedObject(endpoint, read, context)
     stored = await _store(sub, context, patched, as_update_options(options))
-    write_object(endpoint, req, resp, stored)
+    await write_object(endpoint, req, resp, stored)
 
 
 async def _store(
@@ -92,7 +95,8 @@ async def _store(
     objects = endpoint.stored.using(_HandledStrategy(endpoint.resource.strategy))
     for attempt in range(ATTEMPTS):
         current = await objects.read(context.name, namespace=context.namespace)
-        sent = valid_object(endpoint, body(current), current, name=context.name)
+        new = await context.workload.run(body, current)
+        sent = valid_object(endpoint, new, current, name=context.name)
         result = await _handle(sub, context, current, sent)
         expected = result.metadata.resource_version
         result.metadata.resource_version = expected or current.metadata.resource_version
@@ -112,7 +116,7 @@ async def _updating_body(
 ) -> Object | Draft[Object]:
     if sub.subresource.kind not in (None, sub.endpoint.kind):
         return await _body(sub, req, context, options)
-    return decode_update(
+    return await decode_update(
         sub.endpoint,
         await read_body(req),
         content_type(req),
@@ -124,7 +128,7 @@ async def _updating_body(
 async def _body(
     sub: SubEndpoint, req: Request, context: RequestContext, options: CreateOptions | UpdateOptions
 ) -> Object:
-    return decode_body(
+    return await decode_body(
         sub.endpoint,
         await read_body(req),
         content_type(req),

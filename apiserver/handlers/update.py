@@ -24,7 +24,9 @@ async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
     context = endpoint.write_context(exchange, options)
     validation = field_validation(options)
     body = await read_body(req)
-    new = decode_update(endpoint, body, content_type(req), validation=validation, context=context)
+    new = await decode_update(
+        endpoint, body, content_type(req), validation=validation, context=context
+    )
     sent = new.object if isinstance(new, Draft) else new
     written, created = await endpoint.stored.update(
         context.name,
@@ -35,7 +37,7 @@ async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
         uid=sent.metadata.uid,
     )
     code = 201 if created else 200
-    write_object(endpoint, req, resp, written, code=code, stored=context.stored)
+    await write_object(endpoint, req, resp, written, code=code, stored=context.stored)
 
 
 def update_options(query: Query) -> UpdateOptions:

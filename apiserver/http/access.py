@@ -20,6 +20,7 @@ from apiserver.http.exchange import Disconnected, Exchange, choose_request_id, r
 from apiserver.http.logs import request_id
 from apiserver.http.negotiation import PLAIN, Accepted, wants_pretty
 from apiserver.http.response import exchange_of, write_error, write_warnings
+from apiserver.workload import HeavyThread, Workload
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +32,15 @@ _PRETTY: Final = Accepted(PLAIN.media_type, pretty=True)
 class Access:
     """Authenticates and authorizes requests, and completes the headers of responses."""
 
-    def __init__(self, authentication: Authentication, authorizer: Authorizer) -> None:
+    def __init__(
+        self,
+        authentication: Authentication,
+        authorizer: Authorizer,
+        heavy_thread: HeavyThread | None = None,
+    ) -> None:
         self._authentication = authentication
         self._authorizer = authorizer
+        self._heavy_thread = heavy_thread
 
     async def process_request(self, req: Request, resp: Response) -> None:
         exchange = self._start(req)
@@ -71,6 +78,7 @@ class Access:
         exchange.authorizer = self._authorizer
         exchange.user = await impersonate(user, req.scope["headers"], self._authorizer)
         await require(self._authorizer, exchange.user, exchange.info)
+        exchange.workload = Workload(self._heavy_thread, exchange.user.name)
 
 
 def _websocket_credentials(req: Request, ws: WebSocket) -> RequestCredentials:

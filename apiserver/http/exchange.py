@@ -18,6 +18,7 @@ from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.user import ANONYMOUS, User
 from apiserver.http.negotiation import PLAIN, Accepted
 from apiserver.http.request_info import Query, RequestInfo
+from apiserver.workload import Workload
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -53,6 +54,7 @@ class Exchange:
         "user_agent",
         "warnings",
         "watcher",
+        "workload",
     )
 
     def __init__(self, info: RequestInfo, query: Query, receive: Receive) -> None:
@@ -73,6 +75,8 @@ class Exchange:
         """The endpoint that serves the request, None if the path has none."""
         self.watcher = ""
         """The name that a watching client gives itself."""
+        self.workload = Workload()
+        """Runs the steps of the request whose cost depends on the size of its documents."""
         self._opened: AsyncExitStack | None = None
 
     def parameter(self, name: str) -> str:

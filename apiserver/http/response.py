@@ -48,12 +48,27 @@ def exchange_of(req: Request) -> Exchange:
     return exchange
 
 
+async def respond(req: Request, resp: Response, data: bytes, *, code: int = 200) -> None:
+    """Respond like `write`, and render a large document as a heavy step of the request."""
+    exchange = exchange_of(req)
+    accepted = exchange.accepted
+    if accepted.media_type != YAML and not accepted.pretty:
+        write(req, resp, data, code=code)
+        return
+    exchange.workload.add(data, accepted.media_type)
+    write_rendered(req, resp, await exchange.workload.run(render, data, accepted), code=code)
+
+
 def write(req: Request, resp: Response, data: bytes, *, code: int = 200) -> None:
     """Respond with a document: JSON, or protobuf if that was negotiated."""
+    write_rendered(req, resp, render(data, exchange_of(req).accepted), code=code)
+
+
+def write_rendered(req: Request, resp: Response, body: bytes, *, code: int = 200) -> None:
+    """Respond with a document in the negotiated form."""
     accepted = exchange_of(req).accepted
     resp.status = code
     resp.content_type = accepted.media_type
-    body = render(data, accepted)
     if len(body) > LARGE and accepts_gzip(req.get_header("accept-encoding") or ""):
         write_stream(req, resp, (body,))
     else:

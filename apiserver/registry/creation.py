@@ -31,9 +31,10 @@ async def begin_creation(
 ) -> T:
     """Set the namespace of a new object and run mutating admission; return its result."""
     set_namespace(obj.metadata, rules.namespace_of(context))
-    drop_duplicate_owners(obj, context)
+    run = context.workload.run
+    await run(drop_duplicate_owners, obj, context)
     obj = await rules.mutate(Operation.CREATE, context, obj, options=options)
-    drop_duplicate_owners(obj, context, after_admission=True)
+    await run(drop_duplicate_owners, obj, context, after_admission=True)
     # Admission may have changed the namespace.
     set_namespace(obj.metadata, rules.namespace_of(context))
     return obj
@@ -48,8 +49,15 @@ async def finish_creation(
     track: bool = True,
 ) -> None:
     """Fill in server-owned fields, validate the object, and run validating admission."""
+    # Not in another thread: the source of random numbers is shared.
+    fill_system_fields(obj.metadata, rules.now(), rules.random)
+    await context.workload.run(_complete, rules, obj, context, track=track)
+    await rules.admit(Operation.CREATE, context, obj, options=options)
+
+
+def _complete(rules: WriteRules[T], obj: T, context: RequestContext, *, track: bool) -> None:
+    """Let the strategy prepare the object, set its owners, and validate it."""
     meta, strategy = obj.metadata, rules.strategy
-    fill_system_fields(meta, rules.now(), rules.random)
     if rules.has_status:
         drop_status(obj)
     strategy.prepare_for_create(obj)
@@ -59,7 +67,6 @@ async def finish_creation(
     declared = rules.declared_errors(context, obj, None)
     rules.check(context, meta.name, _errors(rules, obj), declared)
     rules.warn(context, obj, None)
-    await rules.admit(Operation.CREATE, context, obj, options=options)
 
 
 def refuse_resource_version(obj: Object) -> None:

@@ -91,14 +91,28 @@ class ObjectUpdate(Generic[T]):
         if current is None:
             return await self._create()
         rules, context = self.rules, self.context
+        new = await context.workload.run(self._changed, current)
+        new = await rules.mutate(Operation.UPDATE, context, new, old=current, options=self.options)
+        new = await context.workload.run(self._complete, new, current)
+        await rules.admit(Operation.UPDATE, context, new, old=current, options=self.options)
+        if self._unblocks_deletion(new, current):
+            return Remove(new)
+        return Put(new, rules.seconds_to_live(new))
+
+    def _changed(self, current: T) -> T:
+        """Return the new object, as the client wants it."""
         changed = self.change(current)
         new = changed.object if isinstance(changed, Draft) else changed
         self._set_namespace(new)
         self._check_version(new.metadata, current.metadata)
         if isinstance(changed, Draft):
             self._check_values(changed, current)
-        drop_duplicate_owners(new, context)
-        new = await rules.mutate(Operation.UPDATE, context, new, old=current, options=self.options)
+        drop_duplicate_owners(new, self.context)
+        return new
+
+    def _complete(self, new: T, current: T) -> T:
+        """Set server-owned fields and the owners of fields, and validate the new object."""
+        rules, context = self.rules, self.context
         drop_duplicate_owners(new, context, after_admission=True)
         new = self._prepare(new, current)
         if self.track:
@@ -107,10 +121,7 @@ class ObjectUpdate(Generic[T]):
         declared = self._new_declared_errors(new, current)
         rules.check(context, self.name, self._new_errors(new, current), declared)
         rules.warn(context, new, current)
-        await rules.admit(Operation.UPDATE, context, new, old=current, options=self.options)
-        if self._unblocks_deletion(new, current):
-            return Remove(new)
-        return Put(new, rules.seconds_to_live(new))
+        return new
 
     async def _create(self) -> Intent[T]:
         if self.create_if_missing is None:

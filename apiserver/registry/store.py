@@ -42,6 +42,7 @@ from apiserver.storage.interface import Backend, Compacted, KeyExists, StorageEr
 from apiserver.storage.keys import InvalidStorageKey
 from apiserver.storage.objects import ObjectStorage, Outcome
 from apiserver.views.resource_view import Form, ResourceView
+from apiserver.workload import Workload
 
 T = TypeVar("T", bound=Object)
 
@@ -113,12 +114,15 @@ class ResourceStore(Generic[T]):
             raise api_error(error, self.rules.resource, "get") from error
 
     def document(self, obj: T, form: Form) -> bytes:
-        """Encode an object of the store, or return the bytes if the cache has them already."""
+        """Encode an object of the store, or return the bytes if the cache has them already.
+
+        Any thread may call it.
+        """
         meta = obj.metadata
         namespace = meta.namespace if self.rules.namespaced else ""
         entry = self.cached.collection.entry(self._keys.object_key(meta.name, namespace=namespace))
         if entry is not None and str(entry.record.revision) == meta.resource_version:
-            return entry.encode(form)
+            return entry.encoded(form) or entry.encode_anew(form)
         return self.view.encode_object(obj, form)
 
     async def list(
@@ -223,7 +227,9 @@ class ResourceStore(Generic[T]):
             uid=uid,
             track=track,
         )
-        outcome = await self._change(key, decide, "update", dry_run=_dry_run(context, options))
+        outcome = await self._change(
+            key, decide, "update", context.workload, dry_run=_dry_run(context, options)
+        )
         context.stored = outcome.stored
         return outcome.object, outcome.created
 
@@ -234,7 +240,11 @@ class ResourceStore(Generic[T]):
         options = options or DeleteOptions()
         decide = Deletion(self.rules, name, options, context)
         outcome = await self._change(
-            self._key(name, context), decide, "delete", dry_run=_dry_run(context, options)
+            self._key(name, context),
+            decide,
+            "delete",
+            context.workload,
+            dry_run=_dry_run(context, options),
         )
         if outcome.revision and outcome.removed:
             outcome.object.metadata.resource_version = str(outcome.revision)
@@ -288,7 +298,11 @@ class ResourceStore(Generic[T]):
         key = self._key(obj.metadata.name, context)
         try:
             outcome = await self.objects.create(
-                key, obj, ttl=rules.seconds_to_live(obj), dry_run=_dry_run(context, options)
+                key,
+                obj,
+                ttl=rules.seconds_to_live(obj),
+                dry_run=_dry_run(context, options),
+                workload=context.workload,
             )
         except KeyExists:
             raise await self._already_exists(key, obj) from None
@@ -313,10 +327,16 @@ class ResourceStore(Generic[T]):
         return error
 
     async def _change(
-        self, key: str, decide: ObjectUpdate[T] | Deletion[T], verb: str, *, dry_run: bool
+        self,
+        key: str,
+        decide: ObjectUpdate[T] | Deletion[T],
+        verb: str,
+        workload: Workload,
+        *,
+        dry_run: bool,
     ) -> Outcome[T]:
         try:
-            return await self.objects.change(key, decide, dry_run=dry_run)
+            return await self.objects.change(key, decide, dry_run=dry_run, workload=workload)
         except StorageError as error:
             raise api_error(error, self.rules.resource, verb) from error
 

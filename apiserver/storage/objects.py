@@ -24,6 +24,7 @@ from apiserver.storage.record_reading import (
     read_record,
     splice_metadata,
 )
+from apiserver.workload import Workload
 
 T = TypeVar("T", bound=Object)
 
@@ -151,38 +152,53 @@ class ObjectStorage(Generic[T]):
         return cast(T, stored.object)
 
     async def create(
-        self, key: str, obj: T, *, ttl: int | None = None, dry_run: bool = False
+        self,
+        key: str,
+        obj: T,
+        *,
+        ttl: int | None = None,
+        dry_run: bool = False,
+        workload: Workload | None = None,
     ) -> Outcome[T]:
         """Store a new object. Raises KeyExists. A dry run sets no resourceVersion."""
         if dry_run:
             if await self._backend.get(key) is not None:
                 raise KeyExists(key)
             return Outcome(_set_version(obj, None), created=True)
-        value = self.codec.encode(obj)
+        value = await (workload or Workload()).run(self.codec.encode, obj)
         if self.before_first_write is not None:
             await self._prepare_to_write()
         revision = await self._backend.create(key, value, ttl=ttl)
         return Outcome(_set_version(obj, revision), revision, created=True, stored=value)
 
-    async def change(self, key: str, change: Change[T], *, dry_run: bool = False) -> Outcome[T]:
+    async def change(
+        self,
+        key: str,
+        change: Change[T],
+        *,
+        dry_run: bool = False,
+        workload: Workload | None = None,
+    ) -> Outcome[T]:
         """Write what *change* returns for the newest state; retry it if another write came first.
 
         The first attempt may use the cached state. Only a successful write proves that this state
         was the newest, so an error or "no change" is reported only after the backend confirms it.
+        *workload* is that of the request; the stored object is added to it.
         """
+        workload = workload or Workload()
         record = None if dry_run else self._cached_record(key)
         confirmed = record is None
         if record is None:
             record = await self._backend.get(key)
         while True:
             try:
-                stored = self._read_for_change(record) if record else None
+                stored = await self._read_for_change(record, workload) if record else None
                 kept = stored.kept if stored else None
                 intent = await change(cast(T, stored.object) if stored else None)
                 if dry_run:
-                    self._encode(intent, record, kept)
+                    await workload.run(self._encode, intent, record, kept)
                     return _dry_run_outcome(intent, record)
-                return await self._execute(key, intent, record, kept, confirmed=confirmed)
+                return await self._execute(key, intent, record, kept, workload, confirmed=confirmed)
             except RevisionConflict as conflict:
                 record = conflict.current
             except KeyExists:
@@ -200,6 +216,7 @@ class ObjectStorage(Generic[T]):
         intent: Intent[T],
         record: Record | None,
         kept: "_Kept | None",
+        workload: Workload,
         *,
         confirmed: bool,
     ) -> Outcome[T]:
@@ -209,9 +226,9 @@ class ObjectStorage(Generic[T]):
             return Outcome(intent.object, revision, removed=True)
         if record is None:
             assert isinstance(intent, Put), "only an existing object can be kept"
-            return await self.create(key, intent.object, ttl=intent.ttl)
+            return await self.create(key, intent.object, ttl=intent.ttl, workload=workload)
         if isinstance(intent, Put):
-            value = self._encode(intent, record, kept)
+            value = await workload.run(self._encode, intent, record, kept)
             if value != record.value:
                 if self.before_first_write is not None:
                     await self._prepare_to_write()
@@ -225,7 +242,11 @@ class ObjectStorage(Generic[T]):
                 raise RevisionConflict(key, expected=record.revision, current=newest)
         return Outcome(_set_version(intent.object, record.revision))
 
-    def _read_for_change(self, record: Record) -> "_ForChange":
+    async def _read_for_change(self, record: Record, workload: Workload) -> "_ForChange":
+        workload.add(record.value)
+        return await workload.run(self._decode_for_change, record)
+
+    def _decode_for_change(self, record: Record) -> "_ForChange":
         """Decode a record for a change. Raises Unreadable if not even its metadata is readable."""
         stored = read_record(self.codec, self._cls, record)
         if stored.is_complete:

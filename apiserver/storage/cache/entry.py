@@ -94,25 +94,34 @@ class Entry:
 
         A form with a true attribute `transient` is encoded anew each time and not kept.
         """
-        if self._encoded is not None and form == self._form:
-            return self._encoded
-        if getattr(form, "transient", False):
-            return self.view.encode(self.record, form)
-        if self._encoded is None:
-            self._encoded = self._encode(form)
-            self._form = form
-            return self._encoded
-        if self._more_forms is None:
-            self._more_forms = {}
-        encoded = self._more_forms.get(form)
+        encoded = self.encoded(form)
         if encoded is None:
-            encoded = self._more_forms[form] = self._encode(form)
+            encoded = self.encode_anew(form)
+            self.keep(form, encoded)
         return encoded
 
-    def _encode(self, form: Hashable) -> bytes:
+    def encoded(self, form: Hashable) -> bytes | None:
+        """Return the bytes of a form that has been encoded and kept."""
+        if self._encoded is not None and form == self._form:
+            return self._encoded
+        return self._more_forms.get(form) if self._more_forms is not None else None
+
+    def encode_anew(self, form: Hashable) -> bytes:
+        """Encode the object in a form; keeps nothing, so any thread may call it."""
         # Copy: an encoder may return a slice of a buffer many times its size (orjson's has at least
         # 8 KiB), which must not be kept alive.
         return memoryview(self.view.encode(self.record, form)).tobytes()
+
+    def keep(self, form: Hashable, encoded: bytes) -> None:
+        """Keep the bytes of a form, unless it is transient."""
+        if getattr(form, "transient", False):
+            return
+        if self._encoded is None:
+            self._encoded, self._form = encoded, form
+            return
+        if self._more_forms is None:
+            self._more_forms = {}
+        self._more_forms[form] = encoded
 
     def with_revision(self, revision: int) -> "Entry":
         """Return the last state of an object that was deleted at *revision*."""

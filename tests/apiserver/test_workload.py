@@ -1,0 +1,132 @@
+"""Where the steps of a request run, and in which order."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+import pytest
+
+from apiserver.workload import LIGHT_BYTES, HeavyThread, Workload
+
+HEAVY = b"[" + b"0," * LIGHT_BYTES + b"0]"
+
+
+@pytest.fixture
+def thread() -> Iterator[HeavyThread]:
+    heavy = HeavyThread()
+    yield heavy
+    heavy.close()
+
+
+def heavy_workload(thread: HeavyThread | None, user: str = "a") -> Workload:
+    workload = Workload(thread, user)
+    workload.add(HEAVY)
+    return workload
+
+
+async def test_small_documents_are_processed_where_they_are(thread: HeavyThread) -> None:
+    workload = Workload(thread, "a")
+    workload.add(b"{}" * 100)
+
+    assert await workload.run(threading.current_thread) is threading.current_thread()
+
+
+async def test_a_large_string_is_not_heavy(thread: HeavyThread) -> None:
+    workload = Workload(thread, "a")
+    workload.add(b'{"data":"%b"}' % (b"x" * 10 * LIGHT_BYTES))
+
+    assert not workload.is_heavy
+
+
+async def test_many_values_are_processed_in_another_thread(thread: HeavyThread) -> None:
+    workload = heavy_workload(thread)
+
+    assert workload.is_heavy
+    assert await workload.run(threading.current_thread) is not threading.current_thread()
+
+
+async def test_a_workload_without_a_thread_runs_everything_in_place() -> None:
+    assert await heavy_workload(None).run(threading.current_thread) is threading.current_thread()
+
+
+async def test_the_largest_document_counts(thread: HeavyThread) -> None:
+    workload = heavy_workload(thread)
+    workload.add(b"{}")
+
+    assert workload.is_heavy
+
+
+async def test_an_exception_of_a_step_is_raised(thread: HeavyThread) -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        await heavy_workload(thread).run(int, "x")
+    assert await heavy_workload(thread).run(int, "1") == 1
+
+
+async def test_a_step_has_the_context_of_its_request(thread: HeavyThread) -> None:
+    name: ContextVar[str] = ContextVar("name", default="")
+    name.set("request")
+
+    assert await heavy_workload(thread).run(name.get) == "request"
+
+
+async def test_users_take_turns(thread: HeavyThread) -> None:
+    """Whoever has many steps waiting does not keep another user's from its turn."""
+    done: list[str] = []
+    gate = threading.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(heavy_workload(thread, "busy").run(gate.wait))
+        await asyncio.sleep(0)
+        for user in ("busy", "busy", "busy", "other"):
+            tasks.create_task(heavy_workload(thread, user).run(done.append, user))
+        await asyncio.sleep(0)
+        gate.set()
+
+    assert done == ["busy", "other", "busy", "busy"]
+
+
+async def test_a_cancelled_step_leaves_the_queue(thread: HeavyThread) -> None:
+    gate = threading.Event()
+    first = asyncio.create_task(heavy_workload(thread).run(gate.wait))
+    await asyncio.sleep(0)
+    cancelled = asyncio.create_task(heavy_workload(thread).run(pytest.fail, "it was cancelled"))
+    last = asyncio.create_task(heavy_workload(thread).run(int, "1"))
+    await asyncio.sleep(0)
+    cancelled.cancel()
+    gate.set()
+
+    assert await first
+    assert await last == 1
+    assert cancelled.cancelled()
+
+
+async def test_a_running_step_that_is_cancelled_keeps_its_thread(thread: HeavyThread) -> None:
+    """A step cannot be stopped: the next one starts after its end."""
+    gate = threading.Event()
+    running = asyncio.create_task(heavy_workload(thread).run(gate.wait))
+    await asyncio.sleep(0)
+    after = asyncio.create_task(heavy_workload(thread).run(gate.is_set))
+    await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    gate.set()
+
+    assert await after
+    assert running.cancelled()
+
+
+async def test_a_turn_that_nobody_takes_passes_on(thread: HeavyThread) -> None:
+    """The request may be cancelled at the very moment it is its turn."""
+    gate = threading.Event()
+    running = asyncio.create_task(heavy_workload(thread).run(gate.wait))
+    await asyncio.sleep(0)
+    unlucky = asyncio.create_task(heavy_workload(thread).run(pytest.fail, "it was cancelled"))
+    after = asyncio.create_task(heavy_workload(thread).run(int, "1"))
+    await asyncio.sleep(0)
+    thread._waiting["a"][0].add_done_callback(lambda _: unlucky.cancel())
+    gate.set()
+
+    assert await after == 1
+    assert await running
+    await asyncio.gather(unlucky, return_exceptions=True)
+    assert unlucky.cancelled()
