@@ -48,7 +48,7 @@ UNIMPORTED = {"uvloop"}
 PRIVATE: dict[tuple[str, str], str] = {
     # the connection adds a TLS scope, timeouts for the head and for stalled clients, and is_idle
     ("gunicorn", "gunicorn.asgi.protocol:ASGIProtocol"): (
-        "_build_http2_scope _build_http_scope _close_transport _closed _current_request"
+        "_build_http2_scope _build_http_scope _close_transport _closed _current_request _will_close"
         " _flow_control _http1_buffered _request_ready _response_buffer _safe_write"
         " _send_error_response _send_response_start"
     ),

@@ -1,10 +1,12 @@
 """Connection: gunicorn's ASGI protocol, extended for an API server.
 
-It adds four things. The client's certificate is put into the scope, as the TLS extension of ASGI
+It adds five things. The client's certificate is put into the scope, as the TLS extension of ASGI
 describes. The head of a streamed response is sent at once: gunicorn keeps it until the first part
 of the body, and a watch may send no event for minutes. A client that sends the head of a request
-too slowly, or does not read its response, is disconnected. And a connection reports whether it is
-idle, so that a stopping worker can close idle connections.
+too slowly, or does not read its response, is disconnected. A connection reports whether it is
+idle, so that a stopping worker can close idle connections. And it is closed after a response if,
+and only if, the head of that response announced it: a client that was promised another request
+has often sent it already.
 
 This uses private parts of gunicorn 27, which has no hooks for any of it; the tests of the worker
 run against the real gunicorn and fail if these parts change.
@@ -38,6 +40,8 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
         self._head_started = False
         self._head_timer: TimerHandle | None = None
         self._stall_timer: TimerHandle | None = None
+        self._decided_for: object = None
+        self._closes = False
         # Registered here and not in connection_made, which is called after the TLS handshake: a
         # stopping worker must also wait for clients in the middle of a handshake.
         self.accepted_at: float = worker.loop.time()
@@ -116,6 +120,15 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
             self._start_stall_timer()
         else:
             self.transport.abort()
+
+    def _will_close(self, request: Any, response_requires_close: bool) -> bool:
+        # Called when a response starts and again when it is complete; a stop may begin in between.
+        if self._decided_for is not request:
+            self._decided_for = request
+            self._closes = self.worker.is_stopping or bool(
+                super()._will_close(request, response_requires_close)
+            )
+        return self._closes
 
     def _build_http_scope(self, *args: Any) -> dict[str, Any]:
         return self._with_tls(super()._build_http_scope(*args))

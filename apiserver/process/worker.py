@@ -2,8 +2,9 @@
 
 The heartbeat is a separate task, so neither a long watch nor a long stop makes the worker appear
 hung. A stop has these steps: close the listening sockets; have the application end its streams;
-complete the requests in flight, with `Connection: close`; after a grace period for requests that
-are already on their way, close the idle connections; shut down the application.
+complete the requests in flight, with `Connection: close` in the responses that start now; after a
+grace period for requests that are already on their way, close the idle connections; shut down the
+application.
 
 Renewed certificates are loaded without a restart.
 """
@@ -63,8 +64,14 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._tls: ssl.SSLContext | None = None
         self._certificate_version: tuple[int, ...] = ()
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether responses that start now announce the end of their connection."""
+        return self._stopping.is_set()
+
     def handle_exit_signal(self) -> None:
-        super().handle_exit_signal()
+        # Not `alive = False`: gunicorn would then close connections after responses that were
+        # started before and announced no end, while the next request is already on its way.
         self._stopping.set()
 
     def handle_quit_signal(self) -> None:
@@ -89,8 +96,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         while True:
             self.notify()
             # An orphaned worker stops: a new master has bound or will bind the same address.
-            if not self.alive or self.ppid != os.getppid():
-                self.alive = False
+            if self.ppid != os.getppid():
                 self._stopping.set()
             self._reload_certificate()
             await asyncio.sleep(HEARTBEAT)

@@ -209,6 +209,24 @@ def test_a_stop_answers_what_is_in_flight_and_ends_streams_whole(server: Running
     assert time.monotonic() - began < IDLE_GRACE + 5
 
 
+def test_a_stop_closes_no_connection_that_was_promised_another_request(server: Running) -> None:
+    """The head of the response went out before the stop and announced no end."""
+    connection = server.connect()
+    connection.request("GET", "/started")
+    started = connection.getresponse()
+    assert (started.read(1), started.headers["Connection"]) == (b"a", None)
+
+    server.process.send_signal(signal.SIGTERM)
+    assert started.read() == b"b"
+    same_socket = connection.sock
+    connection.request("GET", "/")
+    answered = connection.getresponse()
+
+    assert (answered.status, answered.headers["Connection"]) == (200, "close")
+    assert connection.sock is None or connection.sock is same_socket
+    assert server.process.wait(20) == 0
+
+
 def test_a_reload_brings_new_workers_and_loses_nothing(server: Running) -> None:
     slow = server.connect()
     slow.request("GET", "/until-stop")

@@ -24,6 +24,13 @@ async def app(scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send
         await start(send)
         await stopping.wait()
         await send({"type": "http.response.body", "body": b"the last\n"})
+    elif scope["path"] == "/started":
+        # The head is sent before the stop begins, the end of the response after it.
+        headers = [(b"content-length", b"2")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"a", "more_body": True})
+        await stopping.wait()
+        await send({"type": "http.response.body", "body": b"b"})
     elif scope["path"] == "/until-stop":
         # In flight when the stop begins, answered after it has.
         await stopping.wait()
