@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -68,6 +69,17 @@ class Answer:
     @property
     def json(self) -> Any:
         return json.loads(self.body)
+
+
+def _connect_to(address: tuple[str, int], *arguments: Any) -> socket.socket:
+    """Connect; close the socket if the server is gone at once, which `ssl` would not do."""
+    connected = socket.create_connection(address, *arguments)
+    try:
+        connected.getpeername()
+    except OSError:
+        connected.close()
+        raise
+    return connected
 
 
 @dataclass
@@ -185,9 +197,11 @@ class Server:
     def connect(self) -> http.client.HTTPSConnection:
         """A connection that trusts the server's own authority."""
         context = ssl.create_default_context(cafile=str(self.ca_certificate))
-        return http.client.HTTPSConnection(
+        connection = http.client.HTTPSConnection(
             "127.0.0.1", self.port, context=context, timeout=_REQUEST_SECONDS
         )
+        connection._create_connection = _connect_to  # type: ignore[attr-defined]
+        return connection
 
     def _await_ready(self, deadline: float) -> None:
         while not self._is_ready():

@@ -259,8 +259,10 @@ async def delete_options(req: Request) -> DeleteOptions | None:
     if not data:
         return None
     media_type = body_media_type(content_type(req), ALL_TYPES)
+    workload = exchange_of(req).workload
+    workload.add(data, media_type)
     try:
-        options = _decode_options(data, media_type)
+        options = await workload.run(_decode_options, data, media_type)
     except (DecodeError, InvalidProtobuf, ValueError) as error:
         kind = GroupVersionKind("", "v1", "DeleteOptions")
         raise decode_failure(error, data, kind, media_type) from None

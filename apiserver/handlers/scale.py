@@ -59,7 +59,9 @@ class ScaleHandlers:
     async def get(self, sub: SubEndpoint, req: Request, resp: Response) -> None:
         """Respond with the scale of an object."""
         context = self._begin(sub, req)
-        obj = await sub.endpoint.stored.read(context.name, namespace=context.namespace)
+        obj = await sub.endpoint.stored.read(
+            context.name, namespace=context.namespace, workload=context.workload
+        )
         require_replicas(obj, sub.subresource)
         self._write(req, resp, scale_of(obj, sub.subresource))
 

@@ -44,7 +44,10 @@ async def respond(sub: SubEndpoint, req: Request, resp: Response) -> None:
     options = create_options(exchange.query) if creating else create_options({})
     context = endpoint.write_context(exchange, options)
     body = await _body(sub, req, context, options) if creating else None
-    current = await endpoint.stored.read(context.name, namespace=context.namespace)
+    workload = context.workload
+    current = await endpoint.stored.read(
+        context.name, namespace=context.namespace, workload=workload
+    )
     if creating:
         body = await _admit(sub, context, body, options)
     result = await _handle(sub, context, current, body)
@@ -94,8 +97,9 @@ async def _store(
     endpoint = sub.endpoint
     objects = endpoint.stored.using(_HandledStrategy(endpoint.resource.strategy))
     for attempt in range(ATTEMPTS):
-        current = await objects.read(context.name, namespace=context.namespace)
-        new = await context.workload.run(body, current)
+        workload = context.workload
+        current = await objects.read(context.name, namespace=context.namespace, workload=workload)
+        new = await workload.run(body, current)
         sent = valid_object(endpoint, new, current, name=context.name)
         result = await _handle(sub, context, current, sent)
         expected = result.metadata.resource_version

@@ -40,10 +40,12 @@ class Deletion(Generic[T]):
             raise NotFound.of(rules.resource, self.name)
         if options.preconditions is not None:
             check_delete_preconditions(rules.kind, current, options.preconditions)
-        intent = plan_deletion(rules.strategy, current, options, now=rules.now())
+        context = self.context
+        intent: Intent[T] = await context.workload.run(
+            plan_deletion, rules.strategy, current, options, now=rules.now()
+        )
         if isinstance(intent, Keep):
             return intent
-        context = self.context
         await rules.mutate(Operation.DELETE, context, None, old=current, options=options)
         await rules.admit(Operation.DELETE, context, None, old=current, options=options)
         if isinstance(intent, Put):

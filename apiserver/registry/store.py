@@ -103,9 +103,13 @@ class ResourceStore(Generic[T]):
             raise NotFound.of(self.rules.resource, name)
         return entry
 
-    async def read(self, name: str, *, namespace: str = "") -> T:
+    async def read(self, name: str, *, namespace: str = "", workload: Workload | None = None) -> T:
         """Return the newest state of one object, decoded. Raises NotFound."""
-        return self.decode(await self.get(name, namespace=namespace))
+        entry = await self.get(name, namespace=namespace)
+        if workload is None:
+            return self.decode(entry)
+        workload.add(entry.record.value)
+        return await workload.run(self.decode, entry)
 
     def decode(self, entry: Entry) -> T:
         try:

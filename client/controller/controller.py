@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, Final, Generic, TypeVar
 
+from apimachinery.errors import APIError, Conflict
 from apimachinery.meta.types import Object
 from client.controller.caches import Caches
 from client.controller.context import Context, ControllerClient
@@ -225,7 +226,8 @@ class Controller(Generic[T]):
             if is_own_cancellation(error):
                 raise
             # Any error of a reconciler, even its own cancellation, is retried.
-            ctx.log.error("reconciler error: %s", error, exc_info=error)
+            trace = None if _is_passing(error) else error
+            ctx.log.error("reconciler error: %s", error, exc_info=trace)
             self._metrics.count_failure(timed_out=isinstance(error, ReconcileTimeout))
             self._failing.add(request)
             self.queue.add_rate_limited(request, priority=priority)
@@ -271,6 +273,11 @@ class Controller(Generic[T]):
             reconcile_id=reconcile_id,
             priority=priority,
         )
+
+
+def _is_passing(error: BaseException) -> bool:
+    """Return whether the server asks for a retry, so that a traceback would tell nothing."""
+    return isinstance(error, APIError) and (error.retry_after > 0 or isinstance(error, Conflict))
 
 
 class ReconcileTimeout(TimeoutError):

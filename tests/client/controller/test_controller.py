@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from apimachinery.errors import NotFound
+from apimachinery.errors import NotFound, TooManyRequests
 from apis.core.v1 import ConfigMap
 from apis.gadgets.v1 import Gadget
 from client.controller import predicates
@@ -213,6 +213,19 @@ async def test_the_priority_is_kept_when_something_comes_back(
         await clock.advance(3)
 
     assert [ctx.priority for ctx in calls.contexts] == [LOW_PRIORITY] * 3 + [7]
+
+
+async def test_a_server_that_asks_for_a_retry_leaves_no_traceback(
+    env: Environment, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls = Calls(TooManyRequests.of("busy"), ValueError("bug"))
+    async with env.manager(with_controller(calls)) as mgr:
+        await env.client.of(Gadget).create(gadget())
+        await mgr.settled()
+        await clock.advance(3)
+
+    errors = [record for record in caplog.records if "reconciler error" in record.getMessage()]
+    assert [record.exc_info is None for record in errors] == [True, False]
 
 
 async def test_anything_but_a_result_is_an_error(
