@@ -1,12 +1,13 @@
 """Connection: gunicorn's ASGI protocol, extended for an API server.
 
-It adds five things. The client's certificate is put into the scope, as the TLS extension of ASGI
+It adds six things. The client's certificate is put into the scope, as the TLS extension of ASGI
 describes. The head of a streamed response is sent at once: gunicorn keeps it until the first part
 of the body, and a watch may send no event for minutes. A client that sends the head of a request
 too slowly, or does not read its response, is disconnected. A connection reports whether it is
 idle, so that a stopping worker can close idle connections. And it is closed after a response if,
 and only if, the head of that response announced it: a client that was promised another request
-has often sent it already.
+has often sent it already. The head of a request is bounded as a whole, since it is held in memory
+before the client is known.
 
 This uses private parts of gunicorn 27, which has no hooks for any of it; the tests of the worker
 run against the real gunicorn and fail if these parts change.
@@ -15,16 +16,24 @@ run against the real gunicorn and fail if these parts change.
 import socket
 import ssl
 from asyncio import BaseTransport, TimerHandle
+from http import HTTPStatus
 from typing import Any, Final
 
 from cryptography import x509
+from gunicorn.asgi.parser import LimitRequestHeaders
 from gunicorn.asgi.protocol import ASGIProtocol
+
+from apiserver.process.request_parser import RequestParser
 
 HEAD_SECONDS: Final = 10.0
 """The time limit for receiving the head of a request, from its first byte to its last."""
+MAX_HEAD_BYTES: Final = 128 * 1024
+"""The maximum size of the request line and all headers together."""
 STALL_SECONDS: Final = 15.0
 """The time in which a client must read some of its pending response."""
 
+_HEAD_TOO_LARGE: Final = "the request head is too large\n"
+_NOSNIFF: Final = (("X-Content-Type-Options", "nosniff"),)
 _CHUNKED: Final = (b"transfer-encoding", b"chunked")
 _TLS_VERSIONS: Final = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
 
@@ -38,6 +47,7 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
         super().__init__(worker)
         self._tls: dict[str, Any] | None = None
         self._head_started = False
+        self._head_bytes = 0
         self._head_timer: TimerHandle | None = None
         self._stall_timer: TimerHandle | None = None
         self._decided_for: object = None
@@ -97,6 +107,57 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
             _cancel(self._head_timer)
             self._head_timer = self.worker.loop.call_later(HEAD_SECONDS, self._reject_slow_head)
 
+    def _setup_callback_parser(self) -> None:
+        self._callback_parser = RequestParser(
+            on_headers_complete=self._on_headers_complete,
+            on_body=self._on_body,
+            on_message_complete=self._on_message_complete,
+            limit_request_line=self.cfg.limit_request_line,
+            limit_request_fields=self.cfg.limit_request_fields,
+            limit_request_field_size=self.cfg.limit_request_field_size,
+        )
+
+    def _http1_buffered(self) -> int:
+        """Return the number of bytes received beyond what the application has taken."""
+        held: int = self._body_receiver.buffered if self._body_receiver is not None else 0
+        parser = self._callback_parser
+        return held + len(parser._buffer) if parser is not None and parser.is_complete else held
+
+    def _feed_callback_parser(self, data: bytes) -> bool:
+        if self._current_request is not None:
+            return bool(super()._feed_callback_parser(data))
+        self._head_bytes += len(data)
+        if not super()._feed_callback_parser(data):
+            return False
+        if self._current_request is None and self._head_bytes > MAX_HEAD_BYTES:
+            self._send_error_response(431, _HEAD_TOO_LARGE)
+            self._close_transport()
+            return False
+        return True
+
+    def _on_headers_complete(self) -> bool:
+        # The bytes received may include the body; only if they are too many is the head measured.
+        if self._head_bytes > MAX_HEAD_BYTES and _head_size(self._callback_parser) > MAX_HEAD_BYTES:
+            raise LimitRequestHeaders(_HEAD_TOO_LARGE)
+        self._head_bytes = 0
+        return bool(super()._on_headers_complete())
+
+    def _send_error_response(
+        self, status: int, message: str, extra_headers: tuple[tuple[str, str], ...] = ()
+    ) -> None:
+        """Send an error about a request that cannot be parsed; one to HEAD has no body."""
+        if self._current_request is not None and self._decided_for is self._current_request:
+            return  # the response has started: another one would garble it
+        parser = self._callback_parser
+        if parser is None or parser.method != b"HEAD":
+            super()._send_error_response(status, message, (*extra_headers, *_NOSNIFF))
+            return
+        extra = "".join(f"{name}: {value}\r\n" for name, value in (*extra_headers, *_NOSNIFF))
+        reason = HTTPStatus(status).phrase
+        self._safe_write(
+            f"HTTP/1.1 {status} {reason}\r\n{extra}Connection: close\r\n\r\n".encode("latin-1")
+        )
+
     def _reject_slow_head(self) -> None:
         self._send_error_response(408, "the request head was not completed in time\n")
         self.close()
@@ -154,6 +215,11 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
         if head is not None and not self._closed:
             self._response_buffer = None
             self._safe_write(head)
+
+
+def _head_size(parser: RequestParser) -> int:
+    fields = sum(len(name) + len(value) + 4 for name, value in parser.headers)
+    return fields + len(parser.method) + len(parser.path) + len(" HTTP/1.1  \r\n")
 
 
 def _cancel(timer: TimerHandle | None) -> None:

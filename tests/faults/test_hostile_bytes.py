@@ -78,8 +78,9 @@ def named_faults(server: Server) -> Iterator[tuple[str, bytes]]:
         "too large in chunks",
         request(server, chunked, method=post, body=b"100000\r\n" + b" " * 0x100000 + b"\r\n"),
     )
-    yield "a bad upgrade", b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
-    yield "an upgrade to nothing", b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"
+    upgrade = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: "
+    yield "a bad upgrade", upgrade + b"websocket\r\n\r\n"
+    yield "an upgrade to nothing", upgrade + b"x\r\n\r\n"
     yield "two requests at once", request(server) + b"\x00\x01\x02" * 20
 
 
