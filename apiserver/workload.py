@@ -118,6 +118,10 @@ class Workload:
         if len(document) * cost > LIGHT_BYTES:
             self._values = max(self._values, count_values(document, media_type) * cost)
 
+    def add_values(self, values: int) -> None:
+        """Note that the request processes *values* that its documents do not have."""
+        self._values = max(self._values, values)
+
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result of a pure *function* of the documents."""
         if self._values <= LIGHT_VALUES or self._thread is None:

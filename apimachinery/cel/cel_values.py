@@ -76,8 +76,9 @@ def _resource(node: Node) -> Convert:
     def convert(value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        metadata = value.get("metadata") or {}
-        names = {key: metadata[key] for key in ("name", "generateName") if key in metadata}
+        metadata = value.get("metadata")
+        present = metadata if isinstance(metadata, dict) else {}
+        names = {key: present[key] for key in ("name", "generateName") if key in present}
         return {**members(value), "metadata": names}
 
     return convert

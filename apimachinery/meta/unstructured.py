@@ -4,8 +4,9 @@ Its metadata is a typed ObjectMeta, so generic code (names, labels, owners) work
 fields are plain JSON, accessed by key: `gadget["spec"]["replicas"]`.
 """
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from pydantic import ConfigDict
@@ -89,11 +90,27 @@ def load_content(data: bytes) -> dict[str, Any]:
     """
     try:
         document = from_json(data, allow_inf_nan=False)
+        if _may_overflow(data):
+            orjson.loads(data)  # refuses numbers above the range of floats, which become infinite
     except ValueError as error:
         raise DecodeError(str(error)) from None
     if not isinstance(document, dict):
         raise DecodeError("json: cannot unmarshal a document that is not an object")
     return document
+
+
+def _may_overflow(data: bytes) -> bool:
+    """Return whether a document may have a number above the range of floats: 1e309 or longer."""
+    if _LARGE_EXPONENT.search(data):
+        return True
+    return len(data) > _MAX_DIGITS and b"0" * _MAX_DIGITS in data.translate(_DIGITS_AS_ZERO)
+
+
+_LARGE_EXPONENT: Final = re.compile(rb"[0-9][eE]\+?[0-9]{3}")
+_MAX_DIGITS: Final = 309
+_DIGITS_AS_ZERO: Final = bytes(
+    ord("0") if chr(code).isdigit() and code < 128 else code for code in range(256)
+)
 
 
 class UnstructuredList(TypeMeta):

@@ -7,6 +7,7 @@ request, and is stored in the storage version.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import new_class
@@ -24,14 +25,16 @@ from apimachinery.codec import (
     parse_api_version,
     storable_metadata,
 )
+from apimachinery.errors import RequestEntityTooLarge
 from apimachinery.meta.types import Object, ObjectMeta, TypeMeta
-from apimachinery.meta.unstructured import Unstructured, load_content
+from apimachinery.meta.unstructured import Unstructured, dump_content, load_content
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.model.model import Model, deep_copy, new_model
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.scheme import METADATA_LABELS, FieldLabel, Scheme
 from apimachinery.serialization.serializer import Document
 from apimachinery.storage_codec import StorageCodec, StoredObject
+from apimachinery.structural.defaulting import DefaultsTooLarge
 from apimachinery.structural.structural_schema import Schema
 
 ModelT = TypeVar("ModelT", bound=Model)
@@ -116,8 +119,12 @@ class CustomScheme(Scheme):
 
     def default(self, obj: Model) -> None:
         version = self._version_of.get(type(obj))
-        if version is not None:
+        if version is None:
+            return
+        try:
             self._custom.schemas[version].default(cast(CustomResource, obj).content)
+        except DefaultsTooLarge as error:
+            raise RequestEntityTooLarge(str(error)) from None
 
     def to_internal(self, obj: TypeMeta) -> TypeMeta:
         return obj
@@ -232,14 +239,16 @@ class CustomStorageCodec(StorageCodec):
         source = version if version in custom.schemas else custom.storage_version
         schema = custom.schemas[source]
         schema.prune(document)
-        schema.default(document)
+        # An object may have been stored before its defaults became too large: it lacks some then.
+        with suppress(DefaultsTooLarge):
+            schema.default(document)
         return custom.convert_content(document, source=source, target=self._decoded_version)
 
 
 def _decode_metadata(value: Any) -> tuple[ObjectMeta, list[str]]:
     if value is None:
         return ObjectMeta(), []
-    decoded = decode_json(ObjectMeta, orjson.dumps(value))
+    decoded = decode_json(ObjectMeta, dump_content(value))
     return decoded.object, [f"metadata.{path}" for path in decoded.unknown]
 
 

@@ -1,17 +1,70 @@
 """Defaulting: fill in the default values of absent fields.
 
 A null that the schema does not allow counts as absent: it is replaced by the default, or dropped.
+
+A default may be large, and an object may lack it in each of many items, so a small document could
+become a huge one. What defaults add to one object is therefore limited, in bytes and in values.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from apimachinery.meta.unstructured import dump_content
 from apimachinery.model.model import deep_copy
-from apimachinery.structural.schema_node import Node
+from apimachinery.serialization.document_size import MAX_BYTES, TooLarge, count_values
+from apimachinery.structural.schema_node import JSONSchema, Node
 
-Fill = Callable[[Any], None]
+MAX_DEFAULTED_BYTES: Final = MAX_BYTES
+"""The maximum size of all defaults that are added to one object, as JSON."""
+MAX_DEFAULTED_VALUES: Final = 100_000
+"""The maximum number of values in all defaults that are added to one object."""
+
+
+class DefaultsTooLarge(TooLarge):
+    """The defaults of an object exceed the limits."""
+
+
+class Allowance:
+    """The bytes and values that defaults may still add to one object."""
+
+    __slots__ = ("_bytes", "_values")
+
+    def __init__(self) -> None:
+        self._bytes = MAX_DEFAULTED_BYTES
+        self._values = MAX_DEFAULTED_VALUES
+
+    def spend(self, size: int, values: int) -> None:
+        self._bytes -= size
+        self._values -= values
+        if self._bytes < 0:
+            raise DefaultsTooLarge(MAX_DEFAULTED_BYTES)
+        if self._values < 0:
+            raise DefaultsTooLarge(MAX_DEFAULTED_VALUES, "values")
+
+
+Fill = Callable[[Any, Allowance], None]
 """Fills in the defaults of a value in place."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Default:
+    """A default value, its size as JSON, and the number of its values."""
+
+    value: Any
+    size: int
+    values: int
+
+    @classmethod
+    def of(cls, value: Any, name: str = "") -> "_Default":
+        """Measure a default; it is counted with the *name* of its field."""
+        data = dump_content(value)
+        return cls(value, len(name) + len(data) + 1, count_values(data))
+
+    def new(self, allowance: Allowance) -> Any:
+        """Return a copy that belongs to one object."""
+        allowance.spend(self.size, self.values)
+        return deep_copy(self.value)
 
 
 def compile_defaulting(node: Node) -> Fill | None:
@@ -25,16 +78,55 @@ def compile_defaulting(node: Node) -> Fill | None:
     return None
 
 
-def _members(node: Node) -> Fill:
-    parts = node.properties.items()
-    defaults = {name: part.default for name, part in parts if part.default is not None}
-    # Null means absent unless the property is nullable.
-    not_nullable = {name for name, part in parts if not part.nullable}
-    below = {
-        name: nested for name, part in parts if (nested := compile_defaulting(part)) is not None
-    }
+def multiplies_defaults(schema: JSONSchema, *, repeated: bool = False) -> bool:
+    """Return whether a small document may become large: items with defaults, or large defaults."""
+    default = schema.get("default")
+    if default is not None and (repeated or len(dump_content(default)) > _LARGE_DEFAULT):
+        return True
+    for wire in ("items", "additionalProperties"):
+        part = schema.get(wire)
+        if isinstance(part, Mapping) and multiplies_defaults(part, repeated=True):
+            return True
+    parts = (schema.get("properties") or {}).values()
+    return any(multiplies_defaults(part, repeated=repeated) for part in parts)
 
-    def fill(value: Any) -> None:
+
+_LARGE_DEFAULT: Final = 4096
+
+
+def count_nodes(value: Any) -> int:
+    """Return the number of values within a value."""
+    if isinstance(value, dict):
+        return 1 + sum(map(count_nodes, value.values()))
+    if isinstance(value, list):
+        return sum(map(count_nodes, value)) + 1
+    return 1
+
+
+class _Members(dict[str, Fill | None]):
+    """The defaulting of properties, each compiled on first use: a schema may have thousands."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__()
+        self._properties = node.properties
+
+    def __missing__(self, name: str) -> Fill | None:
+        compiled = self[name] = compile_defaulting(self._properties[name])
+        return compiled
+
+
+def _members(node: Node) -> Fill:
+    sources = node.source["properties"]
+    defaults = {
+        name: _Default.of(source["default"], name)
+        for name, source in sources.items()
+        if source.get("default") is not None
+    }
+    # Null means absent unless the property is nullable.
+    not_nullable = {name for name, source in sources.items() if not source.get("nullable")}
+    below = _Members(node)
+
+    def fill(value: Any, allowance: Allowance) -> None:
         if not isinstance(value, dict):
             return
         for name in [name for name, member in value.items() if member is None]:
@@ -42,10 +134,10 @@ def _members(node: Node) -> Fill:
                 del value[name]
         for name, default in defaults.items():
             if name not in value:
-                value[name] = deep_copy(default)
-        for name, fill_nested in below.items():
-            if name in value:
-                fill_nested(value[name])
+                value[name] = default.new(allowance)
+        for name, member in value.items():
+            if isinstance(member, dict | list) and name in sources and (nested := below[name]):
+                nested(member, allowance)
 
     return fill
 
@@ -54,17 +146,18 @@ def _members(node: Node) -> Fill:
 class _Element:
     """The defaulting of a map value or list item."""
 
-    default: Any
+    default: _Default | None
     nullable: bool
     fill: Fill | None
 
 
 def _element(node: Node) -> _Element:
-    return _Element(node.default, node.nullable, compile_defaulting(node))
+    default = None if node.default is None else _Default.of(node.default)
+    return _Element(default, node.nullable, compile_defaulting(node))
 
 
 def _map_values(element: _Element) -> Fill:
-    def fill(value: Any) -> None:
+    def fill(value: Any, allowance: Allowance) -> None:
         if not isinstance(value, dict):
             return
         for name, member in list(value.items()):
@@ -73,10 +166,10 @@ def _map_values(element: _Element) -> Fill:
             if element.default is None:
                 del value[name]
             else:
-                value[name] = deep_copy(element.default)
+                value[name] = element.default.new(allowance)
         if element.fill is not None:
             for member in value.values():
-                element.fill(member)
+                element.fill(member, allowance)
 
     return fill
 
@@ -85,13 +178,13 @@ def _items(element: _Element) -> Fill | None:
     if element.fill is None and element.default is None:
         return None
 
-    def fill(value: Any) -> None:
+    def fill(value: Any, allowance: Allowance) -> None:
         if not isinstance(value, list):
             return
         for position, item in enumerate(value):
             if item is None and not element.nullable and element.default is not None:
-                value[position] = deep_copy(element.default)
+                value[position] = element.default.new(allowance)
             if element.fill is not None:
-                element.fill(value[position])
+                element.fill(value[position], allowance)
 
     return fill

@@ -7,11 +7,10 @@ An embedded resource must have an apiVersion, a kind and valid metadata.
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import orjson
-
 from apimachinery.fieldpath import FieldError, FieldErrors, Path, duplicate, invalid, required
 from apimachinery.meta.metadata_validation import path_segment_name, validate_object_meta
 from apimachinery.meta.types import ObjectMeta
+from apimachinery.meta.unstructured import dump_content
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.names import is_dns1035_label
 from apimachinery.schema import GroupVersion, InvalidGroupVersion
@@ -108,7 +107,7 @@ def _validate_embedded(value: Any, path: Path) -> FieldErrors:
         yield from _validate_api_version(value["apiVersion"], path.child("apiVersion"))
     if "kind" in value:
         yield from _validate_kind(value["kind"], path.child("kind"))
-    if isinstance(value.get("metadata"), dict):
+    if value.get("metadata") is not None:
         yield from _validate_metadata(value["metadata"], path.child("metadata"))
 
 
@@ -133,9 +132,12 @@ def _validate_kind(value: Any, path: Path) -> FieldErrors:
         yield invalid(path, value, _MIXED_CASE + ",".join(problems))
 
 
-def _validate_metadata(value: dict[str, Any], path: Path) -> FieldErrors:
+def _validate_metadata(value: Any, path: Path) -> FieldErrors:
+    if not isinstance(value, dict):
+        yield invalid(path, value, "must be an object")
+        return
     try:
-        metadata = decode_json(ObjectMeta, orjson.dumps(value), find_unknown=False).object
+        metadata = decode_json(ObjectMeta, dump_content(value), find_unknown=False).object
     except DecodeError as error:
         yield invalid(path, "", str(error))
         return

@@ -4,7 +4,7 @@ Each node of a schema is compiled to one function, so a value is walked once, an
 everything is kept are not walked at all.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from apimachinery.meta.types import ObjectMeta
@@ -20,39 +20,50 @@ def compile_pruning(node: Node, *, root: bool = False) -> Prune | None:
 
     *root* marks the node of a whole resource, whose metadata is not pruned by its schema.
     """
-    members = {name: compile_pruning(part) for name, part in node.properties.items()}
+    members = _Members(node)
     kept_fields = META_FIELDS if root else _TYPE_META_FIELDS if node.embedded else frozenset[str]()
     if node.embedded and not root:
         members["metadata"] = _prune_metadata
-    additional = compile_pruning(node.additional) if node.additional else _drop_all
-    items = _compile_items(node)
     if node.preserves_unknown:
-        return _compile_declared(node, members, kept_fields, items)
+        return _compile_declared(node, members, kept_fields)
     if node.type in _SCALARS or node.int_or_string:
         # Keep an object in place of a scalar: validation rejects it with all its content.
         return None
-    return _compile_unknown(node, members, kept_fields, additional, items)
+    return _compile_unknown(node, members, kept_fields)
+
+
+class _Members(dict[str, Prune | None]):
+    """The pruning of properties, each compiled on first use: a schema may have thousands."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__()
+        self._properties = node.properties
+
+    def __missing__(self, name: str) -> Prune | None:
+        compiled = self[name] = compile_pruning(self._properties[name])
+        return compiled
+
+
+def _declared_names(node: Node, members: _Members) -> frozenset[str]:
+    return frozenset((*node.properties, *members))
 
 
 _TYPE_META_FIELDS = META_FIELDS - {"metadata"}
 _SCALARS = frozenset(("string", "integer", "number", "boolean"))
 
 
-def _compile_unknown(
-    node: Node,
-    members: Mapping[str, Prune | None],
-    kept_fields: frozenset[str],
-    additional: Prune | None,
-    items: Prune | None,
-) -> Prune:
+def _compile_unknown(node: Node, members: _Members, kept_fields: frozenset[str]) -> Prune:
     is_map = node.is_map
+    additional = compile_pruning(node.additional) if node.additional else _drop_all
+    items = _compile_items(node)
+    declared = _declared_names(node, members)
 
     def prune(value: Any, path: str, dropped: list[str]) -> None:
         if isinstance(value, dict):
             for name in list(value):
                 if name in kept_fields:
                     continue
-                if name in members:
+                if name in declared:
                     below = members[name]
                 elif is_map:
                     below = additional
@@ -69,23 +80,21 @@ def _compile_unknown(
     return prune
 
 
-def _compile_declared(
-    node: Node,
-    members: Mapping[str, Prune | None],
-    kept_fields: frozenset[str],
-    items: Prune | None,
-) -> Prune | None:
+def _compile_declared(node: Node, members: _Members, kept_fields: frozenset[str]) -> Prune | None:
     """Compile pruning that keeps unknown members and prunes only inside the declared ones."""
-    declared = {name: below for name, below in members.items() if below and name not in kept_fields}
     additional = compile_pruning(node.additional) if node.additional else None
+    items = _compile_items(node)
+    declared = _declared_names(node, members)
     if not declared and additional is None and items is None:
         return None
 
     def prune(value: Any, path: str, dropped: list[str]) -> None:
         if isinstance(value, dict):
             for name, member in value.items():
-                below = declared.get(name, additional if name not in members else None)
-                if below is not None and name not in kept_fields:
+                if name in kept_fields:
+                    continue
+                below = members[name] if name in declared else additional
+                if below is not None:
                     below(member, _join(path, name), dropped)
         elif isinstance(value, list) and items is not None:
             for position, item in enumerate(value):

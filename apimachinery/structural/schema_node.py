@@ -6,7 +6,7 @@ validations (bounds, patterns, `anyOf` and so on) may refer only to fields of th
 read from `Node.source`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -59,7 +59,7 @@ def parse_node(schema: JSONSchema) -> Node:
     items = schema.get("items")
     return Node(
         type=schema.get("type", ""),
-        properties={name: parse_node(part) for name, part in _properties(schema)},
+        properties=_Properties(schema.get("properties") or {}),
         additional=parse_node(additional) if isinstance(additional, Mapping) else None,
         is_map=isinstance(additional, Mapping) or additional is True,
         items=parse_node(items) if isinstance(items, Mapping) else None,
@@ -75,8 +75,30 @@ def parse_node(schema: JSONSchema) -> Node:
     )
 
 
-def _properties(schema: JSONSchema) -> list[tuple[str, JSONSchema]]:
-    return sorted((schema.get("properties") or {}).items())
+class _Properties(Mapping[str, Node]):
+    """The nodes of properties, each parsed on first use: a schema may have thousands."""
+
+    __slots__ = ("_names", "_nodes", "_schemas")
+
+    def __init__(self, schemas: Mapping[str, JSONSchema]) -> None:
+        self._schemas = schemas
+        self._names = sorted(schemas)
+        self._nodes: dict[str, Node] = {}
+
+    def __getitem__(self, name: str) -> Node:
+        node = self._nodes.get(name)
+        if node is None:
+            node = self._nodes[name] = parse_node(self._schemas[name])
+        return node
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._schemas
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def root_shape(node: Node, name: str) -> StructShape:

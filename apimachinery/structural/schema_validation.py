@@ -4,15 +4,20 @@ Updates are ratcheting: parts that have not changed are not validated, so an obj
 before a rule became stricter can still be updated, as long as the invalid part stays unchanged.
 Alternatives (`anyOf` and so on) are always validated as a whole, because whether one matches
 depends on all its parts.
+
+The time is linear in the size of the value, except for alternatives, each of which is validated for
+each item of a list. That product is limited, and so is the number of problems that are reported.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from apimachinery.structural.problems import (
     Problem,
     Problems,
     error_without_field,
+    invalid_value,
     item_step,
     member_step,
     missing_field,
@@ -39,6 +44,11 @@ class _Absent:
 
 ABSENT: Final = _Absent()
 """Stands for the old value if there is none, or if it cannot be identified."""
+
+MAX_PROBLEMS: Final = 1_000
+"""The number of problems after which validation of a value stops."""
+MAX_ALTERNATIVES: Final = 1_000_000
+"""The maximum number of alternatives that the items of one list or map are validated against."""
 
 _NOTHING: Final[Problems] = []
 
@@ -97,20 +107,69 @@ def _compile_array(schema: JSONSchema) -> Iterator[Validate]:
     if isinstance(items, Mapping):
         keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
         keyed = schema.get("x-kubernetes-list-type") == "map"
-        yield _compile_items(compile_validation(items), keys if keyed else ())
+        yield _compile_items(_Element(items), keys if keyed else ())
 
 
-def _compile_items(below: Validate, keys: tuple[str, ...]) -> Validate:
+class _Element:
+    """The validation of list items or map values, compiled with the first of them."""
+
+    __slots__ = ("_alternatives", "_schema", "_validate")
+
+    def __init__(self, schema: JSONSchema) -> None:
+        self._schema = schema
+        self._validate: Validate | None = None
+        self._alternatives = -1
+
+    @property
+    def validate(self) -> Validate:
+        if self._validate is None:
+            self._validate = compile_validation(self._schema)
+        return self._validate
+
+    def too_complex(self, count: int) -> Problems:
+        """Return the problem of too many items with alternatives, if there is one."""
+        if count < _MANY_ITEMS:
+            return _NOTHING
+        if self._alternatives < 0:
+            self._alternatives = _count_alternatives(self._schema)
+        if count * self._alternatives <= MAX_ALTERNATIVES:
+            return _NOTHING
+        rule = f"should have at most {MAX_ALTERNATIVES // self._alternatives} items"
+        return [Problem(invalid_value(f"{rule} that are validated by alternatives"), count)]
+
+
+_MANY_ITEMS: Final = 10
+
+
+def _compile_items(element: _Element, keys: tuple[str, ...]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
+        if not value:
+            return _NOTHING
+        if problem := element.too_complex(len(value)):
+            return problem
+        below = element.validate
         before = _index_by_keys(old, keys) if keys and isinstance(old, list) else {}
         problems: Problems = []
         for position, item in enumerate(value):
             previous = before.get(_key_values(item, keys), ABSENT) if before else ABSENT
             if item_problems := below(item, previous):
                 problems += [problem.below(item_step(position)) for problem in item_problems]
+                if len(problems) > MAX_PROBLEMS:
+                    break
         return problems
 
     return validate
+
+
+def _count_alternatives(schema: JSONSchema) -> int:
+    """Return how many alternatives a value of *schema* may be validated against."""
+    parts = [part for keyword in ("anyOf", "oneOf", "allOf") for part in schema.get(keyword) or ()]
+    negated = schema.get("not")
+    parts += [] if negated is None else [negated]
+    below = [schema.get("items"), schema.get("additionalProperties")]
+    below += (schema.get("properties") or {}).values()
+    nested = [part for part in below if isinstance(part, Mapping)]
+    return len(parts) + sum(map(_count_alternatives, parts + nested))
 
 
 def _index_by_keys(items: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
@@ -131,38 +190,62 @@ def _compile_object(schema: JSONSchema) -> Iterator[Validate]:
     properties = schema.get("properties") or {}
     additional = schema.get("additionalProperties")
     if properties:
-        yield _compile_properties(
-            {name: compile_validation(part) for name, part in sorted(properties.items())}
-        )
+        yield _compile_properties(properties)
     if isinstance(additional, Mapping):
-        yield _compile_undeclared(compile_validation(additional), frozenset(properties))
+        yield _compile_undeclared(_Element(additional), frozenset(properties))
 
 
 def _compile_required(names: list[str]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
+        missing = (name for name in names if name not in value)
         return [
-            Problem(missing_field, None, member_step(name)) for name in names if name not in value
+            Problem(missing_field, None, member_step(name))
+            for name in islice(missing, MAX_PROBLEMS)
         ]
 
     return validate
 
 
-def _compile_properties(below: Mapping[str, Validate]) -> Validate:
+class _Members(dict[str, Validate]):
+    """The validations of properties, each compiled on first use: a schema may have thousands."""
+
+    def __init__(self, properties: Mapping[str, JSONSchema]) -> None:
+        super().__init__()
+        self._properties = properties
+
+    def __missing__(self, name: str) -> Validate:
+        compiled = self[name] = compile_validation(self._properties[name])
+        return compiled
+
+
+def _compile_properties(properties: Mapping[str, JSONSchema]) -> Validate:
+    below, declared = _Members(properties), dict.fromkeys(sorted(properties))
+
     def validate(value: Any, old: Any) -> Problems:
         before = old if isinstance(old, dict) else _EMPTY
         problems: Problems = []
-        for name, validate_member in below.items():
-            if name not in value:
-                continue
-            if member_problems := validate_member(value[name], before.get(name, ABSENT)):
+        # A large schema must not cost its size for every small item of a list.
+        if len(declared) <= 2 * len(value):
+            names = [name for name in declared if name in value]
+        else:
+            names = sorted(declared.keys() & value.keys())
+        for name in names:
+            if member_problems := below[name](value[name], before.get(name, ABSENT)):
                 problems += [problem.below(member_step(name)) for problem in member_problems]
+                if len(problems) > MAX_PROBLEMS:
+                    break
         return problems
 
     return validate
 
 
-def _compile_undeclared(below: Validate, declared: frozenset[str]) -> Validate:
+def _compile_undeclared(element: _Element, declared: frozenset[str]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
+        if not value:
+            return _NOTHING
+        if problem := element.too_complex(len(value)):
+            return problem
+        below = element.validate
         before = old if isinstance(old, dict) else _EMPTY
         problems: Problems = []
         for name, member in value.items():
@@ -170,6 +253,8 @@ def _compile_undeclared(below: Validate, declared: frozenset[str]) -> Validate:
                 continue
             if member_problems := below(member, before.get(name, ABSENT)):
                 problems += [problem.below(member_step(name)) for problem in member_problems]
+                if len(problems) > MAX_PROBLEMS:
+                    break
         return problems
 
     return validate
@@ -231,8 +316,11 @@ def _compile_all_of(parts: list[Validate]) -> Validate:
         valid = sum(not problems for problems in outcomes)
         if valid == len(parts):
             return _NOTHING
-        all_problems = [problem for problems in outcomes for problem in problems]
-        return [*all_problems, Problem(_ALL_OF if valid else _ALL_OF_NONE, None)]
+        all_problems = (problem for problems in outcomes for problem in problems)
+        return [
+            *islice(all_problems, MAX_PROBLEMS),
+            Problem(_ALL_OF if valid else _ALL_OF_NONE, None),
+        ]
 
     return validate
 

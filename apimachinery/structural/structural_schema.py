@@ -5,24 +5,38 @@ which has a type of its own, unless the schema validates metadata (`Schema.reads
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
-
-import orjson
 
 from apimachinery.extras import name_missing_extra
 from apimachinery.fieldpath import FieldError, FieldErrors, Path, invalid
+from apimachinery.meta.unstructured import dump_content
 from apimachinery.model.type_shape import StructShape
 from apimachinery.ratcheting import new_errors
-from apimachinery.structural.defaulting import compile_defaulting
-from apimachinery.structural.implied_rules import compile_embedded, compile_unique
+from apimachinery.structural.defaulting import (
+    Allowance,
+    compile_defaulting,
+    count_nodes,
+    multiplies_defaults,
+)
+from apimachinery.structural.implied_rules import Inspect, compile_embedded, compile_unique
 from apimachinery.structural.problems import is_blocking
 from apimachinery.structural.pruning import compile_pruning
 from apimachinery.structural.schema_node import JSONSchema, Node, parse_node, root_shape
-from apimachinery.structural.schema_validation import ABSENT, compile_validation
+from apimachinery.structural.schema_validation import (
+    ABSENT,
+    MAX_PROBLEMS,
+    compile_validation,
+)
 
 if TYPE_CHECKING:
     from apimachinery.cel.validation_rules import CheckRules
 
+_EMBEDDED: Final = "x-kubernetes-embedded-resource"
+_LIST_TYPE: Final = "x-kubernetes-list-type"
+_RULES: Final = "x-kubernetes-validations"
+_MARKERS: Final = (_EMBEDDED, _LIST_TYPE, _RULES)
 _WHOLE: Final = Path()
 _RULES_SKIPPED: Final = invalid(
     _WHOLE,
@@ -36,17 +50,44 @@ class Schema:
     """A compiled `openAPIV3Schema`, which must be structural (see `structural_rules`)."""
 
     def __init__(self, source: JSONSchema, *, root: bool = True) -> None:
-        """Compile *source*; *root* is False for a part of a schema, which has no metadata."""
+        """Parse *source*; *root* is False for a part of a schema, which has no metadata."""
         self.source = source
         self.node: Node = parse_node(source)
+        self._root = root
         self._prune = compile_pruning(self.node, root=root)
         self._fill_defaults = compile_defaulting(self.node)
         self._validate = compile_validation(source)
-        self._embedded = compile_embedded(self.node)
-        self._unique = compile_unique(self.node)
-        self.reads_metadata = root and _reads_metadata(source)
+
+    def compile(self) -> None:
+        """Compile now what else would be compiled for the first value, such as CEL rules."""
+        _ = self._may_grow, self._embedded, self._unique, self.reads_metadata, self._check_rules
+
+    @cached_property
+    def reads_metadata(self) -> bool:
         """Whether validation requires the metadata of a resource."""
-        self._check_rules = _compile_rules(self.node, root=root)
+        return self._root and _reads_metadata(self.source)
+
+    @cached_property
+    def _may_grow(self) -> bool:
+        return multiplies_defaults(self.source)
+
+    @cached_property
+    def _markers(self) -> frozenset[str]:
+        """The markers anywhere in the schema: large schemas are searched only for these."""
+        text = dump_content(self.source)
+        return frozenset(marker for marker in _MARKERS if b'"%b"' % marker.encode() in text)
+
+    @cached_property
+    def _embedded(self) -> Inspect | None:
+        return compile_embedded(self.node) if _EMBEDDED in self._markers else None
+
+    @cached_property
+    def _unique(self) -> Inspect | None:
+        return compile_unique(self.node) if _LIST_TYPE in self._markers else None
+
+    @cached_property
+    def _check_rules(self) -> "CheckRules | None":
+        return _compile_rules(self.node, root=self._root) if _RULES in self._markers else None
 
     def prune(self, value: Any) -> list[str]:
         """Drop unknown fields; return their paths, sorted."""
@@ -57,9 +98,13 @@ class Schema:
         return sorted(dropped)
 
     def default(self, value: Any) -> None:
-        """Fill in the defaults of absent fields."""
+        """Fill in the defaults of absent fields; raise DefaultsTooLarge if they are too large."""
         if self._fill_defaults is not None:
-            self._fill_defaults(value)
+            self._fill_defaults(value, Allowance())
+
+    def effort(self, value: Any) -> int:
+        """Return how many values a write processes that the document of *value* may lack."""
+        return count_nodes(value) if self._may_grow else 0
 
     def validate(self, value: Any, old: Any = ABSENT) -> Iterator[FieldError]:
         """Yield all errors of a value that replaces *old*."""
@@ -72,9 +117,10 @@ class Schema:
         errors = [problem.error() for problem in self._validate(value, old)]
         if self._embedded is not None:
             before = self._embedded(old, _WHOLE) if old is not ABSENT else ()
-            errors += new_errors(self._embedded(value, _WHOLE), before)
+            found = islice(self._embedded(value, _WHOLE), MAX_PROBLEMS)
+            errors += new_errors(found, islice(before, MAX_PROBLEMS))
         if self._unique is not None:
-            duplicates = list(self._unique(value, _WHOLE))
+            duplicates = list(islice(self._unique(value, _WHOLE), MAX_PROBLEMS))
             # As in Kubernetes, an object that had duplicates may have others.
             if duplicates and (old is ABSENT or not any(self._unique(old, _WHOLE))):
                 errors += duplicates
@@ -108,8 +154,6 @@ def structural_of(cls: type[Any]) -> Schema | None:
 
 
 def _compile_rules(node: Node, *, root: bool) -> "CheckRules | None":
-    if b'"x-kubernetes-validations"' not in orjson.dumps(node.source):
-        return None
     # Imported on first use: few schemas have rules, and the CEL library is large.
     with name_missing_extra():
         from apimachinery.cel.validation_rules import compile_rules
@@ -128,5 +172,5 @@ _WHOLE_VALUE_KEYWORDS: Final = (
     "maxProperties",
     "minProperties",
     "enum",
-    "x-kubernetes-validations",
+    _RULES,
 )

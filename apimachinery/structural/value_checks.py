@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from math import isinf
 from typing import Any, Final, Literal
 
-import orjson
-
+from apimachinery.meta.unstructured import dump_content
 from apimachinery.scalars.wire_types import INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 from apimachinery.structural.formats import format_check
 from apimachinery.structural.patterns import compile_pattern
@@ -101,7 +100,7 @@ def canonical(value: Any) -> bytes:
     """Return bytes that are equal for equal JSON values: for 1 and 1.0, but not 1 and true."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:
         value = int(value)
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return dump_content(value)
 
 
 def equal_json(left: Any, right: Any) -> bool:

@@ -38,6 +38,9 @@ class CustomStrategy(Strategy[CustomResource]):
     def validate_status_update(self, new: CustomResource, old: CustomResource) -> FieldErrors:
         yield from self._errors(new, old)
 
+    def effort(self, obj: CustomResource) -> int:
+        return self._schema.effort(obj.content)
+
     def desired_state(self, obj: CustomResource) -> object:
         return obj.content
 

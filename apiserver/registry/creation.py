@@ -51,6 +51,8 @@ async def finish_creation(
     """Fill in server-owned fields, validate the object, and run validating admission."""
     # Not in another thread: the source of random numbers is shared.
     fill_system_fields(obj.metadata, rules.now(), rules.random)
+    if not context.workload.is_heavy:
+        context.workload.add_values(rules.strategy.effort(obj))
     await context.workload.run(_complete, rules, obj, context, track=track)
     await rules.admit(Operation.CREATE, context, obj, options=options)
 

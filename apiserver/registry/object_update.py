@@ -93,6 +93,8 @@ class ObjectUpdate(Generic[T]):
         rules, context = self.rules, self.context
         new = await context.workload.run(self._changed, current)
         new = await rules.mutate(Operation.UPDATE, context, new, old=current, options=self.options)
+        if not context.workload.is_heavy:
+            context.workload.add_values(rules.strategy.effort(new))
         new = await context.workload.run(self._complete, new, current)
         await rules.admit(Operation.UPDATE, context, new, old=current, options=self.options)
         if self._unblocks_deletion(new, current):

@@ -56,6 +56,13 @@ class Strategy(Generic[T]):
         """Yield the errors of a change of the status."""
         yield from ()
 
+    def effort(self, obj: T, /) -> int:
+        """Return how many values a write of *obj* processes that its documents do not have.
+
+        A write with many values is completed in another thread (`apiserver.workload`).
+        """
+        return 0
+
     def warnings(self, obj: T, old: T | None = None, /) -> Iterable[str]:
         """Return warnings for the client about an object that is accepted."""
         return ()

@@ -13,6 +13,7 @@ from apimachinery.fieldpath import (
     required,
 )
 from apimachinery.model.model import deep_copy
+from apimachinery.structural.defaulting import DefaultsTooLarge
 from apimachinery.structural.schema_node import META_FIELDS
 from apimachinery.structural.structural_rules import validate_structural
 from apimachinery.structural.structural_schema import Schema
@@ -252,5 +253,9 @@ def _validate_defaults(schema: dict[str, Any], path: Path, *, root: bool = False
     compiled, value = Schema(schema, root=False), deep_copy(schema["default"])
     if compiled.prune(value):
         yield invalid(path.child("default"), schema["default"], "must not have unknown fields")
-    compiled.default(value)
+    try:
+        compiled.default(value)
+    except DefaultsTooLarge as error:
+        yield forbidden(path.child("default"), f"with the defaults within it: {error}")
+        return
     yield from compiled.validate_at(value, path.child("default"))
