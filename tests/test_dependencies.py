@@ -54,7 +54,8 @@ PRIVATE: dict[tuple[str, str], str] = {
     ),
     # the connection adds a TLS scope, timeouts for the head and for stalled clients, and is_idle
     ("gunicorn", "gunicorn.asgi.protocol:ASGIProtocol"): (
-        "_build_http2_scope _build_http_scope _close_transport _closed _current_request _will_close"
+        "_build_http2_scope _build_http_scope _build_websocket_scope _close_transport _closed"
+        " _current_request _will_close"
         " _body_receiver _callback_parser _feed_callback_parser _on_body _on_headers_complete"
         " _on_message_complete _setup_callback_parser"
         " _flow_control _http1_buffered _request_ready _response_buffer _safe_write"

@@ -124,7 +124,7 @@ class Watches:
         def untrack() -> None:
             self._open.discard(watcher)
             gauge.dec()
-            if watcher.slow:
+            if watcher.slow or exchange.connection.stalled:
                 self._metrics.slow_watcher(exchange.info)
                 log.info(
                     "the client of a watch of %s was too slow; watch ended", exchange.info.path

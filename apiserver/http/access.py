@@ -16,7 +16,14 @@ from apimachinery.errors import APIError, BadRequest, InternalError, Timeout
 from apiserver.auth.authentication import Authentication, RequestCredentials, read_credentials
 from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.impersonation import impersonate
-from apiserver.http.exchange import Disconnected, Exchange, choose_request_id, require_utf8
+from apiserver.auth.user import ANONYMOUS
+from apiserver.http.exchange import (
+    CLIENT_CLOSED_REQUEST,
+    Disconnected,
+    Exchange,
+    choose_request_id,
+    require_utf8,
+)
 from apiserver.http.logs import request_id
 from apiserver.http.negotiation import PLAIN, Accepted, wants_pretty
 from apiserver.http.response import exchange_of, write_error, write_warnings
@@ -75,6 +82,7 @@ class Access:
     ) -> None:
         require_utf8(exchange.info.path)
         user = await self._authentication.authenticate(credentials)
+        exchange.connection.authenticated |= user is not ANONYMOUS
         exchange.authorizer = self._authorizer
         exchange.user = await impersonate(user, req.scope["headers"], self._authorizer)
         await require(self._authorizer, exchange.user, exchange.info)
@@ -107,6 +115,8 @@ async def on_error(
 ) -> None:
     """Turn an exception into the response; unexpected errors are logged and not disclosed."""
     if isinstance(error, Disconnected | falcon.WebSocketDisconnected):
+        if resp is not None:
+            resp.status = CLIENT_CLOSED_REQUEST
         return
     api_error = error if isinstance(error, APIError) else _to_api_error(req, error)
     if api_error.code >= 500 and error.__cause__ is not None and not isinstance(api_error, Timeout):

@@ -16,6 +16,7 @@ from apimachinery.errors import BadRequest, RequestEntityTooLarge
 from apimachinery.serialization.document_size import MAX_BYTES
 from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.user import ANONYMOUS, User
+from apiserver.http.client_connection import ClientConnection
 from apiserver.http.negotiation import PLAIN, Accepted
 from apiserver.http.request_info import Query, RequestInfo
 from apiserver.workload import Workload
@@ -28,6 +29,9 @@ KEY: Final = "apiserver.exchange"
 
 DRAIN: Final = "apiserver.drain"
 """The key of a function in the lifespan state that ends all streams."""
+
+CLIENT_CLOSED_REQUEST: Final = 499
+"""The code, as in nginx, that logs and metrics have for a request without a recipient."""
 
 _MAX_ID_LENGTH: Final = 64
 
@@ -44,6 +48,7 @@ class Exchange:
         "accepted",
         "authorizer",
         "code",
+        "connection",
         "info",
         "query",
         "receive",
@@ -57,8 +62,15 @@ class Exchange:
         "workload",
     )
 
-    def __init__(self, info: RequestInfo, query: Query, receive: Receive) -> None:
+    def __init__(
+        self,
+        info: RequestInfo,
+        query: Query,
+        receive: Receive,
+        connection: ClientConnection | None = None,
+    ) -> None:
         self.info = info
+        self.connection = connection or ClientConnection()
         self.query = query
         self.receive = receive
         self.started = perf_counter()

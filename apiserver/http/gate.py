@@ -14,7 +14,15 @@ from typing import Any, Final
 from apimachinery.errors import APIError, BadRequest, Timeout
 from apimachinery.scalars.duration import InvalidDuration, parse_duration
 from apimachinery.serialization.media_types import JSON
-from apiserver.http.exchange import KEY, Exchange, Receive, Scope, choose_request_id
+from apiserver.http.client_connection import CONNECTION
+from apiserver.http.exchange import (
+    CLIENT_CLOSED_REQUEST,
+    KEY,
+    Exchange,
+    Receive,
+    Scope,
+    choose_request_id,
+)
 from apiserver.http.logs import quoted, write_line
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
 from apiserver.http.request_limits import InFlight, Limits
@@ -72,7 +80,7 @@ class Gate:
         # The framework need not parse it again, and fails if it is not UTF-8.
         scope["query_string"] = b""
         info = request_info(scope.get("method", "GET"), scope["path"], query)
-        return Exchange(info, query, receive)
+        return Exchange(info, query, receive, scope.get(CONNECTION))
 
     async def _serve(self, scope: Scope, exchange: Exchange, send: Send) -> None:
         in_flight = self._writes if exchange.info.mutates else self._reads
@@ -119,12 +127,28 @@ class Gate:
 
     def _record(self, exchange: Exchange) -> None:
         seconds = perf_counter() - exchange.started
+        unsent = _replace_unsent_code(exchange)
         self._metrics.observe(exchange, seconds)
         info = exchange.info
         level = logging.INFO if info.is_resource and info.mutates else logging.DEBUG
         if log.isEnabledFor(level):
             line = f"{info.verb} {quoted(info.path)} {exchange.code}"
-            write_line(log, level, line, _log_fields(exchange, info, seconds))
+            fields = _log_fields(exchange, info, seconds)
+            if unsent:
+                fields["unsent"] = unsent
+            write_line(log, level, line, fields)
+
+
+def _replace_unsent_code(exchange: Exchange) -> int:
+    """Record that the client is gone; return the code that it did not receive, 0 if it did.
+
+    Watches usually end like that.
+    """
+    code = exchange.code
+    if code and (exchange.connection.is_open or exchange.info.verb == "watch"):
+        return 0
+    exchange.code = CLIENT_CLOSED_REQUEST
+    return code
 
 
 def _log_fields(exchange: Exchange, info: RequestInfo, seconds: float) -> dict[str, object]:

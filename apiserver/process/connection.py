@@ -23,6 +23,7 @@ from cryptography import x509
 from gunicorn.asgi.parser import LimitRequestHeaders
 from gunicorn.asgi.protocol import ASGIProtocol
 
+from apiserver.http.client_connection import CONNECTION, ClientConnection
 from apiserver.process.request_parser import RequestParser
 
 HEAD_SECONDS: Final = 10.0
@@ -45,6 +46,7 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
 
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
+        self.shared = ClientConnection()
         self._tls: dict[str, Any] | None = None
         self._head_started = False
         self._head_bytes = 0
@@ -88,6 +90,7 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.worker.connections.discard(self)
+        self.shared.is_open = False
         _cancel(self._head_timer)
         _cancel(self._stall_timer)
         super().connection_lost(exc)
@@ -180,6 +183,7 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
         if self.transport.get_write_buffer_size() < pending:
             self._start_stall_timer()
         else:
+            self.shared.stalled = True
             self.transport.abort()
 
     def _will_close(self, request: Any, response_requires_close: bool) -> bool:
@@ -192,12 +196,16 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
         return self._closes
 
     def _build_http_scope(self, *args: Any) -> dict[str, Any]:
-        return self._with_tls(super()._build_http_scope(*args))
+        return self._extend(super()._build_http_scope(*args))
 
     def _build_http2_scope(self, *args: Any) -> dict[str, Any]:
-        return self._with_tls(super()._build_http2_scope(*args))
+        return self._extend(super()._build_http2_scope(*args))
 
-    def _with_tls(self, scope: dict[str, Any]) -> dict[str, Any]:
+    def _build_websocket_scope(self, *args: Any) -> dict[str, Any]:
+        return self._extend(super()._build_websocket_scope(*args))
+
+    def _extend(self, scope: dict[str, Any]) -> dict[str, Any]:
+        scope[CONNECTION] = self.shared
         if self._tls is not None:
             scope.setdefault("extensions", {})["tls"] = self._tls
         return scope

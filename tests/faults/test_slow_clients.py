@@ -112,6 +112,22 @@ async def test_a_body_that_never_ends_is_a_timeout(address: Address) -> None:
             await wire.request("GET", "/version")
 
 
+async def test_a_client_that_leaves_in_the_middle_of_its_body_is_recorded_as_gone(
+    server: Server, address: Address
+) -> None:
+    async with connected(address) as wire:
+        headers = {"Content-Type": "application/json", "Content-Length": "1000"}
+        await wire.send("POST", CONFIG_MAPS, headers=headers)
+        # An answer on another connection shows that the worker has read what came before.
+        await asyncio.to_thread(server.request, "GET", "/version")
+
+    await until(lambda: f"{CONFIG_MAPS} 499 " in server.log)
+
+
+def metrics(server: Server) -> list[str]:
+    return server.request("GET", "/metrics").body.decode().splitlines()
+
+
 class Reader:
     """Reads a watch of its own, and counts the events."""
 
@@ -132,10 +148,9 @@ class Reader:
 
     def is_watching(self, server: Server) -> bool:
         """Whether the server believes so."""
-        metrics = server.request("GET", "/metrics").body.decode().splitlines()
         mine = [
             line
-            for line in metrics
+            for line in metrics(server)
             if line.startswith("apiserver_longrunning_requests{")
             and f'source="{self.name}"' in line
         ]
@@ -173,3 +188,5 @@ async def test_a_watcher_that_never_reads_is_ended_and_others_see_everything(
             await until(lambda: slow.count >= 2 * LARGE, PATIENCE)
             for task in reading:
                 task.cancel()
+    terminated = "apiserver_terminated_watchers_total{"
+    assert [line.split()[-1] for line in metrics(server) if line.startswith(terminated)] == ["1.0"]

@@ -14,6 +14,7 @@ from urllib.parse import unquote_to_bytes
 import orjson
 
 from apiserver.app import App
+from apiserver.http.client_connection import CONNECTION, ClientConnection
 
 Headers = Mapping[str, str]
 
@@ -126,7 +127,13 @@ class Driver:
         return await self.send("PATCH", url, json=json, headers=headers)
 
     @asynccontextmanager
-    async def stream(self, url: str, *, headers: Headers | None = None) -> AsyncIterator[Stream]:
+    async def stream(
+        self,
+        url: str,
+        *,
+        headers: Headers | None = None,
+        connection: ClientConnection | None = None,
+    ) -> AsyncIterator[Stream]:
         """A request whose answer comes bit by bit; leaving is the client's disconnect."""
         begun: asyncio.Future[Stream] = asyncio.get_running_loop().create_future()
         left = asyncio.Event()
@@ -148,9 +155,10 @@ class Driver:
             if not message.get("more_body"):
                 stream.writes.put_nowait(None)
 
-        serving = asyncio.create_task(
-            self.app(self._scope("GET", url, headers or {}), receive, send)
-        )
+        scope = self._scope("GET", url, headers or {})
+        if connection is not None:
+            scope[CONNECTION] = connection
+        serving = asyncio.create_task(self.app(scope, receive, send))
         try:
             async with asyncio.timeout(5):
                 await asyncio.wait((begun, serving), return_when=asyncio.FIRST_COMPLETED)

@@ -5,11 +5,13 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apiserver.app import App
+from apiserver.http.client_connection import CONNECTION, ClientConnection
 from apiserver.http.request_limits import Limits
 from tests.apiserver.http.conftest import make_app
 from tests.apiserver.http.driver import Driver
@@ -144,6 +146,55 @@ async def test_a_client_that_leaves_in_the_middle_is_no_error(
         await app(client._scope("POST", GADGETS, {}), receive, send)
 
     assert not caplog.records
+    assert await requests_with_code(client, 499) == 1
+
+
+@pytest.mark.parametrize("verb", ["POST", "GET"])
+async def test_a_client_that_has_left_before_its_answer_is_recorded_as_gone(
+    app: App, client: Driver, caplog: pytest.LogCaptureFixture, verb: str
+) -> None:
+    """The write has happened; its log line has the code that nobody received."""
+    scope = client._scope(verb, GADGETS, {})
+    scope[CONNECTION] = connection = ClientConnection()
+    body = orjson.dumps(gadget())
+
+    async def receive() -> Any:
+        connection.is_open = False
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        connection.is_open = False
+
+    with caplog.at_level(logging.DEBUG, logger="apiserver.request"):
+        await app(scope, receive, send)
+
+    (record,) = (vars(record) for record in caplog.records if record.name == "apiserver.request")
+    assert (record["code"], record["unsent"]) == (499, 201 if verb == "POST" else 200)
+    assert await requests_with_code(client, 499) == 1
+    assert len((await client.get(GADGETS)).json["items"]) == (1 if verb == "POST" else 0)
+
+
+async def requests_with_code(client: Driver, code: int) -> int:
+    """The number of requests for gadgets that metrics have with *code*."""
+    return await counted(client, f'apiserver_request_total{{code="{code}",group="gadgets')
+
+
+async def counted(client: Driver, metric: str) -> int:
+    lines = (await client.get("/metrics")).body.decode().splitlines()
+    return sum(int(float(line.split()[-1])) for line in lines if line.startswith(metric))
+
+
+async def test_a_watch_whose_client_stalled_is_counted_as_terminated(
+    app: App, client: Driver
+) -> None:
+    for stalled in (False, True):
+        connection = ClientConnection()
+        async with client.stream(f"{GADGETS}?watch=1", connection=connection):
+            connection.stalled = stalled
+
+        count = await counted(client, "apiserver_terminated_watchers_total{")
+        assert count == (1 if stalled else 0)
+    assert await requests_with_code(client, 200) == 2
 
 
 @pytest.mark.parametrize(
