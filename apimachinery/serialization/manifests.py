@@ -17,10 +17,10 @@ from apimachinery.codec import dump_json
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import DecodeError, decode_json
-from apimachinery.model.wire_rules import sorted_deep
 from apimachinery.schema import GroupVersion, InvalidGroupVersion
 from apimachinery.scheme import Scheme
-from apimachinery.serialization.yaml import dump_yaml, load_all_yaml
+from apimachinery.serialization.yaml import load_all_yaml
+from apimachinery.serialization.yaml_writer import dump_yaml
 
 
 def load_all(data: bytes | str, scheme: Scheme | None = None) -> list[Object]:
@@ -44,7 +44,7 @@ def load_all(data: bytes | str, scheme: Scheme | None = None) -> list[Object]:
 
 def dump_all(objects: Iterable[Object]) -> bytes:
     """Encode *objects* as YAML documents with sorted keys, as kubectl prints them."""
-    return b"---\n".join(dump_yaml(sorted_deep(orjson.loads(dump_json(obj)))) for obj in objects)
+    return b"---\n".join(dump_yaml(orjson.loads(dump_json(obj))) for obj in objects)
 
 
 def _expand(document: Any) -> Iterator[Mapping[str, Any]]:

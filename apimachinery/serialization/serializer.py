@@ -96,7 +96,7 @@ def yaml_error(lines: Iterable[str]) -> str:
 
 
 def write_yaml(data: bytes) -> bytes:
-    from apimachinery.serialization.yaml import dump_yaml
+    from apimachinery.serialization.yaml_writer import dump_yaml
 
     return dump_yaml(orjson.loads(data))
 

@@ -1,4 +1,4 @@
-"""YAML: load it as JSON values by Kubernetes' rules, and write it.
+"""YAML: load it as JSON values by Kubernetes' rules.
 
 PyYAML implements YAML 1.1 strictly; Kubernetes' parser does not, and a manifest must mean the same
 here: a date stays a string, `1:30` is not ninety, keys become strings, `<<` merges. Duplicate keys
@@ -27,7 +27,6 @@ MAX_ALIASED = 3 * 1024 * 1024
 """The maximum number of characters that all aliases together may add to a document."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_BASE_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 _INT = re.compile(r"[-+]?(?:0[bB][01]+|0[oO][0-7]+|0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
@@ -74,15 +73,6 @@ def _read_documents(data: bytes, *, several: bool) -> list[tuple[Any, dict[str, 
         raise DecodeError(f"yaml: not UTF-8 at byte {error.start}") from None
     except yaml.YAMLError as error:
         raise DecodeError(f"yaml: {_format_error(error)}") from None
-
-
-def dump_yaml(value: Any) -> bytes:
-    """Encode a JSON value as block-style YAML; keys keep their order."""
-    text = yaml.dump(
-        value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False,
-        width=2**31 - 1,
-    )  # fmt: skip
-    return bytes(text, "utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,31 +269,3 @@ def _format_error(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error).split("\n")[0]
     return f"line {mark.line + 1}: {problem}" if mark else str(problem)
-
-
-class _Dumper(_BASE_DUMPER):  # type: ignore[misc, valid-type]
-    """Quotes strings so that both YAML 1.1 and Kubernetes' parser read them back as strings."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-def _represent_str(dumper: Any, text: str) -> Any:
-    style = "|" if "\n" in text else None
-    # PyYAML does not quote `y`, which other parsers read as a boolean. It quotes `1:30` and dates
-    # by itself, which are numbers and dates only in YAML 1.1.
-    if style is None and (
-        text in ("y", "Y", "n", "N") or not isinstance(_resolve_or_none(text), str)
-    ):
-        style = '"'
-    return dumper.represent_scalar(f"{_TAG}str", text, style=style)
-
-
-def _resolve_or_none(text: str) -> Any:
-    try:
-        return _resolve_plain(None, text)
-    except DecodeError:
-        return None
-
-
-_Dumper.add_representer(str, _represent_str)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from apimachinery.scalars.duration import parse_duration
-from apimachinery.serialization.yaml import dump_yaml
+from apimachinery.serialization.yaml_writer import dump_yaml
 from apiserver.auth.user_tokens import issue_token, signing_key
 from apiserver.commands.serve import add_settings, given_flags
 from apiserver.config import ServerConfig, ServerConfigError, load_config

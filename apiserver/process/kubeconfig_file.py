@@ -7,7 +7,8 @@ import base64
 from typing import Any, Final
 
 from apimachinery.model.decoding import DecodeError
-from apimachinery.serialization.yaml import dump_yaml, load_yaml
+from apimachinery.serialization.yaml import load_yaml
+from apimachinery.serialization.yaml_writer import dump_yaml
 from apiserver.process.certificates import KeyPair
 
 CLUSTER: Final = "apiserver"

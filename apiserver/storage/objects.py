@@ -12,12 +12,20 @@ from typing import Final, Generic, TypeAlias, TypeVar, cast
 
 from apimachinery.errors import APIError
 from apimachinery.meta.types import Object, Preconditions
+from apimachinery.serialization.document_size import MAX_VALUES, has_many_values
 from apimachinery.storage_codec import StorageCodec, StoredObject
 from apiserver.storage.cache.collection import CollectionListing
 from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.read_revision import At, Freshness
 from apiserver.storage.cache.watch_cache import CachedResource
-from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConflict, StorageError
+from apiserver.storage.interface import (
+    Backend,
+    KeyExists,
+    Record,
+    RevisionConflict,
+    StorageError,
+    ValueTooLarge,
+)
 from apiserver.storage.record_reading import (
     differs_beyond_metadata,
     has_metadata,
@@ -165,7 +173,7 @@ class ObjectStorage(Generic[T]):
             if await self._backend.get(key) is not None:
                 raise KeyExists(key)
             return Outcome(_set_version(obj, None), created=True)
-        value = await (workload or Workload()).run(self.codec.encode, obj)
+        value = await (workload or Workload()).run(self._encode_object, obj)
         if self.before_first_write is not None:
             await self._prepare_to_write()
         revision = await self._backend.create(key, value, ttl=ttl)
@@ -262,7 +270,7 @@ class ObjectStorage(Generic[T]):
         """
         if not isinstance(intent, Put):
             return b""
-        value = self.codec.encode(intent.object)
+        value = self._encode_object(intent.object)
         if kept is None or record is None:
             return value
         if not differs_beyond_metadata(kept.before, value):
@@ -273,6 +281,17 @@ class ObjectStorage(Generic[T]):
                 raise Unreadable(record.key, kept.stored.problem)
             lost = (*lost, *kept.stored.left_out)
         raise WouldLoseFields(record.key, lost, is_newer=self.codec.is_newer(record.value))
+
+    def _encode_object(self, obj: T) -> bytes:
+        """Return the bytes to store. Raises ValueTooLarge.
+
+        An object may have more values than the document it was created from, such as its
+        managedFields. One with too many could be stored, but not be sent back to be updated.
+        """
+        value = self.codec.encode(obj)
+        if has_many_values(value):
+            raise ValueTooLarge(f"limit is {MAX_VALUES} values, managedFields included")
+        return value
 
     async def _prepare_to_write(self) -> None:
         if self.before_first_write is not None:

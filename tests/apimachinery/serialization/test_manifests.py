@@ -10,7 +10,7 @@ from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import DecodeError
 from apimachinery.scheme import Scheme
 from apimachinery.serialization.manifests import dump_all, load_all
-from apimachinery.serialization.yaml import dump_yaml
+from apimachinery.serialization.yaml_writer import dump_yaml
 from apis.core.register import add_to_scheme as add_core
 from apis.core.v1 import ConfigMap
 from apis.gadgets.register import add_to_scheme

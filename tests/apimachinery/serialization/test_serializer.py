@@ -24,17 +24,18 @@ from apimachinery.serialization.serializer import (
     read_json,
     read_yaml,
 )
-from apimachinery.serialization.yaml import dump_yaml, load_yaml
+from apimachinery.serialization.yaml import load_yaml
+from apimachinery.serialization.yaml_writer import dump_yaml
+from tests.pauses import longest_pause, machine_factor
 
 json_values: st.SearchStrategy[Any] = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-(2**63), 2**63 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(
-        st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\x85\u2028\u2029\ufeff")
-    ),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text("abc.-/ :1", min_size=1), inner),
+    | st.text(st.characters(codec="utf-8"))
+    | st.text("-?:,[]{}#&*!|>'\"%@`a0. \t\n"),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text("abc.-/ :1\n#"), inner),
     max_leaves=12,
 )
 
@@ -101,6 +102,37 @@ def test_other_yaml_readers_read_the_same_strings(value: Any) -> None:
     again = yaml.safe_load(dump_yaml(value))
 
     assert sorted(strings(again)) == sorted(strings(value))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (
+            {"b": 1, "a": [{"c": None, "d": []}, {}, ["x"]]},
+            "a:\n- c: null\n  d: []\n- {}\n- - x\nb: 1\n",
+        ),
+        ({"a": "1"}, 'a: "1"\n'),
+        ({"a": "2020-01-01T00:00:00Z"}, 'a: "2020-01-01T00:00:00Z"\n'),
+        ({"a": "yes", "b": "1:30", "y": "0x1"}, 'a: "yes"\nb: "1:30"\n"y": "0x1"\n'),
+        ({"a": "b: c", "b": "-x", "c": "- x", "d": ""}, 'a: "b: c"\nb: -x\nc: "- x"\nd: ""\n'),
+        ({"a": "b\nc\n"}, "a: |\n  b\n  c\n"),
+        ({"a": "b\n\nc"}, "a: |-\n  b\n\n  c\n"),
+        ({"a": "b\n\n\n"}, "a: |+\n  b\n\n\n"),
+        ({"a": " b\nc"}, 'a: " b\\nc"\n'),
+        ({"a": "\x85\u2028"}, 'a: "\\u0085\\u2028"\n'),
+        ({"k" * 1001: 1}, f"? {'k' * 1001}\n: 1\n"),
+        ("0\n", "|\n  0\n"),
+    ],
+)
+def test_yaml_is_written_as_kubectl_prints_it(value: Any, text: str) -> None:
+    assert dump_yaml(value).decode() == text
+
+
+def test_writing_yaml_lets_other_threads_run() -> None:
+    value = {f"key {number}": str(number) for number in range(50_000)}
+    limit = 0.05 * machine_factor()
+
+    assert longest_pause(dump_yaml, value, limit=limit) < limit
 
 
 @given(json_values)

@@ -10,13 +10,14 @@ from apimachinery.codec import Codec
 from apimachinery.errors import BadRequest
 from apimachinery.meta.types import ObjectMeta, Preconditions
 from apimachinery.scheme import Scheme
+from apimachinery.serialization.document_size import MAX_VALUES
 from apimachinery.storage_codec import StorageCodec
 from apis.gadgets import GROUP, register
 from apis.gadgets.types import Gadget, GadgetSpec
 from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.cache.read_revision import Exact
 from apiserver.storage.cache.watch_cache import CachedResource, WatchCache
-from apiserver.storage.interface import KeyExists
+from apiserver.storage.interface import KeyExists, ValueTooLarge
 from apiserver.storage.keys import ResourceKeys
 from apiserver.storage.objects import (
     Change,
@@ -114,6 +115,15 @@ def model(text: str) -> Callable[[Gadget], Intent[Gadget]]:
 
 async def put(objects: ObjectStorage[Gadget], text: str) -> None:
     await objects.change(KEY, changed(model(text))[0])
+
+
+async def test_an_object_that_could_not_be_sent_back_is_not_stored(place: Place) -> None:
+    """managedFields may have more values than the document that a client has sent."""
+    many = gadget()
+    many.metadata.labels = {f"label-{number}": "" for number in range(MAX_VALUES // 2)}
+
+    with pytest.raises(ValueTooLarge, match="limit is 200000 values"):
+        await place.objects.create(KEY, many)
 
 
 async def test_the_revision_is_the_resource_version(place: Place) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apimachinery.serialization.yaml import dump_yaml
+from apimachinery.serialization.yaml_writer import dump_yaml
 from client import Config, ConfigError
 from client.auth.credentials import ClientIdentity, bearer_header
 from client.auth.kubeconfig import Kubeconfig
