@@ -79,6 +79,7 @@ LAYERS: dict[str, str] = {
         " apiserver.registry apiserver.storage apiserver.views"
     ),
     "apiserver.workload": "apimachinery.serialization",
+    "apiserver.time_slices": "",
     "apiserver.http": "apimachinery apiserver.auth apiserver.workload",
     "apiserver.auth": "apimachinery apiserver.http.request_info",
     "apiserver.install": (

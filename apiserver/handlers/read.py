@@ -7,14 +7,12 @@ from apimachinery.meta.options import GetOptions
 from apimachinery.meta.query_parameters import load
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.decode_warnings import warn_of_entries
+from apiserver.handlers.entry_encoding import encode_large, is_light
 from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.http.negotiation import TRUE
 from apiserver.http.request_info import Query
 from apiserver.http.response import exchange_of, respond
-from apiserver.storage.cache.entry import Entry
 from apiserver.storage.cache.read_revision import At, Freshness
-from apiserver.views.resource_view import Form
-from apiserver.workload import LIGHT_BYTES, Workload
 
 
 async def get(endpoint: Endpoint, req: Request, resp: Response) -> None:
@@ -31,19 +29,14 @@ async def get(endpoint: Endpoint, req: Request, resp: Response) -> None:
     namespace = info.namespace if endpoint.namespaced else ""
     entry = await endpoint.stored.get(info.name, namespace=namespace, at=at)
     form = endpoint.form(accepted, include_object=include)
-    if len(entry.record.value) > LIGHT_BYTES:
-        await _encode_heavy(exchange.workload, entry, form)
-    encoded = endpoint.view.complete(entry.encode(form), form)
+    if is_light(entry, form):
+        encoded = entry.encode(form)
+    else:
+        encoded = await encode_large(entry, form, exchange.workload)
+    encoded = endpoint.view.complete(encoded, form)
     if endpoint.view.problems:
         warn_of_entries(endpoint, exchange, (entry,))
     await respond(req, resp, encoded)
-
-
-async def _encode_heavy(workload: Workload, entry: Entry, form: Form) -> None:
-    """Encode a large object off the event loop, unless the cache has the form already."""
-    if entry.encoded(form) is None:
-        workload.add(entry.record.value)
-        entry.keep(form, await workload.run(entry.encode_anew, form))
 
 
 def refuse_export(query: Query) -> None:

@@ -7,7 +7,7 @@ error during the watch is sent as a last event of type ERROR.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import suppress
 from random import uniform
 from typing import Final
@@ -20,6 +20,7 @@ from apimachinery.meta.options import ListOptions
 from apimachinery.serialization.media_types import PROTOBUF
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.decode_warnings import warn_of_selection
+from apiserver.handlers.entry_encoding import encode_large, is_light
 from apiserver.handlers.list import list_selection
 from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.http.access import BEARER_PROTOCOL
@@ -31,6 +32,7 @@ from apiserver.http.server_metrics import ServerMetrics
 from apiserver.registry.storage_errors import api_error
 from apiserver.storage.cache.fanout import EntryEvent, Watcher
 from apiserver.storage.interface import StorageError
+from apiserver.time_slices import TimeSlices
 from apiserver.views.resource_view import Form
 
 log = logging.getLogger(__name__)
@@ -195,7 +197,7 @@ class WatchResponse:
                 raise self._failure
             assert self._watcher is not None
             async for batch in self._watcher:
-                yield self._encode_frames(batch)
+                yield await self._encode_frames(batch)
         except APIError as error:
             yield [self._error_event(error)]
         except StorageError as error:
@@ -206,16 +208,27 @@ class WatchResponse:
             why = f"an error on the server; its log has more, request {request_id}"
             yield [self._error_event(InternalError.of(why))]
 
-    def _encode_frames(self, batch: list[EntryEvent]) -> list[bytes]:
+    async def _encode_frames(self, batch: list[EntryEvent]) -> list[bytes]:
         if self._count is not None:
             self._count.inc(len(batch))
         frames = []
         if self._first.transform == "table" and self._first.columns:
             first, *batch = batch
+            await self._encode_large(first, self._first)
             frames.append(first.frame_in(self._first))
             self._first = self._endpoint.form(self._exchange.accepted, columns=False)
-        frames.extend([event.frame for event in batch])
+        slices = TimeSlices()
+        for event in batch:
+            if not event.is_framed:
+                await self._encode_large(event, event.form)
+                await slices.yield_loop()
+            frames.append(event.frame)
         return frames
+
+    async def _encode_large(self, event: EntryEvent, form: Hashable) -> None:
+        entry = event.entry
+        if entry is not None and not is_light(entry, form):
+            await encode_large(entry, form, self._exchange.workload)
 
     def _error_event(self, error: APIError) -> bytes:
         encoded = status_bytes(error.status, self._exchange.accepted)

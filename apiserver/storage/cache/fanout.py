@@ -53,6 +53,11 @@ class EntryEvent:
         return self._entry
 
     @property
+    def is_framed(self) -> bool:
+        """Whether the frame has been built, for this watcher or another."""
+        return self._frame is not None
+
+    @property
     def frame(self) -> bytes:
         """The complete bytes of the event in the form that the watcher requested."""
         if self._frame is None:
