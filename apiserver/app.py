@@ -144,6 +144,7 @@ class App:
         async with AsyncExitStack() as opened:
             self._backend = backend = LearningBackend(await self._open_backend())
             opened.push_async_callback(backend.close)
+            await backend.check_integrity()
             self._cache = cache = WatchCache(backend, limits=self._cache_limits)
             self._groups = Groups(
                 backend,
@@ -188,6 +189,7 @@ class App:
         alive = (Check("ping", ping), Check("storage", self._check_storage))
         ready = (
             *alive,
+            Check("storage-integrity", self._check_integrity),
             Check("cache-sync", self._check_cache),
             Check("shutdown", self._check_shutdown),
         )
@@ -214,6 +216,10 @@ class App:
         if self._backend is None:
             raise Unhealthy("the store is not open")
         await self._backend.current_revision()
+
+    async def _check_integrity(self) -> None:
+        if self._backend is not None:
+            await self._backend.check_integrity()
 
     async def _check_cache(self) -> None:
         if self._cache is None or not self._cache.ready:

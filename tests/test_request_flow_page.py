@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from apimachinery import errors, fieldpath
 from apimachinery.apply import managed_fields
 from apimachinery.model import decoding as decode
-from apimachinery.model import fail_fast
 from apimachinery.patch import json_patch
 from apimachinery.selectors import parser
 from apimachinery.serialization import document_size, yaml
@@ -21,8 +19,10 @@ from apiserver.http.request_limits import Limits
 from apiserver.pages import health
 from apiserver.process import connection, serving, worker
 from apiserver.registry import following, store
+from apiserver.storage import value_limit
 from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.sqlite import backend as sqlite
+from apiserver.storage.sqlite import sessions
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/request-flow.md").read_text()
@@ -43,15 +43,6 @@ SIZES = [
     ),
     ("body", f"{document_size.MAX_BYTES // MIB} MiB"),
     ("values of a document", f"{document_size.MAX_VALUES:,}"),
-    ("causes of a 422, conflicts of an apply", f"{errors.MAX_CAUSES}"),
-    (
-        "one value in an error message; a message",
-        f"{fieldpath.MAX_SHOWN:,}; {errors.MAX_MESSAGE:,} characters",
-    ),
-    (
-        "list items and members from which only the first invalid item of a list is reported",
-        f"{fail_fast.LARGE:,}",
-    ),
     ("document depth", f"{decode.MAX_DEPTH} levels"),
     ("size added by YAML anchors", f"{yaml.MAX_ALIASED // MIB} MiB"),
     (
@@ -64,6 +55,8 @@ SIZES = [
     ("update managers in managedFields", f"{managed_fields.MAX_UPDATE_MANAGERS}"),
     ("attempts at a generated name", f"{store.NAME_ATTEMPTS}"),
     ("writes per SQLite transaction", f"{sqlite.WRITE_BATCH_SIZE:,}"),
+    ("stored object", f"{value_limit.MAX_VALUE_BYTES:,} bytes"),
+    ("check of an SQLite file when it is opened", f"{sessions.CHECK_SECONDS:g} s"),
     ("wait of a read for the cache", f"{CACHE.wait:g} s"),
     ("queued events per watcher", f"{CACHE.watch.queue:,}"),
     (

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from apimachinery.apply.apply_errors import MissingVersion
 from apimachinery.apply.compare import Comparison, compare
 from apimachinery.apply.conflicts import ApplyConflict, FieldConflict, ManagerIdentifier
-from apimachinery.apply.fieldset import EMPTY, FieldSet, FieldsV1, union_all
+from apimachinery.apply.fieldset import EMPTY, FieldSet, FieldsV1
 from apimachinery.apply.merge import merge
 from apimachinery.apply.remove import remove_items
 from apimachinery.apply.reshape import ensure_named_fields_are_members, reconcile_with_shape
@@ -50,20 +50,6 @@ class Versioned:
 
     value: JSON
     version: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Changes:
-    """The fields that a write changes in one version, united once for all managers."""
-
-    written: FieldSet
-    """Added and modified fields."""
-    changed: FieldSet
-    """Written and removed fields."""
-
-    @staticmethod
-    def of(comparison: Comparison) -> "_Changes":
-        return _Changes(comparison.modified | comparison.added, comparison.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,19 +176,18 @@ class FieldOwnership:
 
         Raises ApplyConflict if another manager owns one, unless *force* is set.
         """
-        changes_of = {new.version: _Changes.of(comparison)}
+        comparisons = {new.version: comparison}
         remaining: dict[ManagerIdentifier, OwnedFields] = {}
         conflicts: list[FieldConflict] = []
         for other, owned in managers.items():
             if other == manager:
                 remaining[other] = owned
                 continue
-            changes = changes_of.get(owned.version)
+            changes = comparisons.get(owned.version)
             if changes is None:
-                changes = _Changes.of(self._compare(live, new, owned.version))
-                changes_of[owned.version] = changes
+                changes = comparisons[owned.version] = self._compare(live, new, owned.version)
             if not force:
-                conflicting = owned.fields & changes.written
+                conflicting = owned.fields & (changes.modified | changes.added)
                 conflicts.extend(FieldConflict(other, path, owned.time) for path in conflicting)
             remaining[other] = owned.with_fields(owned.fields - changes.changed)
         if conflicts:
@@ -229,13 +214,12 @@ class FieldOwnership:
         self, merged: Versioned, pruned: Versioned, managers: Managers
     ) -> Versioned:
         """Restore the fields that any manager owns, including the newly applied ones."""
-        owned: dict[str, list[FieldSet]] = {pruned.version: []}
+        owned: dict[str, FieldSet] = {pruned.version: EMPTY}
         for entry in managers.values():
-            owned.setdefault(entry.version, []).append(entry.fields)
+            owned[entry.version] = owned.get(entry.version, EMPTY) | entry.fields
         # Start with the version of the pruned object: until its owned fields are restored, the
         # object may lack fields that a conversion requires.
-        for version, sets in owned.items():
-            fields = union_all(sets)
+        for version, fields in owned.items():
             if not fields:
                 continue
             merged = self.in_version(merged, version)

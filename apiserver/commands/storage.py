@@ -1,10 +1,10 @@
-"""`apiserver storage`: look into a store, copy, migrate, compact or clean it."""
+"""`apiserver storage`: look into a store, copy, migrate, verify, compact or clean it."""
 
 import argparse
 import asyncio
 from typing import Any, Final
 
-from apiserver.commands import storage_delete, storage_list, storage_migrate
+from apiserver.commands import storage_delete, storage_list, storage_migrate, storage_verify
 from apiserver.commands.open_store import Progress, open_store
 from apiserver.evolution.catalogue import SHAPES
 from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConflict, StorageError
@@ -35,11 +35,14 @@ a compacted revision get 410, and their clients list again.
 
 def add_parser(commands: Any) -> None:
     """Add this command to the parser of `apiserver`."""
-    parser = commands.add_parser("storage", help="list, copy, migrate, compact or clean a store")
+    parser = commands.add_parser(
+        "storage", help="list, copy, migrate, verify, compact or clean a store"
+    )
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
     storage_list.add_parser(actions)
     storage_delete.add_parser(actions)
     storage_migrate.add_parser(actions)
+    storage_verify.add_parser(actions)
     copy = actions.add_parser(
         "copy",
         help="copy every object from one store to another",

@@ -137,6 +137,7 @@ class LearningBackend:
         self.delete = backend.delete
         self.current_revision = backend.current_revision
         self.compact = backend.compact
+        self.check_integrity = backend.check_integrity
         self.close = backend.close
 
     async def get(self, key: str) -> Record | None:

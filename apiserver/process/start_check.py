@@ -125,6 +125,7 @@ async def check_store(config: ServerConfig, candidate: Candidate) -> None:
     if not may_have_objects(config.storage_url):
         return
     async with groups_on_store(config, candidate) as (groups, backend):
+        await backend.check_integrity()
         start = ShapeStart(backend, AcceptedLoss.parse(config.accept_field_loss))
         for judgement in await groups.check_shapes(start):
             await start.register(judgement)

@@ -17,6 +17,7 @@ from apimachinery.schema import GroupResource
 from apiserver.storage.cache import read_revision as revision
 from apiserver.storage.interface import (
     Compacted,
+    Damaged,
     Full,
     FutureRevision,
     StorageError,
@@ -33,8 +34,9 @@ TOO_OLD: Final = "The resourceVersion for the provided list is too old."
 def api_error(error: StorageError, resource: GroupResource, verb: str) -> APIError:
     """Return the error for a request of *verb* on *resource*."""
     match error:
-        case Full():
-            return InternalError.of(f"the store is full: {error}")
+        case Full() | Damaged():
+            state = "full" if isinstance(error, Full) else "damaged"
+            return InternalError.of(f"the store is {state}: {error}")
         case ValueTooLarge():
             return RequestEntityTooLarge(f"Request entity too large: {error}")
         case Unreadable() | WouldLoseFields():

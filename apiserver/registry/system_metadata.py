@@ -5,13 +5,12 @@ Namespace, name, uid, timestamps, resourceVersion and owner references.
 
 import re
 from datetime import datetime
-from itertools import islice
 from random import Random
 from typing import Final
 
 from apimachinery.errors import BadRequest
 from apimachinery.fieldpath import quote
-from apimachinery.meta.types import Object, ObjectMeta, OwnerReference
+from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.names import generate_name
 from apiserver.context import RequestContext
 from apiserver.registry.identifiers import new_uid
@@ -24,7 +23,6 @@ _DUPLICATE_OWNERS: Final = (
     " in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate"
     " UID(s) observed: [{uids}]"
 )
-_UIDS_SHOWN: Final = 100
 _AFTER_ADMISSION: Final = " after mutating admission happens"
 
 
@@ -106,13 +104,14 @@ def drop_duplicate_owners(
     references = obj.metadata.owner_references
     if len(references) < 2:
         return
-    unique: dict[tuple[object, ...], OwnerReference] = {}
+    kept = []
     duplicates: dict[str, None] = {}
     for reference in references:
-        if unique.setdefault(tuple(reference.__dict__.values()), reference) is not reference:
+        if reference in kept:
             duplicates[reference.uid] = None
+        else:
+            kept.append(reference)
     if duplicates:
-        obj.metadata.owner_references = list(unique.values())
+        obj.metadata.owner_references = kept
         when = _AFTER_ADMISSION if after_admission else ""
-        uids = " ".join(islice(duplicates, _UIDS_SHOWN))
-        context.warn(_DUPLICATE_OWNERS.format(when=when, uids=uids))
+        context.warn(_DUPLICATE_OWNERS.format(when=when, uids=" ".join(duplicates)))

@@ -131,6 +131,9 @@ class Backend(Protocol):
         that is already compacted does nothing.
         """
 
+    async def check_integrity(self) -> None:
+        """Raise Damaged if the store is known to be damaged; it is not searched for damage."""
+
     async def close(self) -> None:
         """End all feeds and release all resources. Acknowledged writes are already durable."""
 
@@ -187,6 +190,10 @@ class Unavailable(StorageError):
 
 class Full(Unavailable):
     """The store is out of space; nothing of the request was written."""
+
+
+class Damaged(Unavailable):
+    """A part of the store is lost; it takes no writes until an operator has restored it."""
 
 
 class ValueTooLarge(StorageError):

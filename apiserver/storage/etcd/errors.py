@@ -9,7 +9,7 @@ from enum import Enum
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 
-from apiserver.storage.interface import Full, StorageError, Unavailable, ValueTooLarge
+from apiserver.storage.interface import Damaged, Full, StorageError, Unavailable, ValueTooLarge
 
 
 class AccessDenied(StorageError):
@@ -66,6 +66,7 @@ _FINAL = frozenset(
         StatusCode.FAILED_PRECONDITION,
         StatusCode.OUT_OF_RANGE,
         StatusCode.UNIMPLEMENTED,
+        StatusCode.DATA_LOSS,
     }
 )
 
@@ -87,6 +88,8 @@ def translate(error: AioRpcError) -> StorageError:
     code, details = error.code(), error.details() or ""
     if any(text in details for text in _TOO_LARGE):
         return ValueTooLarge(f"etcd: {details} (see its --max-request-bytes)")
+    if code is StatusCode.DATA_LOSS:
+        return Damaged(f"etcd: {details} (see `etcdctl alarm list`)")
     if code is StatusCode.PERMISSION_DENIED or "authentication failed" in details:
         return AccessDenied(f"etcd: {details}")
     if _NO_SPACE in details:

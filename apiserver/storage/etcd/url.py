@@ -1,6 +1,7 @@
 """etcd URL: parsed and validated before connecting.
 
-`etcd://user:password@host:port,host:port?prefix=/x&ca=…&cert=…&key=…&server-name=…&timeout=…`.
+`etcd://user:password@host:port,host:port?prefix=/x&ca=…&cert=…&key=…&server-name=…&timeout=…`,
+and `max-value-bytes` as for every store.
 User, password and parameter values are percent-decoded. Any of the four TLS parameters enables TLS;
 without `ca` the system's root certificates are trusted. Error messages never repeat the URL,
 because it may contain a password.
@@ -12,11 +13,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from apiserver.storage.backends import InvalidURL
+from apiserver.storage.value_limit import DEFAULT_LIMIT, PARAMETER, ValueLimit, parse_value_limit
 
 SCHEME = "etcd://"
 DEFAULT_PORT = 2379
 DEFAULT_TIMEOUT = 5.0
-_PARAMETERS = ("prefix", "ca", "cert", "key", "server-name", "timeout")
+_PARAMETERS = ("prefix", "ca", "cert", "key", "server-name", "timeout", PARAMETER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class EtcdSettings:
     tls: Tls | None = None
     timeout: float = DEFAULT_TIMEOUT
     """The timeout in seconds of one call to one endpoint."""
+    value_limit: ValueLimit = DEFAULT_LIMIT
 
 
 def parse_etcd_url(url: str) -> EtcdSettings:
@@ -64,6 +67,7 @@ def parse_etcd_url(url: str) -> EtcdSettings:
         credentials=_credentials(user_info) if at else None,
         tls=_tls(parameters),
         timeout=_timeout(parameters.get("timeout")),
+        value_limit=parse_value_limit(parameters.get(PARAMETER)),
     )
 
 

@@ -11,6 +11,7 @@ URLs:
     ...?synchronous=normal          do not wait for the disk at every commit: a power failure may
                                     undo the last commits (a crash of the process does not);
                                     `off` may damage the file. The default is `full`.
+    ...?max-value-bytes=3000000     take objects up to this size, 1,500,000 bytes by default
 
 The file must be on a local disk: the processes share memory beside it.
 """
@@ -32,15 +33,16 @@ from apiserver.storage.interface import (
     KeyPage,
     Record,
     Unavailable,
-    ValueTooLarge,
 )
 from apiserver.storage.sqlite.compaction import mark_compacted, sweep
+from apiserver.storage.sqlite.damage import DamageScanner
 from apiserver.storage.sqlite.feed import NewestRevision, SqliteFeed, StorePoller
 from apiserver.storage.sqlite.queries import read_batch, read_page
-from apiserver.storage.sqlite.schema import Synchronous
-from apiserver.storage.sqlite.sessions import Lookup, Query, SqliteSession, open_sessions
+from apiserver.storage.sqlite.schema import Synchronous, open_file
+from apiserver.storage.sqlite.sessions import Lookup, OpenDatabase, Query, open_sessions
 from apiserver.storage.sqlite.threads import BatchExecutor
 from apiserver.storage.sqlite.writes import Create, Delete, Expire, Maintenance, Update, Write
+from apiserver.storage.value_limit import DEFAULT_LIMIT, PARAMETER, ValueLimit, parse_value_limit
 
 Clock: TypeAlias = Callable[[], float]
 """Seconds since the epoch, as `time.time`: keys must also expire after a restart."""
@@ -49,17 +51,19 @@ WRITE_BATCH_SIZE: Final = 1000
 LOOKUP_BATCH_SIZE: Final = 1000
 FEED_BATCH_SIZE: Final = 16
 RANGE_THREADS: Final = 2
-ROW_BYTES: Final = 100
-"""The maximum size of a row besides its key and its value."""
 
 
 async def open_sqlite(url: str, *, clock: Clock = time.time) -> "SqliteBackend":
     """Open the store that *url* names; create it if it does not exist."""
     location = parse_url(url)
-    sessions = await asyncio.to_thread(
+    database = await asyncio.to_thread(
         open_sessions, location.path, count=5 + RANGE_THREADS, synchronous=location.synchronous
     )
-    return SqliteBackend(sessions, clock=clock)
+    backend = SqliteBackend(database, clock=clock, limit=location.value_limit)
+    if location.path is not None:
+        connect = partial(open_file, location.path, synchronous=location.synchronous)
+        backend.scan(DamageScanner(connect, database.damage, overdue=not database.is_checked))
+    return backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class DatabaseLocation:
 
     path: Path | None
     synchronous: Synchronous = "full"
+    value_limit: ValueLimit = DEFAULT_LIMIT
 
 
 def parse_url(url: str) -> DatabaseLocation:
@@ -85,9 +90,11 @@ def parse_url(url: str) -> DatabaseLocation:
     synchronous = options.pop("synchronous", "full")
     if synchronous not in get_args(Synchronous):
         raise InvalidURL(f"sqlite URL: synchronous is one of {', '.join(get_args(Synchronous))}")
+    limit = parse_value_limit(options.pop(PARAMETER, None))
     if options:
         raise InvalidURL(f"sqlite URL: unknown option {', '.join(options)}")
-    location = DatabaseLocation(_path(parts.netloc, parts.path), cast(Synchronous, synchronous))
+    path = _path(parts.netloc, parts.path)
+    location = DatabaseLocation(path, cast(Synchronous, synchronous), limit)
     if parts.fragment:
         raise InvalidURL("sqlite URL: write # as %23")
     return location
@@ -110,11 +117,19 @@ def _path(host: str, path: str) -> Path | None:
 class SqliteBackend:
     """A `Backend` over one database, used from the event loop on which it was created."""
 
-    def __init__(self, sessions: list[SqliteSession], *, clock: Clock = time.time) -> None:
-        self._sessions = sessions
+    def __init__(
+        self,
+        database: OpenDatabase,
+        *,
+        clock: Clock = time.time,
+        limit: ValueLimit = DEFAULT_LIMIT,
+    ) -> None:
+        self._limit = limit
+        self._sessions = database.sessions
+        self._damage = database.damage
+        self._scanner: DamageScanner | None = None
         self._clock = clock
-        writer, lookups, feeds, polls, self._revision_session, *ranges = sessions
-        self._max_row_bytes = writer.max_row_bytes
+        writer, lookups, feeds, polls, self._revision_session, *ranges = database.sessions
         self._writer = BatchExecutor[Write | Maintenance](
             "writer", [writer.write], batch_size=WRITE_BATCH_SIZE
         )
@@ -134,6 +149,10 @@ class SqliteBackend:
         )
         self._closed = False
 
+    def scan(self, scanner: DamageScanner) -> None:
+        """Have *scanner* look for damage until the store is closed."""
+        self._scanner = scanner
+
     async def get(self, key: str) -> Record | None:
         record: Record | None = await self._lookups.submit(key)
         return record
@@ -147,11 +166,11 @@ class SqliteBackend:
         return page
 
     async def create(self, key: str, value: bytes, *, ttl: int | None = None) -> int:
-        self._check_size(key, value)
+        self._limit.check(value)
         return await self._write(Create(key, value, self._expiry(ttl)))
 
     async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
-        self._check_size(key, value)
+        self._limit.check(value)
         expires = KEEP_TTL if ttl == KEEP_TTL else self._expiry(ttl)
         return await self._write(Update(key, value, revision, expires))
 
@@ -183,10 +202,15 @@ class SqliteBackend:
         while await self._writer.submit(sweep):
             pass
 
+    async def check_integrity(self) -> None:
+        self._damage.check()
+
     async def close(self) -> None:
         if self._closed:
             return
         self._closed = True
+        if self._scanner is not None:
+            await asyncio.to_thread(self._scanner.close)
         for feed in self._newest.feeds:
             feed.end()
         await self._poller.close()
@@ -194,13 +218,6 @@ class SqliteBackend:
             await executor.close()
         for session in self._sessions:
             await asyncio.to_thread(session.close)
-
-    def _check_size(self, key: str, value: bytes) -> None:
-        limit = self._max_row_bytes - 4 * len(key) - ROW_BYTES
-        if len(value) > limit:
-            raise ValueTooLarge(
-                f"SQLite: the value of {key!r} has {len(value)} bytes; the limit is {limit}"
-            )
 
     async def _write(self, write: Write) -> int:
         revision: int = await self._writer.submit(write)

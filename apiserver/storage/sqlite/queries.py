@@ -5,7 +5,8 @@ loop each row then waits for its turn, and a list of 10,000 takes seconds instea
 So every query here packs its rows into one: SQLite joins the small columns as JSON and the values
 as one byte string, and Python splits them. Values over LARGE are fetched one by one, which keeps
 the packed row within SQLite's size limit. The LIMIT in each inner query preserves its order for the
-packing: it prevents SQLite from merging the inner query into the outer one.
+packing: it prevents SQLite from merging the inner query into the outer one. A record without a
+value is damage: because of the outer joins it is noticed, and not taken for a deletion.
 
 Every function runs inside a transaction of the caller, which provides its snapshot.
 """
@@ -25,6 +26,7 @@ from apiserver.storage.interface import (
     Record,
     StoredChange,
 )
+from apiserver.storage.sqlite.damage import DamagedFile
 
 LARGE: Final = 64 * 1024
 ROWS: Final = 100
@@ -45,7 +47,7 @@ _PACK_RECORDS: Final = f"""
 
 _GET: Final = """
     SELECT n.key, n.revision, n.created, h.value
-    FROM newest n JOIN history h ON h.revision = n.revision
+    FROM newest n LEFT JOIN history h ON h.revision = n.revision
     WHERE n.key IN (%s) AND n.created IS NOT NULL
 """
 
@@ -53,7 +55,7 @@ _RANGE_NEWEST: Final = (
     _PACK_RECORDS
     % """
     SELECT n.key, n.revision, n.created, h.value
-    FROM newest n JOIN history h ON h.revision = n.revision
+    FROM newest n LEFT JOIN history h ON h.revision = n.revision
     WHERE n.key >= :start AND n.key < :end AND n.created IS NOT NULL
     ORDER BY n.key LIMIT :limit
 """
@@ -128,9 +130,10 @@ class StoreState:
 
 
 def read_state(connection: sqlite3.Connection) -> StoreState:
-    return StoreState(
-        *connection.execute("SELECT revision, compacted, swept FROM store").fetchone()
-    )
+    row = connection.execute("SELECT revision, compacted, swept FROM store").fetchone()
+    if row is None:
+        raise DamagedFile("the revision of the store is missing")
+    return StoreState(*row)
 
 
 def read_records(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Record]:
@@ -250,11 +253,13 @@ def _unpack_records(connection: sqlite3.Connection, cursor: sqlite3.Cursor) -> l
     records = []
     offset = 0
     for key, revision, created, length in orjson.loads(heads):
+        if length is None:
+            raise DamagedFile(f"the value of {key!r} is missing")
         if length <= LARGE:
             value = body[offset : offset + length]
             offset += length
         else:
-            value = _read_value(connection, revision)
+            value = read_value(connection, revision)
         records.append(Record(key, value, revision, created))
     return records
 
@@ -274,16 +279,17 @@ def _unpack_changes(
                 values.append(body[offset : offset + size])
                 offset += size
             else:
-                values.append(_read_value(connection, source))
+                values.append(read_value(connection, source))
         changes.append(StoredChange(key, values[0], values[1], revision, created))
     return tuple(changes)
 
 
-def _read_value(connection: sqlite3.Connection, revision: int) -> bytes:
-    (value,) = connection.execute(
-        "SELECT value FROM history WHERE revision = ?", (revision,)
-    ).fetchone()
-    return bytes(value)
+def read_value(connection: sqlite3.Connection, revision: int) -> bytes:
+    """Return the value that a write stored. Raises DamagedFile if it is missing."""
+    row = connection.execute("SELECT value FROM history WHERE revision = ?", (revision,)).fetchone()
+    if row is None or row[0] is None:
+        raise DamagedFile(f"the value of revision {revision} is missing")
+    return bytes(row[0])
 
 
 def _count_fitting(sizes: list[tuple[int, int]]) -> int:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 from apiserver.storage.interface import Full, StorageError, Unavailable
+from apiserver.storage.sqlite.damage import DamagedFile, is_damage
 
 APPLICATION_ID: Final = 0x4B415049
 """'KAPI' in the header of the file, where `file` and other programs read it."""
@@ -155,8 +156,9 @@ def unavailable(error: sqlite3.Error, *, uncertain: bool = False) -> Unavailable
     advice = {
         sqlite3.SQLITE_FULL: "; free space on the disk, nothing has been written",
         sqlite3.SQLITE_READONLY: "; check that the file and its directory are writable",
-        sqlite3.SQLITE_CORRUPT: "; the file is damaged, restore it from a backup",
     }.get(_code(error), "")
+    if is_damage(error):
+        return DamagedFile(str(error), uncertain=uncertain)
     kind = Full if _code(error) == sqlite3.SQLITE_FULL else Unavailable
     return kind(f"SQLite: {error}{advice}", uncertain=uncertain)
 
@@ -266,5 +268,10 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 def _refusal(path: Path, error: sqlite3.Error) -> CannotOpen:
     if _code(error) == sqlite3.SQLITE_NOTADB:
-        return NotOurFile(f"{path}: is not an SQLite database; name another file")
+        return NotOurFile(
+            f"{path}: is not an SQLite database; name another file, or restore this one from a"
+            " backup if it was a store"
+        )
+    if is_damage(error):
+        return CannotOpen(f"{path}: is damaged: {error}; restore it from a backup")
     return CannotOpen(f"{path}: {error}; check the file, its directory and the space on the disk")

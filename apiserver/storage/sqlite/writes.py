@@ -20,7 +20,8 @@ from apiserver.storage.interface import (
     StorageError,
     Unavailable,
 )
-from apiserver.storage.sqlite.queries import read_state, with_placeholders
+from apiserver.storage.sqlite.damage import DamagedFile
+from apiserver.storage.sqlite.queries import read_state, read_value, with_placeholders
 from apiserver.storage.sqlite.schema import (
     is_size_error,
     is_uncertain,
@@ -109,6 +110,8 @@ def _commit_writes(connection: sqlite3.Connection, writes: Sequence[Write]) -> l
         # Out of space for the whole group: raise, so that the writes are retried one by one.
         if isinstance(error.__cause__, sqlite3.Error) and is_size_error(error.__cause__):
             raise
+        if isinstance(error, DamagedFile):
+            return [error] * len(writes)
         return [Unavailable(str(error), uncertain=error.uncertain) for _ in writes]
 
 
@@ -220,10 +223,7 @@ class Transaction:
         for row in self._rows:
             if row[0] == revision and row[4] is not None:
                 return row[4]
-        (value,) = self._connection.execute(
-            "SELECT value FROM history WHERE revision = ?", (revision,)
-        ).fetchone()
-        return bytes(value)
+        return read_value(self._connection, revision)
 
     def _store(self) -> None:
         if not self._rows:

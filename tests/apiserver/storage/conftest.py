@@ -17,6 +17,9 @@ from apiserver.storage.interface import Backend
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.storage.etcd.etcd_server import start_etcd
 
+LARGE_VALUES = "max-value-bytes=8000000"
+"""The largest value of the suite is 5 MiB."""
+
 
 @dataclass
 class SettableClock:
@@ -38,7 +41,7 @@ def clock() -> SettableClock:
 
 @pytest.fixture(scope="session")
 def etcd_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    # The largest value of the suite is 5 MiB; etcd refuses requests over 1.5 MiB if not told.
+    # etcd refuses requests over 1.5 MiB if not told.
     with start_etcd(tmp_path_factory.mktemp("etcd"), "--max-request-bytes=16777216") as address:
         yield address
 
@@ -77,9 +80,9 @@ async def open_store(url: str, clock: SettableClock) -> Backend:
 def _url(request: pytest.FixtureRequest, directory: Path) -> str:
     match request.param:
         case "sqlite-file":
-            return f"sqlite:///{directory / 'store.db'}"
+            return f"sqlite:///{directory / 'store.db'}?{LARGE_VALUES}"
         case "sqlite-memory":
-            return "sqlite://:memory:"
+            return f"sqlite://:memory:?{LARGE_VALUES}"
         case _:
             address = request.getfixturevalue("etcd_address")
-            return f"etcd://{address}?prefix=/test-{uuid4().hex}"
+            return f"etcd://{address}?prefix=/test-{uuid4().hex}&{LARGE_VALUES}"

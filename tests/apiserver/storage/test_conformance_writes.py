@@ -4,7 +4,15 @@ import asyncio
 
 import pytest
 
-from apiserver.storage.interface import Backend, KeyExists, Record, RevisionConflict
+from apiserver.storage.interface import (
+    Backend,
+    KeyExists,
+    Record,
+    RevisionConflict,
+    ValueTooLarge,
+)
+from apiserver.storage.value_limit import MAX_VALUE_BYTES
+from tests.apiserver.storage.conftest import LARGE_VALUES, SettableClock, open_store
 
 ODD_KEYS = [
     "/a",
@@ -247,3 +255,29 @@ async def test_a_value_of_5_mib_is_kept(backend: Backend) -> None:
     assert await backend.get("/large") == Record("/large", large[::-1], updated, created)
     then = await backend.range("/large", revision=created)
     assert then.records == [Record("/large", large, created, created)]
+
+
+async def test_a_value_over_the_limit_of_the_store_is_refused_alone(backend: Backend) -> None:
+    outcomes = await asyncio.gather(
+        backend.create("/small", b"a"),
+        backend.create("/large", bytes(8_000_001)),
+        return_exceptions=True,
+    )
+
+    assert isinstance(outcomes[0], int)
+    assert isinstance(outcomes[1], ValueTooLarge)
+    assert str(outcomes[1]) == "the object has 8000001 bytes as stored: limit is 8000000"
+    with pytest.raises(ValueTooLarge):
+        await backend.update("/small", bytes(8_000_001), revision=outcomes[0])
+
+
+async def test_every_store_has_the_same_limit_if_its_url_sets_none(
+    store_url: str, clock: SettableClock
+) -> None:
+    backend = await open_store(store_url.replace(LARGE_VALUES, "").rstrip("?&"), clock)
+
+    await backend.create("/largest", bytes(MAX_VALUE_BYTES))
+    with pytest.raises(ValueTooLarge):
+        await backend.create("/larger", bytes(MAX_VALUE_BYTES + 1))
+
+    await backend.close()

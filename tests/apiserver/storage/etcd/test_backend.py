@@ -30,7 +30,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def url(address: str, request: pytest.FixtureRequest) -> str:
-    return f"etcd://{address}?prefix=/{request.node.name}"
+    return f"etcd://{address}?prefix=/{request.node.name}&max-value-bytes=16000000"
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ async def test_the_prefix_is_on_the_wire(address: str, backend: EtcdBackend, url
     await backend.create("/a", b"1")
     everything = await open_etcd(f"etcd://{address}")
 
-    prefix = url.partition("prefix=")[2]
+    prefix = url.partition("prefix=")[2].partition("&")[0]
 
     assert (await everything.get(f"{prefix}/a")) is not None
     await everything.close()

@@ -54,7 +54,7 @@ def test_a_url_says(url: str, settings: EtcdSettings) -> None:
         (
             "etcd://a?prefx=/x",
             "unknown parameter 'prefx'; the known ones are "
-            "prefix, ca, cert, key, server-name, timeout",
+            "prefix, ca, cert, key, server-name, timeout, max-value-bytes",
         ),
         ("etcd://a?prefix=/x&prefix=/y", "parameter 'prefix' is given twice"),
         ("etcd://a?prefix", "parameter 'prefix' has no value"),

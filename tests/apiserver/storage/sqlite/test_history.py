@@ -26,7 +26,9 @@ TEXT = st.text(max_size=3) | st.text("\ud7ff\ue000\uffff\U00010000\U0010ffff\0a"
 
 @pytest.fixture
 async def backend(tmp_path: Path, clock: SettableClock) -> AsyncIterator[SqliteBackend]:
-    opened = await open_sqlite(f"sqlite:///{tmp_path}/store.db", clock=clock)
+    opened = await open_sqlite(
+        f"sqlite:///{tmp_path}/store.db?max-value-bytes=4000000", clock=clock
+    )
     yield opened
     await opened.close()
 

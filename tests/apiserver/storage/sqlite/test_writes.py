@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from apiserver.storage.interface import KeyExists, RevisionConflict, Unavailable, ValueTooLarge
-from apiserver.storage.sqlite.backend import ROW_BYTES, SqliteBackend, open_sqlite
+from apiserver.storage.interface import KeyExists, RevisionConflict, Unavailable
+from apiserver.storage.sqlite.backend import SqliteBackend, open_sqlite
+from apiserver.storage.sqlite.damage import DamageRecord
 from apiserver.storage.sqlite.schema import open_file
-from apiserver.storage.sqlite.sessions import SqliteSession, open_sessions
+from apiserver.storage.sqlite.sessions import OpenDatabase, SqliteSession, open_sessions
 from apiserver.storage.sqlite.writes import Create, Delete, Update, run_writes
 
 
@@ -23,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def backend(path: Path) -> AsyncIterator[SqliteBackend]:
-    opened = await open_sqlite(f"sqlite:///{path}")
+    opened = await open_sqlite(f"sqlite:///{path}?max-value-bytes=3000000")
     yield opened
     await opened.close()
 
@@ -121,7 +122,7 @@ async def test_the_revision_is_read_while_somebody_writes(
 
 
 async def test_a_glance_does_not_wait_for_whoever_uses_the_connection(path: Path) -> None:
-    (session,) = open_sessions(path, count=1, synchronous="full")
+    (session,) = open_sessions(path, count=1, synchronous="full").sessions
     assert session.try_read_revision() == 1
 
     with session._lock:
@@ -150,7 +151,8 @@ async def test_a_bad_job_does_not_hurt_those_beside_it(backend: SqliteBackend) -
 
 async def test_a_full_disk_is_unavailable_until_there_is_room(path: Path) -> None:
     connections = [open_file(path) for _ in range(6)]
-    backend = SqliteBackend([SqliteSession(each, threading.Lock()) for each in connections])
+    sessions = [SqliteSession(each, threading.Lock()) for each in connections]
+    backend = SqliteBackend(OpenDatabase(sessions, DamageRecord(path)))
     first = await backend.create("/first", b"x" * 10_000)
     (pages,) = connections[0].execute("PRAGMA page_count").fetchone()
     connections[0].execute(f"PRAGMA max_page_count = {pages + 5}")
@@ -219,24 +221,3 @@ async def test_a_cancelled_writer_leaves_the_others_alone(backend: SqliteBackend
     outcomes = await asyncio.gather(*writing, return_exceptions=True)
 
     assert all(isinstance(outcome, int) for outcome in outcomes[1::2])
-
-
-async def test_a_value_larger_than_sqlite_takes_is_refused_alone() -> None:
-    sessions = open_sessions(None, count=6, synchronous="off")
-    sessions[0]._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10_000)
-    backend = SqliteBackend(sessions)
-
-    outcomes = await asyncio.gather(
-        backend.create("/small", b"a"),
-        backend.create("/fitting", bytes(10_000 - 4 * len("/fitting") - ROW_BYTES)),
-        backend.create("/large", bytes(10_000)),
-        return_exceptions=True,
-    )
-
-    assert outcomes[0] == 2
-    assert outcomes[1] == 3
-    assert isinstance(outcomes[2], ValueTooLarge)
-    assert str(outcomes[2]) == "SQLite: the value of '/large' has 10000 bytes; the limit is 9876"
-    with pytest.raises(ValueTooLarge):
-        await backend.update("/small", bytes(10_000), revision=2)
-    await backend.close()
