@@ -13,6 +13,8 @@ from apimachinery.serialization.media_types import JSON
 MAJOR: Final = "1"
 MINOR: Final = "34"
 """Clients derive the capabilities of a server from these."""
+MIN_COMPATIBILITY_MINOR: Final = "33"
+"""The oldest version whose clients and stored objects the emulated version is compatible with."""
 
 
 async def on_version(req: Request, resp: Response) -> None:
@@ -26,6 +28,10 @@ def version_document() -> bytes:
     document = {
         "major": MAJOR,
         "minor": MINOR,
+        "emulationMajor": MAJOR,
+        "emulationMinor": MINOR,
+        "minCompatibilityMajor": MAJOR,
+        "minCompatibilityMinor": MIN_COMPATIBILITY_MINOR,
         "gitVersion": f"v{MAJOR}.{MINOR}.0+apimachinery-{_release()}",
         "gitCommit": "",
         "gitTreeState": "clean",

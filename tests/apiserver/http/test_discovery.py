@@ -173,6 +173,8 @@ async def test_the_version_is_one_that_kubectl_understands(client: Driver) -> No
 
     assert version["gitVersion"].startswith(f"v{version['major']}.{version['minor']}.0+")
     assert set(version) >= {"gitCommit", "gitTreeState", "buildDate", "goVersion", "platform"}
+    assert [version["emulationMajor"], version["emulationMinor"]] == ["1", version["minor"]]
+    assert [version["minCompatibilityMajor"], version["minCompatibilityMinor"]] == ["1", "33"]
 
 
 async def test_health(client: Driver) -> None:
