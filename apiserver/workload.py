@@ -117,6 +117,12 @@ class Workload:
         cost = YAML_COST if media_type == YAML else 1
         if len(document) * cost > LIGHT_BYTES:
             self._values = max(self._values, count_values(document, media_type) * cost)
+        elif media_type == YAML and b"*" in document and b"&" in document:
+            self.may_grow()  # by aliases
+
+    def may_grow(self) -> None:
+        """Note that a small document may become a large one."""
+        self._values = max(self._values, LIGHT_VALUES + 1)
 
     def add_values(self, values: int) -> None:
         """Note that the request processes *values* that its documents do not have."""

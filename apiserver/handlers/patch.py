@@ -50,10 +50,8 @@ async def patch(endpoint: Endpoint, req: Request, resp: Response) -> None:
     if media_type == APPLY_PATCH:
         written, created = await apply(endpoint, context, body, options, exchange.permit)
     else:
-        context.workload.add(body)
-        read = await context.workload.run(
-            read_patch, media_type, body, endpoint.shape, field_validation(options)
-        )
+        validation = field_validation(options)
+        read = await read_patch(media_type, body, endpoint.shape, validation, context.workload)
         patched = PatchedObject(endpoint, read, context)
         update = as_update_options(options)
         written, created = await endpoint.stored.update(context.name, patched, context, update)

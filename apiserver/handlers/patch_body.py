@@ -26,6 +26,7 @@ from apimachinery.serialization.document_size import TooLarge, check_values
 from apimachinery.serialization.media_types import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from apimachinery.serialization.serializer import read_json
 from apiserver.context import RequestContext
+from apiserver.workload import Workload
 
 Document = Any
 
@@ -83,10 +84,30 @@ class PatchBody:
             raise Invalid.request() from error
 
 
-def read_patch(
-    media_type: str, body: bytes, shape: StructShape, validation: FieldValidation
+async def read_patch(
+    media_type: str,
+    body: bytes,
+    shape: StructShape,
+    validation: FieldValidation,
+    workload: Workload,
 ) -> PatchBody:
     """Decode the patch in a body. Raises BadRequest, RequestEntityTooLarge."""
+    workload.add(body)
+    patch = await workload.run(_read_patch, media_type, body, shape, validation)
+    if media_type == JSON_PATCH and _has_copies(patch.document):
+        workload.may_grow()
+    return patch
+
+
+def _has_copies(operations: Document) -> bool:
+    return isinstance(operations, list) and any(
+        isinstance(operation, dict) and operation.get("op") == "copy" for operation in operations
+    )
+
+
+def _read_patch(
+    media_type: str, body: bytes, shape: StructShape, validation: FieldValidation
+) -> PatchBody:
     try:
         check_values(body)
         document = orjson.loads(body)

@@ -94,8 +94,7 @@ class ScaleHandlers:
             obj = await self._apply(sub, body, options, context)
             self._write(req, resp, scale_of(obj, sub.subresource))
             return
-        context.workload.add(body)
-        patch = await context.workload.run(read_patch, media_type, body, self._shape, validation)
+        patch = await read_patch(media_type, body, self._shape, validation, context.workload)
 
         def patched_scale(current: Scale) -> Scale:
             patched = orjson.dumps(patch.change(orjson.loads(dump_json(current))))

@@ -74,10 +74,8 @@ async def patch(sub: SubEndpoint, req: Request, resp: Response) -> None:
     options = patch_options(exchange.query, apply=False)
     context = endpoint.write_context(exchange, options)
     body = await read_body(req)
-    context.workload.add(body)
-    read = await context.workload.run(
-        read_patch, media_type, body, endpoint.shape, field_validation(options)
-    )
+    validation = field_validation(options)
+    read = await read_patch(media_type, body, endpoint.shape, validation, context.workload)
     patched = PatchedObject(endpoint, read, context)
     stored = await _store(sub, context, patched, as_update_options(options))
     await write_object(endpoint, req, resp, stored)

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 
 import pytest
 
+from apimachinery.serialization.media_types import YAML
 from apiserver.workload import LIGHT_BYTES, HeavyThread, Workload
 
 HEAVY = b"[" + b"0," * LIGHT_BYTES + b"0]"
@@ -48,6 +49,16 @@ async def test_many_values_are_processed_in_another_thread(thread: HeavyThread) 
 
 async def test_a_workload_without_a_thread_runs_everything_in_place() -> None:
     assert await heavy_workload(None).run(threading.current_thread) is threading.current_thread()
+
+
+@pytest.mark.parametrize(
+    ("document", "heavy"), [(b"a: &b [c]\nd: *b", True), (b'verbs: ["*"]', False)]
+)
+def test_a_small_document_with_aliases_is_heavy(document: bytes, heavy: bool) -> None:
+    workload = Workload()
+    workload.add(document, YAML)
+
+    assert workload.is_heavy is heavy
 
 
 async def test_the_largest_document_counts(thread: HeavyThread) -> None:

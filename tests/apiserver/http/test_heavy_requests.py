@@ -67,6 +67,21 @@ async def test_an_invalid_large_object_lets_others_run(client: Driver) -> None:
     assert pauses.longest < LIMIT * machine_factor()
 
 
+async def test_a_small_patch_that_makes_a_large_object_lets_others_run(client: Driver) -> None:
+    """Each copy doubles what is there."""
+    start = {"metadata": {"name": "small", "annotations": {"a": "b"}}, "spec": {"model": "a1"}}
+    assert (await client.post(STABLE, start)).code == 201
+    doubling = [
+        {"op": "copy", "from": "/metadata", "path": f"/metadata/x{number}"} for number in range(11)
+    ]
+
+    async with loop_pauses(time.thread_time) as pauses:
+        answer = await client.patch(f"{STABLE}/small", doubling, "json-patch+json")
+
+    assert answer.code == 200
+    assert pauses.longest < LIMIT * machine_factor()
+
+
 @pytest.mark.parametrize(
     "accept",
     [
