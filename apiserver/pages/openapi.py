@@ -11,11 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import partial
 from typing import Any, Final
 
 import orjson
 from falcon.asgi import Request, Response
 
+from apimachinery.errors import NotFound
 from apimachinery.openapi.documents import document_v2, document_v3, index_versions
 from apimachinery.openapi.gnostic import GnosticEncoder
 from apimachinery.openapi.gnostic_v3 import V3
@@ -31,6 +33,8 @@ from apiserver.http.response import LARGE, TEXT, exchange_of, write_stream, writ
 from apiserver.install import Groups
 from apiserver.pages.version import version_document
 from apiserver.views.scale_mapping import KIND
+
+Descriptions = dict[GroupVersion, list[ResourceDescription]]
 
 TITLE: Final = "Kubernetes"
 _V2_ACCEPTED: Final = (
@@ -81,7 +85,10 @@ class OpenAPI:
         """Respond with the URL of the document of each group version."""
         paths = {}
         for path in self._paths():
-            digest = (await self._v3(path)).digest
+            try:
+                digest = (await self._v3(path)).digest
+            except NotFound:
+                continue
             paths[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={digest}"}
         resp.content_type = TEXT
         resp.data = orjson.dumps({"paths": paths})
@@ -100,7 +107,7 @@ class OpenAPI:
             return
         if media_type != JSON:
             document = encoded.data
-            encoded = await self._document(f"{path} protobuf", lambda: _as_protobuf(document))
+            encoded = await self._document(f"{path} protobuf", lambda _: _as_protobuf(document))
         if requested_hash:
             resp.set_header("cache-control", "public, immutable")
             expires = datetime.now(UTC) + timedelta(days=365)
@@ -114,12 +121,14 @@ class OpenAPI:
             write_text(resp, "406 Not Acceptable\n", code=406)
             return
         key = "v2" if media_type == JSON else "v2 protobuf"
-        _send(req, resp, await self._document(key, lambda: self._build_v2(media_type != JSON)))
+        _send(req, resp, await self._document(key, partial(_build_v2, media_type != JSON)))
 
     async def _v3(self, path: str) -> EncodedDocument:
-        return await self._document(path, lambda: self._build_v3(path))
+        return await self._document(path, partial(_build_v3, path))
 
-    async def _document(self, key: str, build: Callable[[], EncodedDocument]) -> EncodedDocument:
+    async def _document(
+        self, key: str, build: Callable[[Descriptions], EncodedDocument]
+    ) -> EncodedDocument:
         async with self._building:
             revision = self._groups().revision
             if revision != self._revision:
@@ -127,13 +136,15 @@ class OpenAPI:
                 self._revision = revision
             encoded = self._documents.get(key)
             if encoded is None:
-                encoded = self._documents[key] = await asyncio.to_thread(build)
+                # Described here, because groups come and go while the thread computes.
+                described = self._descriptions()
+                encoded = self._documents[key] = await asyncio.to_thread(build, described)
             return encoded
 
     def _paths(self) -> dict[str, GroupVersion]:
         return {_path(version): version for version in self._descriptions()}
 
-    def _descriptions(self) -> dict[GroupVersion, list[ResourceDescription]]:
+    def _descriptions(self) -> Descriptions:
         return {
             GroupVersion(installed.group.name, version): [
                 _describe(endpoint) for endpoint in endpoints.values()
@@ -142,25 +153,27 @@ class OpenAPI:
             for version, endpoints in installed.versions.items()
         }
 
-    def _build_v3(self, path: str) -> EncodedDocument:
-        descriptions = self._descriptions()
-        version = next(candidate for candidate in descriptions if _path(candidate) == path)
-        document = document_v3(
-            title=TITLE,
-            version=_release(),
-            group_version=version,
-            resources=descriptions[version],
-            index=index_versions(descriptions),
-        )
-        return _encoded_document(orjson.dumps(document))
 
-    def _build_v2(self, protobuf: bool) -> EncodedDocument:
-        document = document_v2(
-            title=TITLE, version=_release(), versions=self._descriptions(), watch_paths=True
-        )
-        if protobuf:
-            return _encoded_document(GnosticEncoder().encode(document), _V2_CONTENT_TYPE)
-        return _encoded_document(orjson.dumps(document))
+def _build_v3(path: str, descriptions: Descriptions) -> EncodedDocument:
+    version = next((known for known in descriptions if _path(known) == path), None)
+    if version is None:
+        # The group was removed after the request had been routed.
+        raise NotFound.resource()
+    document = document_v3(
+        title=TITLE,
+        version=_release(),
+        group_version=version,
+        resources=descriptions[version],
+        index=index_versions(descriptions),
+    )
+    return _encoded_document(orjson.dumps(document))
+
+
+def _build_v2(protobuf: bool, descriptions: Descriptions) -> EncodedDocument:
+    document = document_v2(title=TITLE, version=_release(), versions=descriptions, watch_paths=True)
+    if protobuf:
+        return _encoded_document(GnosticEncoder().encode(document), _V2_CONTENT_TYPE)
+    return _encoded_document(orjson.dumps(document))
 
 
 def _select_type(req: Request, offered: tuple[str, ...]) -> str:

@@ -1,8 +1,12 @@
 """The example group as a server installs it."""
 
+import pytest
+
+from apis.gadgets import v1
 from apis.gadgets.install import GADGETS
 from apis.gadgets.strategy import GadgetStrategy
 from apis.gadgets.types import Gadget, GadgetSpec, GadgetStatus, Part
+from apis.gadgets.v1.conversion import spec_from_internal, spec_to_internal
 from tests.apis.validating import messages
 
 (RESOURCE,) = GADGETS.resources
@@ -42,3 +46,11 @@ def test_columns() -> None:
         ("Ready", 2),
         ("Parts", "x,y"),
     ]
+
+
+def test_no_timeout_that_can_be_decoded_fails_to_be_converted() -> None:
+    spec = v1.GadgetSpec(model="a", timeout_seconds=v1.types.LONGEST_TIMEOUT)
+
+    assert spec_from_internal(spec_to_internal(spec)) == spec
+    with pytest.raises(ValueError, match="less than or equal"):
+        v1.GadgetSpec(model="a", timeout_seconds=v1.types.LONGEST_TIMEOUT + 1)

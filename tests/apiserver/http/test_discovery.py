@@ -6,12 +6,14 @@ from typing import Any
 import orjson
 import pytest
 
+from apimachinery.errors import NotFound
 from apimachinery.openapi.gnostic import GnosticEncoder
 from apimachinery.openapi.gnostic_v3 import V3
 from apis.gadgets.install import GADGETS as GROUP
 from apiserver.app import App
 from apiserver.install import InstallError
 from apiserver.pages.health import Check, Health, Unhealthy
+from apiserver.pages.openapi import OpenAPI
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import GADGETS, gadget
 
@@ -265,3 +267,10 @@ async def test_openapi_is_nothing_else(client: Driver, path: str) -> None:
     assert (await client.get(path, accept="text/html")).code == 406
     assert (await client.get(path, accept=other)).code == 406
     assert (await client.get(path, accept="text/html, */*")).code == 200
+
+
+async def test_openapi_of_a_group_that_is_removed_meanwhile_is_not_found(app: App) -> None:
+    page: Any = OpenAPI(lambda: app.groups)
+
+    with pytest.raises(NotFound):
+        await page.on_v3(None, None, "apis/removed.example.io/v1")
