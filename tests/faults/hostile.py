@@ -193,7 +193,7 @@ def _body(document: Any, content_type: str, random: Random) -> bytes:
         data = random.choice(
             [b"a: &a [*a]", b"- x", b"--- \n---\n{}", b"!!python/object:os.x {}", b"a: b: c", b"\t"]
         )
-    return _mangled(data, random) if random.random() < 0.2 else data
+    return mangled(data, random) if random.random() < 0.2 else data
 
 
 def _text(document: Any) -> bytes:
@@ -213,7 +213,8 @@ def _operation(document: Any, random: Random) -> Any:
     return operation if random.random() < 0.9 else document
 
 
-def _mangled(data: bytes, random: Random) -> bytes:
+def mangled(data: bytes, random: Random) -> bytes:
+    """*data* cut, doubled, or with something inserted."""
     at = random.randrange(len(data) + 1)
     insertion = random.choice(
         [b"\x00", b"\xff", b"\xef\xbb\xbf", b'"', b"}", b"{", b"\xed\xa0\x80"]
