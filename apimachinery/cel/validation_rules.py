@@ -5,12 +5,13 @@ all other rules are skipped for values that have not changed (ratcheting). An it
 keys has no old value of its own, but has not changed if the list has not.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from apimachinery.cel.cel_values import Convert, compile_conversion
-from apimachinery.cel.program import EvaluationError, InvalidExpression, Program
+from apimachinery.cel.compiled_rule import CompiledRule, compile_rule
+from apimachinery.cel.program import EvaluationError
+from apimachinery.cel.rule_budget import BudgetExceeded, RuleBudget
 from apimachinery.fieldpath import (
     OMITTED,
     ErrorType,
@@ -21,61 +22,102 @@ from apimachinery.fieldpath import (
     forbidden,
     required,
 )
-from apimachinery.structural.jsonpath import InvalidJSONPath, path_steps
 from apimachinery.structural.schema_node import Node
 from apimachinery.structural.schema_validation import ABSENT
 from apimachinery.structural.value_checks import equal_json
 
 RULES: Final = "x-kubernetes-validations"
 
-CheckRules = Callable[[Any, Any, Path, bool], FieldErrors]
-"""Yields the violated rules of a value, given the old value or ABSENT, the path, and whether the
-value is a part of one that has not changed.
-"""
+_STARTING: Final = 300
+"""The cost of an evaluation in time, however cheap its expression is: 10 µs."""
+_ESTIMATING: Final = 3_000
+"""The cost in time of looking at the sizes of values."""
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledRule:
-    """A compiled rule."""
+class RuleNode:
+    """The rules of a node of a schema, and of the nodes below it."""
 
-    text: str
-    program: Program
-    message: str
-    message_program: Program | None
-    reason: str
-    steps: tuple[str, ...]
-    """The path, below the value, of the field that the error names (`fieldPath`)."""
+    own: tuple[CompiledRule, ...]
+    members: "Mapping[str, RuleNode]"
+    additional: "RuleNode | None"
+    items: "RuleNode | None"
+    keys: tuple[str, ...]
+    """The keys by which an item of a list is found in the old list."""
+    nullable: bool
 
-    @property
-    def fallback_message(self) -> str:
-        return self.message or f"failed rule: {self.text}"
+    def check(self, value: Any, old: Any) -> FieldErrors:
+        """Yield the violated rules of an object that replaces *old*, or ABSENT."""
+        yield from self._check(value, old, Path(), False, RuleBudget())
+
+    def cost(self, value: Any, limit: int) -> int:
+        """Return what checking a value costs at most in time; stop counting above *limit*."""
+        cost = 0
+        for rule in self.own:
+            expression = rule.condition
+            cost += _STARTING if expression.is_cheap else _ESTIMATING
+            cost += expression.cost(value)
+            if cost > limit:
+                return cost
+        for below, part in self._parts(value):
+            cost += below.cost(part, limit - cost)
+            if cost > limit:
+                break
+        return cost
+
+    def _parts(self, value: Any) -> "Iterator[tuple[RuleNode, Any]]":
+        if isinstance(value, dict):
+            for name, part in value.items():
+                below = self.members.get(name, self.additional)
+                if below is not None:
+                    yield below, part
+        elif isinstance(value, list) and self.items is not None:
+            for part in value:
+                yield self.items, part
+
+    def _check(
+        self, value: Any, old: Any, path: Path, unchanged: bool, budget: RuleBudget
+    ) -> FieldErrors:
+        if not unchanged and old is not ABSENT and (self.own or self.items is not None):
+            unchanged = equal_json(value, old)
+        if value is not None or self.nullable:
+            for rule in _applicable(self.own, old, unchanged):
+                yield from _check_rule(rule, value, old, path, budget)
+                if budget.exhausted:
+                    return
+        if isinstance(value, dict):
+            yield from self._check_members(value, old, path, unchanged, budget)
+        elif isinstance(value, list) and self.items is not None:
+            yield from self._check_items(value, old, path, unchanged, budget)
+
+    def _check_members(
+        self, value: dict[str, Any], old: Any, path: Path, unchanged: bool, budget: RuleBudget
+    ) -> FieldErrors:
+        before = old if isinstance(old, dict) else {}
+        for name, part in value.items():
+            below = self.members.get(name, self.additional)
+            if below is None:
+                continue
+            place = path.child(name) if name in self.members else path.key(name)
+            yield from below._check(part, before.get(name, ABSENT), place, unchanged, budget)
+            if budget.exhausted:
+                return
+
+    def _check_items(
+        self, value: list[Any], old: Any, path: Path, unchanged: bool, budget: RuleBudget
+    ) -> FieldErrors:
+        assert self.items is not None
+        before = _index_by_keys(old, self.keys)
+        for position, item in enumerate(value):
+            previous = before.get(_key_values(item, self.keys), ABSENT) if before else ABSENT
+            yield from self.items._check(item, previous, path.index(position), unchanged, budget)
+            if budget.exhausted:
+                return
 
 
-def compile_rule(source: Mapping[str, Any]) -> CompiledRule:
-    """Compile a rule of a schema; raise InvalidExpression if a part of it is invalid."""
-    text = source["rule"].strip()
-    optional = bool(source.get("optionalOldSelf"))
-    expression = source.get("messageExpression", "").strip()
-    try:
-        steps = path_steps(source.get("fieldPath", "").strip())
-    except InvalidJSONPath as error:
-        raise InvalidExpression(str(error)) from None
-    return CompiledRule(
-        text=text,
-        program=Program(text, result="bool", optional_old=optional),
-        message=source.get("message", "").strip(),
-        message_program=Program(expression, result="string", optional_old=optional)
-        if expression
-        else None,
-        reason=source.get("reason") or "FieldValueInvalid",
-        steps=steps,
-    )
-
-
-def compile_rules(node: Node, *, root: bool = False) -> CheckRules | None:
+def compile_rules(node: Node, *, root: bool = False) -> RuleNode | None:
     """Compile the rules of a node and of all nodes below it; None if there are none."""
-    own = [compile_rule(source) for source in node.source.get(RULES) or ()]
-    convert = compile_conversion(node, root=root) if own else None
+    own = tuple(compile_rule(source, node, root=root) for source in node.source.get(RULES) or ())
     parts = ((name, compile_rules(part)) for name, part in node.properties.items())
     members = {name: rules for name, rules in parts if rules is not None}
     additional = compile_rules(node.additional) if node.additional else None
@@ -83,37 +125,7 @@ def compile_rules(node: Node, *, root: bool = False) -> CheckRules | None:
     if not own and not members and additional is None and items is None:
         return None
     keys = node.list_keys if node.list_type == "map" else ()
-
-    def check(value: Any, old: Any, path: Path, unchanged: bool) -> FieldErrors:
-        if not unchanged and old is not ABSENT and (own or items is not None):
-            unchanged = equal_json(value, old)
-        if own and (value is not None or node.nullable):
-            yield from _check_own(own, convert, value, old, path, unchanged)
-        if isinstance(value, dict):
-            yield from _check_members(value, old, path, unchanged, members, additional)
-        elif isinstance(value, list) and items is not None:
-            before = _index_by_keys(old, keys)
-            for position, item in enumerate(value):
-                previous = before.get(_key_values(item, keys), ABSENT) if before else ABSENT
-                yield from items(item, previous, path.index(position), unchanged)
-
-    return check
-
-
-def _check_members(
-    value: dict[str, Any],
-    old: Any,
-    path: Path,
-    unchanged: bool,
-    members: Mapping[str, CheckRules],
-    additional: CheckRules | None,
-) -> Iterator[FieldError]:
-    before = old if isinstance(old, dict) else {}
-    for name, item in value.items():
-        if name in members:
-            yield from members[name](item, before.get(name, ABSENT), path.child(name), unchanged)
-        elif additional is not None:
-            yield from additional(item, before.get(name, ABSENT), path.key(name), unchanged)
+    return RuleNode(own, members, additional, items, keys, node.nullable)
 
 
 def _index_by_keys(old: Any, keys: tuple[str, ...]) -> dict[Any, Any]:
@@ -126,38 +138,35 @@ def _key_values(item: Any, keys: tuple[str, ...]) -> Any:
     return tuple(str(item.get(key)) for key in keys) if isinstance(item, dict) else None
 
 
-def _check_own(
-    rules: list[CompiledRule],
-    convert: Convert | None,
-    value: Any,
-    old: Any,
-    path: Path,
-    unchanged: bool,
-) -> FieldErrors:
-    has_old = old is not ABSENT
-    cel_value = convert(value) if convert else value
-    cel_old = None if not has_old else convert(old) if convert else old
+def _applicable(
+    rules: tuple[CompiledRule, ...], old: Any, unchanged: bool
+) -> Iterator[CompiledRule]:
     for rule in rules:
-        if rule.program.uses_old:
-            if not has_old and not rule.program.optional_old:
-                continue
-        elif unchanged:
-            continue
-        yield from _check_rule(rule, cel_value, cel_old, has_old, path)
+        program = rule.condition.program
+        if program.uses_old:
+            if old is not ABSENT or program.optional_old:
+                yield rule
+        elif not unchanged:
+            yield rule
 
 
-def _check_rule(rule: CompiledRule, value: Any, old: Any, has_old: bool, path: Path) -> FieldErrors:
+def _check_rule(
+    rule: CompiledRule, value: Any, old: Any, path: Path, budget: RuleBudget
+) -> FieldErrors:
     try:
-        if rule.program.evaluate(value, old, has_old=has_old):
+        if rule.condition.evaluate(value, old, budget):
             return
     except EvaluationError as error:
         detail = f"{error} evaluating rule: {rule.message or rule.text}"
         yield FieldError(ErrorType.INVALID, str(path), OMITTED, detail)
         return
+    except BudgetExceeded as error:
+        yield FieldError(ErrorType.INVALID, str(path), rule.type or OMITTED, str(error))
+        return
     field_path = path
     for step in rule.steps:
         field_path = field_path.child(step)
-    detail = _message(rule, value, old, has_old)
+    detail = _message(rule, value, old, budget)
     if rule.reason == "FieldValueForbidden":
         yield forbidden(field_path, detail)
     elif rule.reason == "FieldValueRequired":
@@ -168,13 +177,22 @@ def _check_rule(rule: CompiledRule, value: Any, old: Any, has_old: bool, path: P
         yield FieldError(ErrorType.INVALID, str(field_path), OMITTED, detail)
 
 
-def _message(rule: CompiledRule, value: Any, old: Any, has_old: bool) -> str:
-    """Return the value of `messageExpression` if it is one non-empty line, else the fallback."""
-    program = rule.message_program
-    if program is None or (program.uses_old and not has_old and not program.optional_old):
+_MAX_MESSAGE_BYTES: Final = 5 * 1024
+
+
+def _message(rule: CompiledRule, value: Any, old: Any, budget: RuleBudget) -> str:
+    """Return the value of `messageExpression` if it is one short line, else the fallback."""
+    if rule.message_expression is None:
+        return rule.fallback_message
+    program = rule.message_expression.program
+    if program.uses_old and old is ABSENT and not program.optional_old:
         return rule.fallback_message
     try:
-        text = str(program.evaluate(value, old, has_old=has_old)).strip()
+        text = str(rule.message_expression.evaluate(value, old, budget)).strip()
+    except BudgetExceeded as error:
+        return str(error)
     except EvaluationError:
         return rule.fallback_message
-    return text if text and "\n" not in text and "\r" not in text else rule.fallback_message
+    if not text or "\n" in text or "\r" in text or len(text.encode()) > _MAX_MESSAGE_BYTES:
+        return rule.fallback_message
+    return text

@@ -2,13 +2,23 @@
 
 The authors of definitions write the patterns, and they run on text that any client sends. Python's
 `re` differs in details, and a malicious pattern could make it run for exponential time.
+
+A match cannot be interrupted, and with a malicious pattern it takes time in proportion to the
+length of the text times the size of the compiled pattern, so that product is limited.
 """
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from apimachinery.extras import name_missing_extra
+
+MAX_WORK: Final = 10_000_000
+"""The maximum of the length of a text times the size of its pattern: 45 ms at most."""
+_SMALL_PROGRAM: Final = 16
+"""The size of patterns that take the same short time for every character."""
+_MAX_MEMORY: Final = 2 * 1024 * 1024
+"""The maximum size of a compiled pattern in bytes, which takes up to 30 ms to compile."""
 
 
 class InvalidPattern(ValueError):
@@ -26,12 +36,24 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
     return lambda text: search(text) is not None
 
 
+def longest_text(pattern: str) -> int | None:
+    """Return the length up to which texts are matched, None if any; raise InvalidPattern."""
+    size = program_size(pattern)
+    return None if size <= _SMALL_PROGRAM else MAX_WORK // size
+
+
+def program_size(pattern: str) -> int:
+    """Return the number of instructions of a compiled pattern; raise InvalidPattern."""
+    return int(_compile(pattern).programsize)
+
+
 @lru_cache(maxsize=1024)  # schemas repeat themselves, and are compiled in every version
 def _compile(pattern: str) -> Any:
     with name_missing_extra():
         import re2
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = _MAX_MEMORY
     try:
         return re2.compile(pattern, options)
     except re2.error as error:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from apimachinery.meta.unstructured import dump_content
 from apimachinery.scalars.wire_types import INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 from apimachinery.structural.formats import format_check
-from apimachinery.structural.patterns import compile_pattern
+from apimachinery.structural.patterns import InvalidPattern, compile_pattern, longest_text
 from apimachinery.structural.problems import (
     ErrorFactory,
     Problem,
@@ -114,9 +114,30 @@ def _string_checks(schema: JSONSchema) -> Iterator[Check]:
         error = invalid_value(f"should be at least {limit} chars long")
         yield _unless(lambda text, limit=limit: len(text) >= limit, error)
     if pattern := schema.get("pattern"):
-        yield _unless(compile_pattern(pattern), invalid_value(f"should match '{pattern}'"))
+        yield from _pattern_checks(pattern)
     if (name := schema.get("format")) and (check := format_check(name)):
         yield _unless(check, wrong_type(name))
+
+
+def _pattern_checks(pattern: str) -> Iterator[Check]:
+    try:
+        matches, longest = compile_pattern(pattern), longest_text(pattern)
+    except InvalidPattern as error:
+        # The pattern was stored by a server with other limits.
+        yield _unless(lambda text: False, invalid_value(f"should match '{pattern}': {error}"))
+        return
+    mismatch = invalid_value(f"should match '{pattern}'")
+    if longest is None:
+        yield _unless(matches, mismatch)
+        return
+    too_long = invalid_value(f"should be at most {longest} chars long to match '{pattern}'")
+
+    def check(text: str) -> Problem | None:
+        if len(text) > longest:
+            return Problem(too_long, "")
+        return None if matches(text) else Problem(mismatch, text)
+
+    yield check
 
 
 def _number_checks(schema: JSONSchema) -> Iterator[Check]:

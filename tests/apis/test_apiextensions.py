@@ -19,7 +19,6 @@ from apis.apiextensions.v1 import (
     CustomResourceValidation,
     JSONSchemaProps,
 )
-from apis.apiextensions.validation.cost import excess, nesting
 from apis.apiextensions.validation.rules import validate_rules
 from apis.apiextensions.validation.schema import validate_schema
 from tests.apis.controlled import ControlledServer, controlled_server
@@ -193,26 +192,72 @@ def test_what_else_is_wrong_with_a_schema(part: dict[str, Any], expected: list[s
 # Rules in CEL
 
 
+ADVICE = (
+    "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays,"
+    " maps, and strings are declared)"
+)
+
+
+def ruled(rule: str, schema: dict[str, Any], count: int = 1) -> dict[str, Any]:
+    return {**schema, "x-kubernetes-validations": [{"rule": rule}] * count}
+
+
 @pytest.mark.parametrize(
-    ("rule", "depth"),
+    ("rule", "limits", "factor"),
     [
-        ("self.a == 1", 0),
-        ("self.all(x, x > 1)", 1),
-        ("self.a.all(x, x > 1) && self.b.exists(y, (y == 2))", 1),
-        ("self.all(x, self.exists(y, x == y))", 2),
-        ("self.all(x, '.all(' != x)", 1),
+        ("self.all(x, self.exists_one(y, x == y))", {}, "more than 100x"),
+        ("self.all(x, self.exists_one(y, x == y))", {"maxItems": 10}, "3.1x"),
+        ("self.all(x, x.contains('abc'))", {"maxItems": 40}, "1.258308x"),
+        ("self.all(x, x.contains('abc'))", {"maxItems": 10}, ""),
     ],
 )
-def test_how_deep_comprehensions_are_nested(rule: str, depth: int) -> None:
-    assert nesting(rule) == depth
+def test_a_rule_that_could_take_too_long_is_refused(
+    rule: str, limits: dict[str, int], factor: str
+) -> None:
+    schema = {"type": "array", "items": {"type": "string"}, **limits}
+
+    found = messages(validate_rules(ruled(rule, schema), S))
+
+    path = "s.x-kubernetes-validations[0].rule"
+    text = f"estimated rule cost exceeds budget by factor of {factor} {ADVICE}"
+    assert found[:1] == ([f"{path}: Forbidden: {text}"] if factor else [])
 
 
-def test_a_rule_that_could_take_too_long_is_refused() -> None:
-    rule = "self.all(x, self.exists_one(y, x == y))"
-    items = {"type": "array", "items": {"type": "string"}}
+def test_a_rule_counts_as_often_as_its_values_may_occur() -> None:
+    item = ruled("self.contains('abc')", {"type": "string"})
 
-    assert "exceeds budget by factor of more than 100x" in excess(rule, items, times=1)
-    assert excess(rule, {**items, "maxItems": 100}, times=1) == ""
+    unlimited, *_ = messages(validate_rules({"type": "array", "items": item}, S))
+    limited = messages(validate_rules({"type": "array", "items": item, "maxItems": 10}, S))
+
+    assert "s.items.x-kubernetes-validations[0].rule: Forbidden: estimated" in unlimited
+    assert limited == []
+
+
+def test_rules_that_take_too_long_together_are_refused() -> None:
+    schema = ruled("self.all(x, x > 0)", {"type": "array", "items": {"type": "integer"}}, 20)
+
+    *rules, total = messages(validate_rules(schema, S))
+
+    contributed = "contributed to estimated rule cost total exceeding cost limit for entire"
+    assert [rule.split(": ", 1)[1] for rule in rules] == [
+        f"Forbidden: {contributed} OpenAPIv3 schema"
+    ] * 4
+    assert total == (
+        "s: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3"
+        f" schema exceeds budget by factor of 1.6x {ADVICE}"
+    )
+
+
+def test_costs_and_number_of_rules_that_are_stored_already() -> None:
+    expensive = ruled(
+        "self.all(x, self.all(y, x == y))", {"type": "array", "items": {"type": "string"}}
+    )
+    many = ruled("true", {"type": "string"}, 2_001)
+
+    assert messages(validate_rules(expensive, S, check_costs=False)) == []
+    assert messages(validate_rules(many, S)) == [
+        "s: Forbidden: must not have more than 2000 x-kubernetes-validations"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -246,7 +291,8 @@ def test_what_is_wrong_with_a_rule(rule: dict[str, str], expected: str) -> None:
 
 def test_items_without_identity_have_no_past() -> None:
     rules = [{"rule": "self == oldSelf"}]
-    schema = {"type": "array", "items": {"type": "string", "x-kubernetes-validations": rules}}
+    item = {"type": "string", "maxLength": 10, "x-kubernetes-validations": rules}
+    schema = {"type": "array", "items": item, "maxItems": 10}
 
     (found,) = messages(validate_rules(schema, S))
 

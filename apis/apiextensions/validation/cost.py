@@ -1,76 +1,66 @@
-"""Cost estimation of CEL rules, at the time they are defined.
+"""Costs of CEL rules when they are defined: the limits of Kubernetes, and its messages."""
 
-The only loops in CEL are comprehensions (`all`, `exists`, `map`, `filter`), so the cost of a rule
-depends on how deeply they nest and on the maximum length of the lists in the schema. A rule that
-could be too expensive is rejected with its definition, as in Kubernetes, whose estimate is finer.
-"""
-
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-LIMIT: Final = 10_000_000
-"""The maximum cost of one rule, for one object."""
-UNBOUNDED: Final = 3 * 1024 * 1024 // 2
-"""The maximum number of items in the largest body: a digit and a comma each."""
+from apimachinery.fieldpath import FieldErrors, Path, forbidden
 
-_TOKEN: Final = re.compile(
-    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\.(?:all|exists|exists_one|map|filter)\s*\(|[()]"""
-)
+RULE_LIMIT: Final = 10_000_000
+"""The maximum cost of one rule, for all values of one object that it is evaluated on."""
+TOTAL_LIMIT: Final = 100_000_000
+"""The maximum cost of all rules of a schema."""
+
+_MOST_EXPENSIVE: Final = 4
 _ADVICE: Final = (
     "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays,"
     " maps, and strings are declared)"
 )
+_CONTRIBUTED: Final = (
+    "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+)
+_TOTAL: Final = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
 
 
-def excess(rule: str, schema: Mapping[str, Any], *, times: int) -> str:
-    """Return the error message for a rule that is too expensive, or an empty string.
+class RuleCosts:
+    """The costs of all rules of a schema."""
 
-    *times* is how often the rule is evaluated per object.
-    """
-    depth = nesting(rule)
-    estimate = min(times * max(longest(schema), 1) ** depth, UNBOUNDED ** max(depth, 1))
-    if estimate <= LIMIT:
-        return ""
-    factor = estimate / LIMIT
-    display = "more than 100x" if factor > 100 else f"{factor:.1f}x"
-    return f"estimated rule cost exceeds budget by factor of {display} {_ADVICE}"
+    def __init__(self) -> None:
+        self._total = 0
+        self._expensive: list[tuple[int, Path]] = []
 
+    def check(self, cost: int, name: str, path: Path) -> FieldErrors:
+        """Add the cost of an expression; yield an error if it is too expensive by itself."""
+        self._total += cost
+        if cost >= TOTAL_LIMIT // 100:
+            self._expensive.append((cost, path))
+        if cost > RULE_LIMIT:
+            yield forbidden(path, _excess(f"estimated {name} cost", cost, RULE_LIMIT))
 
-def nesting(rule: str) -> int:
-    """Return how deeply comprehensions nest."""
-    deepest, inside = 0, 0
-    brackets: list[bool] = []
-    for match in _TOKEN.finditer(rule):
-        token = match[0]
-        if token == ")":
-            if brackets:
-                inside -= brackets.pop()
-        elif token.endswith("("):
-            brackets.append(token != "(")
-            inside += brackets[-1]
-            deepest = max(deepest, inside)
-    return deepest
+    def check_total(self, path: Path) -> FieldErrors:
+        """Yield the errors of rules that are too expensive together."""
+        if self._total <= TOTAL_LIMIT:
+            return
+        expensive = sorted(self._expensive, key=lambda entry: -entry[0])
+        for _, rule_path in expensive[:_MOST_EXPENSIVE]:
+            yield forbidden(rule_path, _CONTRIBUTED)
+        yield forbidden(path, _excess(_TOTAL, self._total, TOTAL_LIMIT))
 
 
-def longest(schema: Mapping[str, Any]) -> int:
-    """Return the maximum number of items of any list or map within *schema*."""
-    items = size(schema) or 0
-    for part in _parts(schema):
-        items = max(items, longest(part))
-    return items
+def _excess(name: str, cost: int, limit: int) -> str:
+    factor = cost / limit
+    if factor > 100:
+        text = "more than 100x"
+    else:
+        text = f"{factor:f}x" if factor < 1.5 else f"{factor:.1f}x"
+    return f"{name} exceeds budget by factor of {text} {_ADVICE}"
 
 
-def size(schema: Mapping[str, Any]) -> int | None:
-    """Return the maximum number of items of a list or map; None for other types."""
+def multiplicity(schema: Mapping[str, Any]) -> int | None:
+    """Return how many values a list or map has at most, None if unlimited; 1 for other types."""
     if schema.get("type") == "array":
-        return int(schema.get("maxItems", UNBOUNDED))
-    if schema.get("additionalProperties") or schema.get("x-kubernetes-preserve-unknown-fields"):
-        return int(schema.get("maxProperties", UNBOUNDED))
-    return None
-
-
-def _parts(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    below = [*(schema.get("properties") or {}).values()]
-    below += [schema.get("items"), schema.get("additionalProperties")]
-    return [part for part in below if isinstance(part, Mapping)]
+        limit = schema.get("maxItems")
+    elif schema.get("type") == "object" and schema.get("additionalProperties") is not None:
+        limit = schema.get("maxProperties")
+    else:
+        return 1
+    return None if limit is None else max(int(limit), 0)

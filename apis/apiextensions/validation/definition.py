@@ -44,8 +44,8 @@ def validate_definition_update(
     new: CustomResourceDefinition, old: CustomResourceDefinition
 ) -> FieldErrors:
     """Validate an update of a definition."""
-    yield from _validate_spec(new.spec)
     before = old.spec
+    yield from _validate_spec(new.spec, before)
     if is_true(old, ESTABLISHED):
         yield from _validate_immutable(new.spec.scope, before.scope, _SPEC.child("scope"))
         yield from _validate_immutable(
@@ -82,10 +82,12 @@ def validate_status_update(new: CustomResourceDefinition) -> FieldErrors:
     yield from validate_names(new.status.accepted_names, Path("status", "acceptedNames"))
 
 
-def _validate_spec(spec: CustomResourceDefinitionSpec) -> FieldErrors:
+def _validate_spec(
+    spec: CustomResourceDefinitionSpec, before: CustomResourceDefinitionSpec | None = None
+) -> FieldErrors:
     yield from _validate_group(spec.group, _SPEC.child("group"))
     yield from _validate_choice(spec.scope, _SPEC.child("scope"), (CLUSTER, NAMESPACED))
-    yield from _validate_versions(spec)
+    yield from _validate_versions(spec, before)
     for name in ("plural", "singular", "kind", "listKind"):
         attribute = "list_kind" if name == "listKind" else name
         if not getattr(spec.names, attribute):
@@ -116,7 +118,9 @@ def _validate_choice(value: str, path: Path, supported: Sequence[str]) -> FieldE
         yield not_supported(path, value, supported)
 
 
-def _validate_versions(spec: CustomResourceDefinitionSpec) -> FieldErrors:
+def _validate_versions(
+    spec: CustomResourceDefinitionSpec, before: CustomResourceDefinitionSpec | None
+) -> FieldErrors:
     path, versions = _SPEC.child("versions"), spec.versions
     for position, version in enumerate(versions):
         here = path.index(position)
@@ -126,7 +130,7 @@ def _validate_versions(spec: CustomResourceDefinitionSpec) -> FieldErrors:
             yield invalid(here.child("name"), version.name, ",".join(problems))
         for problem in _deprecation_problems(version):
             yield invalid(here.child("deprecationWarning"), version.deprecation_warning, problem)
-    yield from _validate_content(spec)
+    yield from _validate_content(spec, before)
     names = [version.name for version in versions]
     shown = [version.model_dump(mode="json", by_alias=True) for version in versions]
     if len(set(names)) < len(names):
@@ -135,12 +139,19 @@ def _validate_versions(spec: CustomResourceDefinitionSpec) -> FieldErrors:
         yield invalid(path, shown, "must have exactly one version marked as storage version")
 
 
-def _validate_content(spec: CustomResourceDefinitionSpec) -> FieldErrors:
+def _validate_content(
+    spec: CustomResourceDefinitionSpec, before: CustomResourceDefinitionSpec | None
+) -> FieldErrors:
+    stored = {version.name: version.schema_ for version in before.versions} if before else {}
     for version, path in _versions_to_validate(spec, lambda v: v.schema_, "schema", "validation"):
         if version.schema_ is not None and version.schema_.open_apiv3_schema is not None:
             has_status = bool(version.subresources and version.subresources.status)
-            schema = version.schema_.open_apiv3_schema
-            yield from validate_schema(schema, path.child("openAPIV3Schema"), has_status=has_status)
+            yield from validate_schema(
+                version.schema_.open_apiv3_schema,
+                path.child("openAPIV3Schema"),
+                has_status=has_status,
+                check_costs=stored.get(version.name) != version.schema_,
+            )
     for version, path in _versions_to_validate(
         spec, lambda v: v.subresources, "subresources", "subresources"
     ):

@@ -42,7 +42,13 @@ def schema_document(schema: JSONSchemaProps) -> dict[str, Any]:
     return document
 
 
-def validate_schema(schema: JSONSchemaProps, path: Path, *, has_status: bool) -> FieldErrors:
+def validate_schema(
+    schema: JSONSchemaProps, path: Path, *, has_status: bool, check_costs: bool = True
+) -> FieldErrors:
+    """Validate the schema of a version.
+
+    The costs of rules are not checked in a schema that is stored already.
+    """
     if has_status:
         yield from _validate_root(schema, path)
     if schema.nullable:
@@ -55,7 +61,7 @@ def validate_schema(schema: JSONSchemaProps, path: Path, *, has_status: bool) ->
     errors = list(_validate(schema, path, _Place(is_root=True)))
     yield from errors
     if not problems and not errors:
-        yield from validate_rules(document, path)
+        yield from validate_rules(document, path, check_costs=check_costs)
 
 
 def _validate_root(schema: JSONSchemaProps, path: Path) -> FieldErrors:

@@ -124,3 +124,26 @@ def test_duplicates_in_long_lists_are_found_in_linear_time(kind: str) -> None:
 
     assert seconds(lambda: list(unique.validate(value, ABSENT))) < 1
     assert seconds(lambda: list(unique.validate(value, {"x": value["x"][::-1]}))) < 1
+
+
+def test_long_texts_are_not_matched_by_large_patterns() -> None:
+    pattern = "^(a|b)*a(a|b){19,20}c?$"
+    matched = Schema(schema(x={**TEXT, "pattern": pattern}))
+
+    assert list(matched.validate({"x": "ab" * 1_000})) == []
+    (error,) = matched.validate({"x": "ab" * 100_000})
+
+    assert error.detail.startswith("x in body should be at most ")
+    assert error.detail.endswith(f" chars long to match '{pattern}'")
+
+
+def test_small_patterns_match_texts_of_any_length() -> None:
+    matched = Schema(schema(x={**TEXT, "pattern": "^[A-Za-z0-9+/=]*$"}))
+
+    assert list(matched.validate({"x": "A" * 3_000_000})) == []
+
+
+def test_a_stored_pattern_that_is_too_large_matches_nothing() -> None:
+    (error,) = Schema(schema(x={**TEXT, "pattern": "." * 50_000})).validate({"x": "a"})
+
+    assert "pattern too large" in error.detail
