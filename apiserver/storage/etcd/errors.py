@@ -71,6 +71,11 @@ _FINAL = frozenset(
 )
 
 
+def is_stale_token(reason: str) -> bool:
+    """Return whether a watch was cancelled because a new authentication token is required."""
+    return any(text in reason for text in _STALE_TOKEN)
+
+
 def classify(error: AioRpcError) -> FailureKind:
     """Classify a failed call."""
     details = error.details() or ""

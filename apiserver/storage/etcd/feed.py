@@ -18,7 +18,7 @@ import grpc
 from aetcd.rpc import kv_pb2, rpc_pb2
 
 from apiserver.storage.etcd.channel import CallBackoff, EtcdConnection, Member, metadata
-from apiserver.storage.etcd.errors import AccessDenied, FailureKind, classify
+from apiserver.storage.etcd.errors import AccessDenied, FailureKind, classify, is_stale_token
 from apiserver.storage.etcd.keys import Keyspace
 from apiserver.storage.interface import ChangeBatch, Compacted, StoredChange, Unavailable
 
@@ -141,6 +141,8 @@ class EtcdFeed:
     def _cancellation_error(self, reply: rpc_pb2.WatchResponse) -> Exception:
         if reply.compact_revision:
             return Compacted(self._revision, oldest=reply.compact_revision)
+        if is_stale_token(reply.cancel_reason):
+            return StreamEnded(FailureKind.TOKEN)
         if "permission denied" not in reply.cancel_reason:
             return StreamEnded(None)
         if self._denied:

@@ -50,6 +50,7 @@ class _Services(
     rpc_pb2_grpc.KVServicer,  # type: ignore[misc]
     rpc_pb2_grpc.WatchServicer,  # type: ignore[misc]
     rpc_pb2_grpc.MaintenanceServicer,  # type: ignore[misc]
+    rpc_pb2_grpc.AuthServicer,  # type: ignore[misc]
 ):
     """The services of an etcd that a watch needs."""
 
@@ -61,6 +62,8 @@ class FakeEtcd(_Services):
     version: str
     scripts: Sequence[Script]
     conversations: list[Conversation] = field(default_factory=list)
+    tokens: int = 0
+    """How many tokens it has given away."""
 
     async def Range(  # noqa: N802
         self, request: rpc_pb2.RangeRequest, context: Stream
@@ -71,6 +74,12 @@ class FakeEtcd(_Services):
         self, request: rpc_pb2.StatusRequest, context: Stream
     ) -> rpc_pb2.StatusResponse:
         return rpc_pb2.StatusResponse(version=self.version)
+
+    async def Authenticate(  # noqa: N802
+        self, request: rpc_pb2.AuthenticateRequest, context: Stream
+    ) -> rpc_pb2.AuthenticateResponse:
+        self.tokens += 1
+        return rpc_pb2.AuthenticateResponse(token=f"token-{self.tokens}")
 
     async def Watch(  # noqa: N802
         self, requests: AsyncIterator[rpc_pb2.WatchRequest], context: Stream
@@ -92,6 +101,7 @@ async def start_fake(version: str, *scripts: Script) -> AsyncIterator[tuple[Fake
     rpc_pb2_grpc.add_KVServicer_to_server(fake, server)
     rpc_pb2_grpc.add_WatchServicer_to_server(fake, server)
     rpc_pb2_grpc.add_MaintenanceServicer_to_server(fake, server)
+    rpc_pb2_grpc.add_AuthServicer_to_server(fake, server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:

@@ -387,3 +387,23 @@ async def test_a_feed_whose_member_falls_silent_goes_to_another(
         async with asyncio.timeout(20):
             assert revisions([await anext(feed)]) == [second]
     await backend.close()
+
+
+async def test_a_watch_that_is_cancelled_for_its_token_goes_on_with_another() -> None:
+    """As newer releases of etcd do; older ones say that permission is denied."""
+
+    async def cancel(conversation: Conversation) -> None:
+        reason = "rpc error: code = Unauthenticated desc = etcdserver: invalid auth token"
+        await conversation.say(canceled=True, cancel_reason=reason)
+
+    async def go_on(conversation: Conversation) -> None:
+        await conversation.say(7, events=[put("/registry/a", 7)])
+
+    async with start_fake(UNTRUSTED, cancel, go_on) as (fake, address):
+        backend = await open_etcd(f"etcd://user:secret@{address}")
+        async with backend.watch("/", after=4) as feed:
+            assert (await anext(feed)).revision == 7
+        await backend.close()
+
+    first, second = (each.metadata["token"] for each in fake.conversations)
+    assert first != second
