@@ -143,7 +143,13 @@ def _schema_of(count: int) -> dict[str, Any]:
     return {"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}}
 
 
-def _doubling(times: int) -> dict[str, Any]:
+def posted(path: str, body: Any) -> Request:
+    """The creation of an object."""
+    return _request("POST", path, body)
+
+
+def doubling(times: int) -> dict[str, Any]:
+    """A schema with a rule that doubles a value that many times."""
     rule = "[1]" + ".map(x, x + x)" * times + ".size() > 0"
     return {"type": "object", "x-kubernetes-validations": [{"rule": rule}], "properties": {}}
 
@@ -307,16 +313,16 @@ def custom_resources() -> Iterator[tuple[str, Build]]:
     """Definitions with large schemas, and objects that make validation work."""
     yield "20,000 properties", _definition(_schema_of(20_000))
     yield "a deep schema", _definition(_deep_schema(150))
-    yield "a rule that doubles", _definition(_doubling(20))
+    yield "a rule that doubles", _definition(doubling(20))
     yield (
         "a long rule",
         _definition(
-            {**_doubling(0), "x-kubernetes-validations": [{"rule": "1==1" + "&&1==1" * 9_000}]}
+            {**doubling(0), "x-kubernetes-validations": [{"rule": "1==1" + "&&1==1" * 9_000}]}
         ),
     )
     yield (
         "1,000 rules",
-        _definition({**_doubling(0), "x-kubernetes-validations": [{"rule": "1==1"}] * 1_000}),
+        _definition({**doubling(0), "x-kubernetes-validations": [{"rule": "1==1"}] * 1_000}),
     )
     yield (
         "a large enum",
