@@ -31,7 +31,15 @@ from apiserver.group import Group
 from apiserver.handlers.routes import Router
 from apiserver.handlers.watch import Watches
 from apiserver.http.access import Access, on_error
-from apiserver.http.exchange import DRAIN, KEY, Exchange, Receive, Scope
+from apiserver.http.exchange import (
+    DRAIN,
+    GROUP_PACKAGES,
+    KEY,
+    LOOP_PAUSED,
+    Exchange,
+    Receive,
+    Scope,
+)
 from apiserver.http.gate import Gate, Send
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
 from apiserver.http.request_limits import Limits
@@ -52,6 +60,7 @@ from apiserver.workload import HeavyThread
 
 FIRST_LIST: Final = 30.0
 """Seconds for which a start waits until the cache is filled; after that reads wait themselves."""
+OWN_PACKAGES: Final = frozenset(("apimachinery", "apiserver", "apis", "client"))
 STARTUP_ERRORS: Final = (InstallError, StorageError, APIError)
 """Errors of a start that are reported in one line; any other is a bug and keeps its traceback."""
 
@@ -127,6 +136,16 @@ class App:
         """The store; open while the application runs."""
         assert self._backend is not None, "the store is opened when the application starts"
         return self._backend
+
+    def group_packages(self) -> frozenset[str]:
+        """Return the Python packages of groups that are not the server's own."""
+        parts = (
+            part
+            for group in self._initial
+            for resource in group.resources
+            for part in (resource.cls, type(resource.strategy))
+        )
+        return frozenset(part.__module__.partition(".")[0] for part in parts) - OWN_PACKAGES
 
     def before_drain(self, stop: Callable[[], object]) -> None:
         """Have *stop* called when the application drains, before any stream ends."""
@@ -305,7 +324,11 @@ async def run_lifespan(
         await send({"type": "lifespan.startup.failed", "message": traceback.format_exc()})
         return
     if "state" in scope:
-        scope["state"][DRAIN] = app.drain
+        scope["state"] |= {
+            DRAIN: app.drain,
+            LOOP_PAUSED: app.metrics.loop_paused,
+            GROUP_PACKAGES: app.group_packages(),
+        }
     await send({"type": "lifespan.startup.complete"})
     await receive()
     await app.stop()

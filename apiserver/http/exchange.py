@@ -33,6 +33,12 @@ DRAIN: Final = "apiserver.drain"
 CLIENT_CLOSED_REQUEST: Final = 499
 """The code, as in nginx, that logs and metrics have for a request without a recipient."""
 
+LOOP_PAUSED: Final = "apiserver.loop-paused"
+"""The key of a function in the lifespan state that records a pause of the event loop."""
+
+GROUP_PACKAGES: Final = "apiserver.group-packages"
+"""The key of the Python packages of groups in the lifespan state."""
+
 _MAX_ID_LENGTH: Final = 64
 
 

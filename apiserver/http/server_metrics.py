@@ -18,6 +18,8 @@ from apimachinery.schema import GroupResource
 from apiserver.http.exchange import Exchange
 from apiserver.http.request_info import RequestInfo
 
+LONG_PAUSE: Final = 0.05
+"""Seconds from which a pause of the event loop is counted by its cause, and logged."""
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 _MULTIPROCESS: Final = "PROMETHEUS_MULTIPROC_DIR"
@@ -25,6 +27,7 @@ _BUCKETS: Final = (
     *(0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8),
     *(10, 15, 20, 30, 45, 60),
 )
+_PAUSE_BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _VERBS: Final = {
     "create": "POST",
     "update": "PUT",
@@ -105,6 +108,25 @@ class ServerMetrics:
             ("group", "resource"),
             registry=registry,
         )
+        self._pauses = Histogram(
+            "apiserver_event_loop_pause_seconds",
+            "Duration of the pauses of the event loop, from 25 ms, in which no request was served.",
+            buckets=_PAUSE_BUCKETS,
+            registry=registry,
+        )
+        self._longest_pause = Gauge(
+            "apiserver_event_loop_longest_pause_seconds",
+            "Duration of the longest pause of the event loop since the start.",
+            registry=registry,
+            multiprocess_mode="livemax",
+        )
+        self._long_pauses = Counter(
+            "apiserver_event_loop_long_pauses_total",
+            "Number of pauses of the event loop from 50 ms, by what ran.",
+            ("source",),
+            registry=registry,
+        )
+        self._longest = 0.0
         self._children: dict[tuple[Labels, int], tuple[Counter, Histogram]] = {}
         self.in_flight = {kind: self._in_flight.labels(kind) for kind in ("readOnly", "mutating")}
 
@@ -133,6 +155,15 @@ class ServerMetrics:
 
     def slow_watcher(self, info: RequestInfo) -> None:
         self._slow.labels(info.group, info.version, info.resource).inc()
+
+    def loop_paused(self, seconds: float, source: str) -> None:
+        """Record a pause of the event loop, caused by *source*."""
+        self._pauses.observe(seconds)
+        if seconds >= LONG_PAUSE:
+            self._long_pauses.labels(source).inc()
+        if seconds > self._longest:
+            self._longest = seconds
+            self._longest_pause.set(seconds)
 
     def dropped(self, kind: str) -> None:
         self._dropped.labels(kind).inc()

@@ -25,8 +25,9 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
-from apiserver.http.exchange import DRAIN
+from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
 from apiserver.process.connection import HTTPConnection
+from apiserver.process.loop_watchdog import LoopPause, LoopWatchdog, PauseLog
 
 HEARTBEAT: Final = 1.0
 HANDSHAKE_TIMEOUT: Final = 10.0
@@ -61,6 +62,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         Worker._shared = self._has_served = Worker._shared or mmap(-1, 1)
         self.connections: WeakSet[HTTPConnection] = WeakSet()
         self._stopping = asyncio.Event()
+        self._pause_log = PauseLog()
         self._tls: ssl.SSLContext | None = None
         self._certificate_version: tuple[int, ...] = ()
 
@@ -84,13 +86,22 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             self.lifespan = _Lifespan(self.asgi, self.log, self.state)
             if await self._start_application():
                 _tune_garbage_collection()
+                watchdog = LoopWatchdog(self._on_pause, packages=self.state.get(GROUP_PACKAGES, ()))
+                watchdog.start()
                 await self._listen()
                 self._has_served[0] = 1
                 if announce := getattr(self.app, "ready", None):
                     announce()
                 await self._stopping.wait()
+                watchdog.stop()
             await self._stop()
             heartbeat.cancel()
+
+    def _on_pause(self, pause: LoopPause) -> None:
+        self._pause_log.write(pause)
+        record: Callable[[float, str], None] | None = self.state.get(LOOP_PAUSED)
+        if record is not None:
+            record(pause.seconds, pause.source)
 
     async def _run_heartbeat(self) -> None:
         while True:

@@ -59,6 +59,7 @@ class _Worker:
         self.cfg = serving.cfg
         self.log = _QuietLogger()
         self.alive = True
+        self.is_stopping = False
         self.nr = 0
         self.nr_conns = 0
         self.max_requests = 2**31
@@ -67,7 +68,7 @@ class _Worker:
 
     async def finish(self) -> None:
         """Close every connection and wait up to a second until all are closed."""
-        self.alive = False
+        self.is_stopping = True
         for connection in [*self.connections]:
             connection.close()
         for _ in range(100):

@@ -180,6 +180,14 @@ def test_a_renewed_certificate_is_served_without_a_restart(tls_server: Running) 
     assert tls_server.ask()["pid"] == pid
 
 
+def test_pauses_of_the_event_loop_are_recorded(tls_server: Running) -> None:
+    tls_server.ask("/spin")
+
+    tls_server.until(
+        lambda: True if "tests.apiserver.process.worker_app" in tls_server.ask("/pauses") else None
+    )
+
+
 def test_long_urls_and_headers_are_read(server: Running) -> None:
     connection = server.connect()
 

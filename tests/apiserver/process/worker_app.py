@@ -3,20 +3,26 @@
 import asyncio
 import json
 import os
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from apiserver.http.exchange import DRAIN
+from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 stopping = asyncio.Event()
+pauses: list[str] = []
+
+
+def record(seconds: float, source: str) -> None:
+    pauses.append(source)
 
 
 async def app(scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Send) -> None:
     if scope["type"] == "lifespan":
         await receive()
-        scope["state"][DRAIN] = stopping.set
+        scope["state"] |= {DRAIN: stopping.set, LOOP_PAUSED: record, GROUP_PACKAGES: {"tests"}}
         await send({"type": "lifespan.startup.complete"})
         await receive()
         await send({"type": "lifespan.shutdown.complete"})
@@ -24,6 +30,13 @@ async def app(scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send
         await start(send)
         await stopping.wait()
         await send({"type": "http.response.body", "body": b"the last\n"})
+    elif scope["path"] == "/spin":
+        until = time.thread_time() + 0.2
+        while time.thread_time() < until:
+            pass
+        await answer(send, {})
+    elif scope["path"] == "/pauses":
+        await answer(send, pauses)
     elif scope["path"] == "/started":
         # The head is sent before the stop begins, the end of the response after it.
         headers = [(b"content-length", b"2")]
