@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from apimachinery.fieldpath import FieldError, FieldErrors, Path, required
+from apimachinery.fieldpath import ErrorType, FieldError, FieldErrors, Path, required
 from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.model.class_fields import TypeInfo, fields_of
 from apimachinery.model.decoding import DecodeError, decode_json
@@ -24,7 +24,8 @@ def stored_errors(cls: type[BaseModel], data: bytes) -> tuple[FieldError, ...]:
     except DecodeError as error:
         errors = error.fields
     missing = _missing(orjson.loads(data), TypeInfo("model", cls), Path())
-    return (*errors, *(error for error in missing if error not in errors))
+    known = {error.field for error in errors if error.type is ErrorType.REQUIRED}
+    return (*errors, *(error for error in missing if error.field not in known))
 
 
 def _missing(value: Any, info: TypeInfo, path: Path) -> FieldErrors:
@@ -44,10 +45,13 @@ def _missing(value: Any, info: TypeInfo, path: Path) -> FieldErrors:
 
 def _zeros(cls: type[BaseModel]) -> dict[str, Any]:
     """Return the values, as JSON, of fields that are missing in a stored document."""
-    if not any(field.required for field in fields_of(cls)):
-        return {}
-    zeros: dict[str, Any] = orjson.loads(decode_leniently(cls, b"{}").model_dump_json())
-    return zeros
+    cached: dict[str, Any] | None = cls.__dict__.get("__zeros_cache__")
+    if cached is None:
+        has_required = any(field.required for field in fields_of(cls))
+        zero = decode_leniently(cls, b"{}").model_dump_json() if has_required else "{}"
+        cached = orjson.loads(zero)
+        type.__setattr__(cls, "__zeros_cache__", cached)
+    return cached
 
 
 def _elements(value: Any) -> Iterator[tuple[int | str, Any]]:

@@ -17,6 +17,7 @@ from apimachinery.fieldpath import Path
 from apimachinery.lenient.lenient_schema import careful_validator, lenient_validator
 from apimachinery.lenient.lenient_values import PARSER_ERRORS
 from apimachinery.model.decoding import MAX_DEPTH, DecodeError, ModelT, to_decode_error
+from apimachinery.model.fail_fast import is_large
 
 Location: TypeAlias = tuple[int | str, ...]
 
@@ -35,8 +36,10 @@ def decode_leniently(cls: type[ModelT], data: bytes | str) -> ModelT:
 
 
 def _decode_carefully(cls: type[ModelT], data: bytes | str) -> ModelT:
+    encoded = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    validator = careful_validator(cls, fail_fast=is_large(encoded))
     try:
-        obj: ModelT = careful_validator(cls).validate_json(data, by_alias=True, by_name=False)
+        obj: ModelT = validator.validate_json(encoded, by_alias=True, by_name=False)
     except ValidationError as error:
         problems = error.errors(include_url=False)
     else:

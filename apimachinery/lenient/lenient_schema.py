@@ -44,25 +44,29 @@ _FIELDS: Final = ("model-field", "dataclass-field", "typed-dict-field")
 
 
 def lenient_validator(cls: type[BaseModel]) -> SchemaValidator:
-    """Return the validator of *cls* without constraints; a missing field gets a zero value."""
-    return _cached(cls, "__lenient_validator__", careful=False)
+    """Return the validator of *cls* without constraints; a missing field gets a zero value.
+
+    It stops at the first invalid item of a list or map.
+    """
+    return _cached(cls, "__lenient_validator__", careful=False, fail_fast=True)
 
 
-def careful_validator(cls: type[BaseModel]) -> SchemaValidator:
+def careful_validator(cls: type[BaseModel], *, fail_fast: bool = False) -> SchemaValidator:
     """Return a slower `lenient_validator` that also handles nulls and parsers that misbehave.
 
     A null that the type of a field refuses counts as absent, that of a list element or map value
     as the zero of its type.
     """
-    return _cached(cls, "__careful_validator__", careful=True)
+    name = "__hasty_validator__" if fail_fast else "__careful_validator__"
+    return _cached(cls, name, careful=True, fail_fast=fail_fast)
 
 
-def _cached(cls: type[BaseModel], name: str, *, careful: bool) -> SchemaValidator:
+def _cached(cls: type[BaseModel], name: str, *, careful: bool, fail_fast: bool) -> SchemaValidator:
     cached: SchemaValidator | None = cls.__dict__.get(name)
     if cached is None:
         if not cls.__pydantic_complete__:
             cls.model_rebuild()
-        cached = _LenientSchema(cls.__pydantic_core_schema__, careful).compile()
+        cached = _LenientSchema(cls.__pydantic_core_schema__, careful, fail_fast).compile()
         type.__setattr__(cls, name, cached)
     return cached
 
@@ -70,9 +74,10 @@ def _cached(cls: type[BaseModel], name: str, *, careful: bool) -> SchemaValidato
 class _LenientSchema:
     """Copies a core schema without constraints and rules."""
 
-    def __init__(self, schema: Any, careful: bool) -> None:
+    def __init__(self, schema: Any, careful: bool, fail_fast: bool) -> None:
         self._schema = schema
         self._careful = careful
+        self._fail_fast = fail_fast
         self._originals = {part["ref"]: part for part in schema.get("definitions", ())}
         self._definitions: list[Any] = []
         self._rules: set[int] = set()
@@ -123,6 +128,8 @@ class _LenientSchema:
                     schema[key] = _nullable(schema[key], element.element_value)
         if schema.get("extra_behavior") == "forbid":
             schema["extra_behavior"] = "ignore"
+        if self._fail_fast and kind in ("list", "dict"):
+            schema["fail_fast"] = True
         return schema
 
     def _model_schema(self, schema: dict[str, Any]) -> Any:

@@ -80,6 +80,9 @@ class SchemaPart:
         return new_validator(self._schema, self._definitions)
 
 
+_MAX_UNKNOWN_MEMBERS: Final = 1000
+"""How many unknown members of an Enum are kept: clients choose the values."""
+
 _ZEROS: Final = (
     *("0", '""', "false", "[]", "{}"),
     # Durations, and Go's zero times: they can be encoded and compared, which a None cannot.
@@ -137,6 +140,8 @@ def _unknown_member(cls: type[Enum], value: Any) -> Enum:
         type.__setattr__(cls, "__unknown_members__", unknown)
     # Members are compared by identity, so there is one per value.
     if value not in unknown:
+        if len(unknown) >= _MAX_UNKNOWN_MEMBERS:
+            unknown.clear()
         data_type: Any = cls._member_type_  # type: ignore[attr-defined]
         member = object.__new__(cls) if data_type is object else data_type.__new__(cls, value)
         member._name_, member._value_ = str(value), value

@@ -11,6 +11,7 @@ not allow, with unknown fields or with untyped parts is parsed a second time.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, Generic, TypeVar, get_args
 
 import orjson
@@ -19,12 +20,16 @@ from pydantic_core import ErrorDetails
 
 from apimachinery.fieldpath import FieldError, Path, invalid, required
 from apimachinery.model.class_fields import TypeInfo, fields_of, reachable_models
+from apimachinery.model.fail_fast import fail_fast_validator, is_large, without_nulls
 from apimachinery.scalars.wire_types import FIELDS_V1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 MAX_DEPTH: Final = 200
 """The maximum nesting of a document, which is the limit of pydantic's JSON parser."""
+
+MAX_UNKNOWN: Final = 100
+"""The maximum number of unknown fields that are listed for a large document."""
 
 
 class DecodeError(ValueError):
@@ -49,8 +54,14 @@ def decode_json(
     """Decode JSON bytes to an object of *cls*; raises DecodeError.
 
     A null field counts as absent; a null element of a list or value of a map becomes the zero
-    value of its type.
+    value of its type. Of the invalid items in a list or map of a large document, only the first is
+    reported.
     """
+    data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if has_untyped_parts(cls) or b"NaN" in data or b"Infinity" in data:
+        reject_non_finite_numbers(data)
+    if is_large(data):
+        return _decode_large(cls, data, find_unknown)
     try:
         return _validate(cls, data, find_unknown)
     except ValidationError as error:
@@ -66,9 +77,29 @@ def decode_json(
     return DecodedModel(obj, unknown)
 
 
+def _decode_large(cls: type[ModelT], data: bytes, find_unknown: bool) -> DecodedModel[ModelT]:
+    validator = fail_fast_validator(cls)
+    try:
+        obj: ModelT = validator.validate_json(data, by_alias=True, by_name=False)
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+        if problems[0]["type"] == "json_invalid":
+            raise DecodeError(str(problems[0]["ctx"]["error"])) from None
+        if b"null" not in data:
+            raise to_decode_error(cls, problems) from None
+        document = without_nulls(load_json(data), TypeInfo("model", cls))
+        try:
+            obj = validator.validate_json(json.dumps(document), by_alias=True, by_name=False)
+        except ValidationError as remaining:
+            raise to_decode_error(cls, remaining.errors(include_url=False)) from None
+    if not find_unknown:
+        return DecodedModel(obj)
+    return DecodedModel(obj, tuple(islice(unknown_fields(load_json(data), cls), MAX_UNKNOWN)))
+
+
 def unknown_fields(document: Any, cls: type[BaseModel]) -> Iterator[str]:
     """Yield the paths of the fields of *document* that *cls* does not declare."""
-    return _unknown(document, TypeInfo("model", cls), "")
+    return map(str, _unknown(document, TypeInfo("model", cls), Path()))
 
 
 def _preserves_unknown(cls: type[BaseModel]) -> bool:
@@ -95,9 +126,7 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) < 4000 else float(digits)
 
 
-def _validate(cls: type[ModelT], data: bytes | str, find_unknown: bool) -> DecodedModel[ModelT]:
-    if has_untyped_parts(cls):
-        reject_non_finite_numbers(data)
+def _validate(cls: type[ModelT], data: bytes, find_unknown: bool) -> DecodedModel[ModelT]:
     if not find_unknown or _preserves_unknown(cls):
         obj = cls.model_validate_json(data, by_alias=True, by_name=False)
         return DecodedModel(
@@ -107,9 +136,9 @@ def _validate(cls: type[ModelT], data: bytes | str, find_unknown: bool) -> Decod
 
 
 def reject_non_finite_numbers(data: bytes | str) -> None:
-    """Raise DecodeError for NaN, Infinity and 1e400, which pydantic accepts in untyped parts.
+    """Raise DecodeError for NaN, Infinity and, in untyped parts, 1e400, which pydantic accepts.
 
-    They could not be encoded as JSON again.
+    They are not JSON, and could not be encoded as JSON again.
     """
     try:
         orjson.loads(data)
@@ -181,16 +210,15 @@ _ZEROS: Final[dict[str, Any]] = {
 }
 
 
-def _unknown(value: Any, info: TypeInfo, path: str) -> Iterator[str]:
+def _unknown(value: Any, info: TypeInfo, path: Path) -> Iterator[Path]:
     if info.category == "model" and isinstance(value, dict):
         fields = {field.wire: field for field in fields_of(info.python)}
         keeps_unknown = info.python.model_config.get("extra") == "allow"
         for name, item in value.items():
-            field_path = f"{path}.{name}" if path else name
             if name in fields:
-                yield from _unknown(item, fields[name].type, field_path)
+                yield from _unknown(item, fields[name].type, path.member(name))
             elif not keeps_unknown:
-                yield field_path
+                yield path.member(name)
     elif info.item is not None and info.item.model is not None:
         yield from _unknown_in_collection(value, info.item, path)
     elif isinstance(value, dict) and (model := union_model(info)) is not None:
@@ -205,13 +233,13 @@ def union_model(info: TypeInfo) -> TypeInfo | None:
     return next((TypeInfo("model", cls) for cls in classes if issubclass(cls, BaseModel)), None)
 
 
-def _unknown_in_collection(value: Any, item: TypeInfo, path: str) -> Iterator[str]:
+def _unknown_in_collection(value: Any, item: TypeInfo, path: Path) -> Iterator[Path]:
     if isinstance(value, list):
         for position, element in enumerate(value):
-            yield from _unknown(element, item, f"{path}[{position}]")
+            yield from _unknown(element, item, path.index(position))
     elif isinstance(value, dict):
         for key, element in value.items():
-            yield from _unknown(element, item, f"{path}.{key}")
+            yield from _unknown(element, item, path.member(key))
 
 
 def to_decode_error(cls: type[BaseModel], problems: list[ErrorDetails]) -> DecodeError:
