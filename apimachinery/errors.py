@@ -16,11 +16,20 @@ unknown too; the reason is kept either way.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Final, Self
 
-from apimachinery.fieldpath import FieldError, to_aggregate_message
+from apimachinery.fieldpath import FieldError, shorten, to_aggregate_message
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
 from apimachinery.schema import GroupKind, GroupResource
+
+MAX_CAUSES: Final = 100
+"""The maximum number of field errors that one response reports."""
+
+MAX_MESSAGE: Final = 1024 * 1024
+"""The maximum number of characters in a message; a longer one is cut."""
+
+MORE_ERRORS: Final = "too many errors, the list is truncated"
 
 
 class APIError(Exception):
@@ -37,6 +46,7 @@ class APIError(Exception):
         reason: str | None = None,
         code: int | None = None,
     ) -> None:
+        message = shorten(message, MAX_MESSAGE)
         super().__init__(message)
         self.message = message
         self.details = details
@@ -218,7 +228,7 @@ class Conflict(APIError):
         """
         causes = [
             StatusCause(reason="FieldManagerConflict", message=text, field=path)
-            for text, path in conflicts
+            for text, path in islice(conflicts, MAX_CAUSES)
         ]
         return cls(message, details=StatusDetails(causes=causes))
 
@@ -270,14 +280,22 @@ class Invalid(APIError):
 
     @classmethod
     def of(cls, kind: GroupKind, name: str, errors: Iterable[FieldError]) -> Self:
-        """Return `ConfigMap "x" is invalid: …` with one cause for each field error."""
-        field_errors = list(errors)
+        """Return `ConfigMap "x" is invalid: …` with one cause for each of the first field errors.
+
+        Validators are generators, so validation ends when the message is full.
+        """
+        remaining = iter(errors)
+        field_errors = list(islice(remaining, MAX_CAUSES))
         causes = [
             StatusCause(reason=error.reason, message=error.body, field=error.field)
             for error in field_errors
         ]
-        message = f'{kind} "{name}" is invalid: {to_aggregate_message(field_errors)}'
-        return cls._about(message, kind, name, causes=causes)
+        aggregate = to_aggregate_message(field_errors)
+        if next(remaining, None) is not None:
+            causes.append(StatusCause(message=MORE_ERRORS))
+            aggregate = f"{aggregate}: {MORE_ERRORS}"
+        name = shorten(name)
+        return cls._about(f'{kind} "{name}" is invalid: {aggregate}', kind, name, causes=causes)
 
     @classmethod
     def request(cls) -> Self:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from enum import Enum, StrEnum
+from heapq import nsmallest
+from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -23,62 +25,85 @@ from apimachinery.scalars.duration import format_duration
 IMMUTABLE: Final = "field is immutable"
 
 
+MAX_SHOWN: Final = 4096
+"""The maximum number of characters of one value, or of one step of a path, in a message."""
+
+
 class Path:
     """The path from the root of an object to one of its fields; immutable.
 
-    `Path("spec", "containers").index(0).child("name")` prints `spec.containers[0].name`.
+    `Path("spec", "containers").index(0).child("name")` prints `spec.containers[0].name`. A path
+    refers to its parent and is printed only for an error: copying the text of the parent for every
+    item of a list would take quadratic time.
     """
 
-    __slots__ = ("_text",)
-    _text: str | None
+    __slots__ = ("_parent", "_step")
+    _parent: Path | None
+    _step: str
 
     def __init__(self, *names: str) -> None:
-        self._text = None
-        for name in names:
-            self._text = self._join(name)
+        path = _ROOT.child(*names[:-1]) if len(names) > 1 else _ROOT
+        self._parent, self._step = (path, _name_step(names[-1])) if names else (None, "")
 
     def child(self, *names: str) -> Path:
         """Return the path of a field below this one."""
         path = self
         for name in names:
-            path = _path(path._join(name))
+            path = _path(path, _name_step(name))
         return path
+
+    def member(self, name: str) -> Path:
+        """Return the path of a member of this JSON object; its name may be empty."""
+        return _path(self, f".{shorten(name)}")
 
     def index(self, position: int) -> Path:
         """Return the path of an item of this list."""
-        return self.key(str(position))
+        return _path(self, f"[{position}]")
 
     def key(self, key: str) -> Path:
         """Return the path of an entry of this map."""
-        return _path(f"{self._text or ''}[{key}]")
+        return _path(self, f"[{shorten(key)}]")
 
     @property
     def empty(self) -> bool:
-        return self._text is None
-
-    def _join(self, name: str) -> str:
-        # As in Kubernetes, an element with an empty name is a subscript.
-        if not name:
-            return f"{self._text or ''}[]"
-        return name if self._text is None else f"{self._text}.{name}"
+        return self._parent is None
 
     def __str__(self) -> str:
-        return "<nil>" if self._text is None else self._text
+        steps = []
+        path: Path | None = self
+        while path is not None:
+            steps.append(path._step)
+            path = path._parent
+        return "".join(reversed(steps)).removeprefix(".") if self._parent else "<nil>"
 
     def __repr__(self) -> str:
         return f"<Path {self}>"
 
     def __eq__(self, other: object) -> bool:
-        return self._text == other._text if isinstance(other, Path) else NotImplemented
+        return str(self) == str(other) if isinstance(other, Path) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._text)
+        return hash(str(self))
 
 
-def _path(text: str) -> Path:
-    path = Path()
-    path._text = text
+def _name_step(name: str) -> str:
+    # As in Kubernetes, an element with an empty name is a subscript.
+    return f".{shorten(name)}" if name else "[]"
+
+
+def _path(parent: Path, step: str) -> Path:
+    path = Path.__new__(Path)
+    path._parent, path._step = parent, step
     return path
+
+
+_ROOT: Final = Path.__new__(Path)
+_ROOT._parent, _ROOT._step = None, ""
+
+
+def shorten(text: str, limit: int = MAX_SHOWN) -> str:
+    """Cut *text* to *limit* characters, with dots for the rest."""
+    return text if len(text) <= limit else f"{text[:limit]}..."
 
 
 class ErrorType(StrEnum):
@@ -259,6 +284,8 @@ def to_aggregate_message(errors: Iterable[FieldError]) -> str:
 
 def quote(text: str) -> str:
     """Quote *text* like Go's `%q`, which Kubernetes' messages use."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return '"' + text + '"'
     return f'"{"".join(map(_quote_character, text))}"'
 
 
@@ -288,7 +315,9 @@ def _format_value(value: Any) -> str:
         case float():
             return _format_float(value)
         case str():
-            return quote(value)
+            return quote(shorten(value))
+        case int():
+            return str(value) if value.bit_length() < 1024 else "<int>"
         case _:
             return _format_json(value)
 
@@ -337,26 +366,39 @@ _HTML_ESCAPES: Final = str.maketrans(
 def _format_json(value: Any) -> str:
     try:
         plain = to_jsonable_python(
-            _order_like_go(value), by_alias=True, exclude_none=True, fallback=str
+            _Excerpt().of(value), by_alias=True, exclude_none=True, fallback=str
         )
         text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
     except (PydanticSerializationError, ValueError, TypeError, RecursionError):
         # An error message must not fail because of the value it reports.
         return f"<{type(value).__name__}>"
-    return text.translate(_HTML_ESCAPES)
+    return shorten(text).translate(_HTML_ESCAPES)
 
 
-def _order_like_go(value: Any) -> Any:
-    """Sort maps, and convert floats and durations, like Go's JSON encoder.
+class _Excerpt:
+    """Copies the beginning of a value: as much of it as a message may show.
 
-    The fields of a Model keep their order.
+    Maps are sorted, and floats and durations converted, as by Go's JSON encoder.
     """
-    if isinstance(value, Mapping):
-        return {str(key): _order_like_go(value[key]) for key in sorted(value, key=str)}
-    if isinstance(value, list | tuple):
-        return [_order_like_go(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return int(value)
-    if isinstance(value, timedelta):
-        return format_duration(value)
-    return value
+
+    def __init__(self) -> None:
+        self._left = MAX_SHOWN
+
+    def of(self, value: Any) -> Any:
+        self._left -= 1
+        if isinstance(value, Mapping):
+            keys = nsmallest(max(self._left, 1), value, key=str)
+            return {shorten(str(key)): self.of(value[key]) for key in keys if self._left > 0}
+        if isinstance(value, list | tuple):
+            return [self.of(item) for item in takewhile(self._has_room, value)]
+        if isinstance(value, str):
+            self._left -= len(value)
+            return shorten(value)
+        if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+            return int(value)
+        if isinstance(value, timedelta):
+            return format_duration(value)
+        return value
+
+    def _has_room(self, _: Any) -> bool:
+        return self._left > 0

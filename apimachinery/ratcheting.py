@@ -23,7 +23,10 @@ def new_errors(errors: Iterable[FieldError], old: Iterable[FieldError]) -> list[
     Elements of a list may have moved, so indices in paths are ignored. Each old error cancels one
     error only, with the same index if possible: a copy of an invalid element is a new error.
     """
-    remaining, left = _subtract(list(errors), list(old), _key)
+    errors, old = list(errors), list(old)
+    if not old:
+        return errors
+    remaining, left = _subtract(errors, old, _key)
     remaining, _ = _subtract(remaining, left, _key_without_indices)
     return remaining
 

@@ -14,6 +14,9 @@ from apiserver.workload import Workload
 SERVER: Final = User("system:apiserver", groups=(MASTERS,))
 """The user of the server's own writes."""
 
+MAX_WARNINGS: Final = 256
+"""The maximum number of warnings in one response; their total length is limited as well."""
+
 
 @dataclass(slots=True)
 class RequestContext:
@@ -37,7 +40,7 @@ class RequestContext:
     """Runs the steps of the request whose cost depends on the size of its documents."""
 
     def warn(self, text: str) -> None:
-        if text not in self.warnings:
+        if len(self.warnings) < MAX_WARNINGS and text not in self.warnings:
             self.warnings.append(text)
 
 

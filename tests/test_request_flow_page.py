@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from apimachinery import errors, fieldpath
 from apimachinery.apply import managed_fields
 from apimachinery.model import decoding as decode
+from apimachinery.model import fail_fast
 from apimachinery.patch import json_patch
 from apimachinery.selectors import parser
 from apimachinery.serialization import document_size, yaml
@@ -43,6 +45,15 @@ SIZES = [
     ),
     ("body", f"{document_size.MAX_BYTES // MIB} MiB"),
     ("values of a document", f"{document_size.MAX_VALUES:,}"),
+    ("causes of a 422, conflicts of an apply", f"{errors.MAX_CAUSES}"),
+    (
+        "one value in an error message; a message",
+        f"{fieldpath.MAX_SHOWN:,}; {errors.MAX_MESSAGE:,} characters",
+    ),
+    (
+        "list items and members from which only the first invalid item of a list is reported",
+        f"{fail_fast.LARGE:,}",
+    ),
     ("document depth", f"{decode.MAX_DEPTH} levels"),
     ("size added by YAML anchors", f"{yaml.MAX_ALIASED // MIB} MiB"),
     (

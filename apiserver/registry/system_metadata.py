@@ -5,12 +5,13 @@ Namespace, name, uid, timestamps, resourceVersion and owner references.
 
 import re
 from datetime import datetime
+from itertools import islice
 from random import Random
 from typing import Final
 
 from apimachinery.errors import BadRequest
 from apimachinery.fieldpath import quote
-from apimachinery.meta.types import Object, ObjectMeta
+from apimachinery.meta.types import Object, ObjectMeta, OwnerReference
 from apimachinery.names import generate_name
 from apiserver.context import RequestContext
 from apiserver.registry.identifiers import new_uid
@@ -23,6 +24,7 @@ _DUPLICATE_OWNERS: Final = (
     " in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate"
     " UID(s) observed: [{uids}]"
 )
+_UIDS_SHOWN: Final = 100
 _AFTER_ADMISSION: Final = " after mutating admission happens"
 
 
@@ -104,14 +106,13 @@ def drop_duplicate_owners(
     references = obj.metadata.owner_references
     if len(references) < 2:
         return
-    kept = []
+    unique: dict[tuple[object, ...], OwnerReference] = {}
     duplicates: dict[str, None] = {}
     for reference in references:
-        if reference in kept:
+        if unique.setdefault(tuple(reference.__dict__.values()), reference) is not reference:
             duplicates[reference.uid] = None
-        else:
-            kept.append(reference)
     if duplicates:
-        obj.metadata.owner_references = kept
+        obj.metadata.owner_references = list(unique.values())
         when = _AFTER_ADMISSION if after_admission else ""
-        context.warn(_DUPLICATE_OWNERS.format(when=when, uids=" ".join(duplicates)))
+        uids = " ".join(islice(duplicates, _UIDS_SHOWN))
+        context.warn(_DUPLICATE_OWNERS.format(when=when, uids=uids))

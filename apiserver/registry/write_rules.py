@@ -6,10 +6,11 @@ Each of them is a function of these rules, a request and an object, and independ
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from random import Random
 from typing import Any, Generic, TypeVar, cast
 
-from apimachinery.errors import Invalid
+from apimachinery.errors import MAX_CAUSES, Invalid
 from apimachinery.fieldpath import FieldError, FieldErrors
 from apimachinery.meta.metadata_validation import path_segment_name
 from apimachinery.meta.types import Object, TypeMeta
@@ -66,9 +67,10 @@ class WriteRules(Generic[T]):
         already. Of these, only the first for each path is reported, and none for a path that has
         an error: validation by the strategy has the exact message.
         """
-        found = [self._in_version(context, error) for error in errors]
+        limit = MAX_CAUSES + 1
+        found = [self._in_version(context, error) for error in islice(errors, limit)]
         reported = {error.field for error in found}
-        for error in declared:
+        for error in declared if len(found) < limit else ():
             if error.field not in reported:
                 reported.add(error.field)
                 found.append(error)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from apimachinery import errors
 from apimachinery.codec import dump_json
 from apimachinery.errors import APIError, error_class, from_status
-from apimachinery.fieldpath import Path, invalid, required
+from apimachinery.fieldpath import FieldErrors, Path, invalid, required
 from apimachinery.meta.status import Status, StatusCause, StatusDetails
 from apimachinery.model.decoding import decode_json
 from apimachinery.schema import GroupKind, GroupResource
@@ -205,3 +205,25 @@ def test_any_status_is_an_error_with_a_message(reason: str, code: int, message: 
 
     assert str(error)
     assert error.reason == reason
+
+
+def test_the_causes_of_an_invalid_object_are_limited() -> None:
+    """Validation ends when the list is full."""
+    validated = []
+
+    def validate() -> FieldErrors:
+        for number in range(1000):
+            validated.append(number)
+            yield required(Path("a").index(number))
+
+    error = errors.Invalid.of(GroupKind("", "A"), "x", validate())
+
+    assert len(validated) == 101
+    assert [cause.field for cause in error.causes[:2]] == ["a[0]", "a[1]"]
+    assert len(error.causes) == 101
+    assert error.causes[-1].message == "too many errors, the list is truncated"
+    assert error.message.endswith("a[99]: Required value]: too many errors, the list is truncated")
+
+
+def test_a_message_is_cut() -> None:
+    assert len(errors.BadRequest("x" * 3_000_000).message) == errors.MAX_MESSAGE + 3

@@ -200,3 +200,30 @@ def test_errors_are_joined_into_one_message() -> None:
     assert to_aggregate_message(iter([first, second, first])) == (
         "[a: Required value, b: Required value]"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("x" * 5000, '"' + "x" * 4096 + '..."'),
+        (["x"] * 5000, '["x"'),
+        ({str(key): 1 for key in range(9999, 0, -1)}, '{"1":1,"10":1,"100":1'),
+        ([["x" * 10] * 1000] * 1000, '[["xxxxxxxxxx"'),
+        (10**400, "<int>"),
+    ],
+    ids=["string", "list", "map", "nested", "number"],
+)
+def test_a_message_shows_the_beginning_of_a_large_value(value: Any, shown: str) -> None:
+    body = field.invalid(SPEC, value, "wrong").body
+
+    assert body.startswith(f"Invalid value: {shown}")
+    assert body.endswith(": wrong")
+    assert len(body) < 4200
+
+
+def test_a_long_step_of_a_path_is_cut() -> None:
+    assert str(Path("a").key("k" * 5000).child("b")) == f"a[{'k' * 4096}...].b"
+
+
+def test_a_member_may_have_no_name() -> None:
+    assert str(Path().member("a").index(0).member("")) == "a[0]."
