@@ -6,6 +6,7 @@ leaf that both values have but that differs is modified.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from apimachinery.apply import path_elements as paths
 from apimachinery.apply.apply_errors import ApplyProblem, InvalidValue
@@ -31,6 +32,9 @@ from apimachinery.apply.value_shapes import (
     undeclared_shape,
 )
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape
+
+_SERIALIZED_LEVELS: Final = 10
+"""The levels of a document on which values are compared by their serialization first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +108,19 @@ class _Comparer:
             old_items, new_items = as_list(old), as_list(new)
             if shape.type == "atomic" or not (old_items or new_items):
                 self._visit_leaf(old, new)
-            elif not (old_items and new_items and same_serialization(old_items, new_items)):
+            elif not (old_items and new_items and self._is_same(old_items, new_items)):
                 self._visit_items(old_items, new_items, shape)
         else:
             old_fields, new_fields = as_map(old), as_map(new)
             if shape.atomic or not (old_fields or new_fields):
                 self._visit_leaf(old, new)
-            elif not (old_fields and new_fields and same_serialization(old_fields, new_fields)):
+            elif not (old_fields and new_fields and self._is_same(old_fields, new_fields)):
                 self._visit_fields(old_fields, new_fields, shape)
+
+    def _is_same(self, old: JSON, new: JSON) -> bool:
+        # A serialization takes time in proportion to the size: at every level of a deep document,
+        # that would be in proportion to the square of its depth.
+        return len(self.path) < _SERIALIZED_LEVELS and same_serialization(old, new)
 
     def _visit_leaf(self, old: JSON, new: JSON) -> None:
         if not equal(old, new):

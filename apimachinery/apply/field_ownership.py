@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from apimachinery.apply.apply_errors import MissingVersion
 from apimachinery.apply.compare import Comparison, compare
 from apimachinery.apply.conflicts import ApplyConflict, FieldConflict, ManagerIdentifier
-from apimachinery.apply.fieldset import EMPTY, FieldSet, FieldsV1
+from apimachinery.apply.fieldset import EMPTY, FieldSet, FieldsV1, union_all
 from apimachinery.apply.merge import merge
 from apimachinery.apply.remove import remove_items
 from apimachinery.apply.reshape import ensure_named_fields_are_members, reconcile_with_shape
@@ -50,6 +50,20 @@ class Versioned:
 
     value: JSON
     version: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """The fields that a write changes in one version, united once for all managers."""
+
+    written: FieldSet
+    """Added and modified fields."""
+    changed: FieldSet
+    """Written and removed fields."""
+
+    @staticmethod
+    def of(comparison: Comparison) -> "_Changes":
+        return _Changes(comparison.modified | comparison.added, comparison.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,18 +190,19 @@ class FieldOwnership:
 
         Raises ApplyConflict if another manager owns one, unless *force* is set.
         """
-        comparisons = {new.version: comparison}
+        changes_of = {new.version: _Changes.of(comparison)}
         remaining: dict[ManagerIdentifier, OwnedFields] = {}
         conflicts: list[FieldConflict] = []
         for other, owned in managers.items():
             if other == manager:
                 remaining[other] = owned
                 continue
-            changes = comparisons.get(owned.version)
+            changes = changes_of.get(owned.version)
             if changes is None:
-                changes = comparisons[owned.version] = self._compare(live, new, owned.version)
+                changes = _Changes.of(self._compare(live, new, owned.version))
+                changes_of[owned.version] = changes
             if not force:
-                conflicting = owned.fields & (changes.modified | changes.added)
+                conflicting = owned.fields & changes.written
                 conflicts.extend(FieldConflict(other, path, owned.time) for path in conflicting)
             remaining[other] = owned.with_fields(owned.fields - changes.changed)
         if conflicts:
@@ -214,12 +229,13 @@ class FieldOwnership:
         self, merged: Versioned, pruned: Versioned, managers: Managers
     ) -> Versioned:
         """Restore the fields that any manager owns, including the newly applied ones."""
-        owned: dict[str, FieldSet] = {pruned.version: EMPTY}
+        owned: dict[str, list[FieldSet]] = {pruned.version: []}
         for entry in managers.values():
-            owned[entry.version] = owned.get(entry.version, EMPTY) | entry.fields
+            owned.setdefault(entry.version, []).append(entry.fields)
         # Start with the version of the pruned object: until its owned fields are restored, the
         # object may lack fields that a conversion requires.
-        for version, fields in owned.items():
+        for version, sets in owned.items():
+            fields = union_all(sets)
             if not fields:
                 continue
             merged = self.in_version(merged, version)

@@ -5,7 +5,7 @@ further members below them); an element can be both. Sets are immutable, so set 
 results that share subtrees with their operands.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
@@ -196,6 +196,16 @@ class FieldSet:
 EMPTY: Final = FieldSet()
 
 
+def union_all(sets: Iterable[FieldSet]) -> FieldSet:
+    """Return the union of many sets, in pairs: adding one after the other is quadratic."""
+    remaining = [fields for fields in sets if fields]
+    while len(remaining) > 1:
+        last = remaining[-1:] if len(remaining) % 2 else []
+        pairs = zip(remaining[::2], remaining[1::2], strict=False)
+        remaining = [one | other for one, other in pairs] + last
+    return remaining[0] if remaining else EMPTY
+
+
 # Together these limits bound the memory that clients can fill with interned sets.
 _INTERNED_SETS: Final = 256
 _INTERNED_BYTES: Final = 8192
@@ -255,12 +265,10 @@ def _decode(fields: Any, depth: int) -> tuple[FieldSet, bool]:
     """Return the set of a node, and whether the node itself is a member of its parent."""
     if fields is None:
         return EMPTY, True
-    if not isinstance(fields, dict):
-        raise _Malformed(f"expected an object, got {type(fields).__name__}")
-    if depth >= MAX_DEPTH:
-        raise _Malformed(f"nested more than {MAX_DEPTH} levels deep")
+    _check_node(fields, depth)
     members: list[Element] = []
     children: dict[Element, FieldSet] = {}
+    repeated: dict[Element, list[FieldSet]] = {}
     for text, below in fields.items():
         element = text if isinstance(text, str) and text.startswith("f:") else _parse_element(text)
         if element is None:
@@ -272,11 +280,21 @@ def _decode(fields: Any, depth: int) -> tuple[FieldSet, bool]:
         if is_member:
             members.append(element)
         if child:
-            # Two spellings of one element (1 and 1.0) have the same canonical form.
-            children[element] = children[element] | child if element in children else child
+            if element in children:
+                repeated.setdefault(element, [children[element]]).append(child)
+            children[element] = child
+    # Two spellings of one element (1 and 1.0) have the same canonical form.
+    children.update((element, union_all(sets)) for element, sets in repeated.items())
     if members or children:
         return FieldSet(frozenset(members), children), "." in fields
     return EMPTY, True
+
+
+def _check_node(fields: Any, depth: int) -> None:
+    if not isinstance(fields, dict):
+        raise _Malformed(f"expected an object, got {type(fields).__name__}")
+    if depth >= MAX_DEPTH:
+        raise _Malformed(f"nested more than {MAX_DEPTH} levels deep")
 
 
 def _decode_below(text: str, fields: Any, depth: int) -> tuple[FieldSet, bool]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from apimachinery.apply.apply_errors import InvalidFieldSet, InvalidManagedFields
 from apimachinery.apply.conflicts import ManagerIdentifier, Operation
 from apimachinery.apply.field_ownership import Managers, OwnedFields
-from apimachinery.apply.fieldset import FieldSet
+from apimachinery.apply.fieldset import EMPTY, FieldSet, union_all
 from apimachinery.fieldpath import quote
 from apimachinery.scalars.time import InvalidTime, format_time, parse_time
 
@@ -72,6 +72,7 @@ def cap_managers(
         return capped
     updaters.sort(key=lambda manager: (managers[manager].time or "", manager.identifier))
     oldest: dict[str, ManagerIdentifier] = {}
+    merged: dict[ManagerIdentifier, list[FieldSet]] = {}
     for manager in updaters:
         if excess <= 0:
             break
@@ -79,8 +80,10 @@ def cap_managers(
         if version not in oldest:
             oldest[version] = manager
             continue
-        _merge_into_bucket(capped, oldest[version], manager)
+        _merge_into_bucket(capped, merged, oldest[version], manager)
         excess -= 1
+    for bucket, sets in merged.items():
+        capped[bucket] = replace(capped[bucket], fields=union_all(sets))
     return capped
 
 
@@ -165,16 +168,19 @@ def _encode_entry(manager: ManagerIdentifier, owned: OwnedFields) -> Entry:
 
 def _merge_into_bucket(
     managers: dict[ManagerIdentifier, OwnedFields],
+    merged_sets: dict[ManagerIdentifier, list[FieldSet]],
     oldest: ManagerIdentifier,
     manager: ManagerIdentifier,
 ) -> None:
     newest = managers[manager]
     bucket = ManagerIdentifier(ANCIENT_CHANGES, "Update", newest.version)
     merged = manager if bucket in managers and bucket != manager else oldest
-    fields = newest.fields | managers.get(bucket, newest).fields | managers.pop(merged).fields
+    sets = merged_sets.setdefault(bucket, [])
+    sets += (newest.fields, managers.get(bucket, newest).fields, managers.pop(merged).fields)
     if merged == oldest:
         managers.pop(manager)
-    managers[bucket] = OwnedFields(fields, newest.version, newest.time)
+    # The fields are united when all managers have been merged.
+    managers[bucket] = OwnedFields(EMPTY, newest.version, newest.time)
 
 
 def _type_name(value: Any) -> str:

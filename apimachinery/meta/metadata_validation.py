@@ -174,6 +174,7 @@ def validate_annotations(annotations: Mapping[str, str], path: Path) -> FieldErr
 def validate_owner_references(references: Sequence[OwnerReference], path: Path) -> FieldErrors:
     """Validate each reference, and that at most one owner is the controller."""
     controller = ""
+    all_references = list(references)
     for reference in references:
         yield from _validate_owner_reference(reference, path)
         if not reference.controller:
@@ -184,7 +185,7 @@ def validate_owner_references(references: Sequence[OwnerReference], path: Path) 
                 "Only one reference can have Controller set to true. "
                 f'Found "true" in references for {controller} and {name}'
             )
-            yield invalid(path, list(references), rule)
+            yield invalid(path, all_references, rule)
         else:
             controller = name
 

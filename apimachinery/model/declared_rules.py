@@ -137,8 +137,9 @@ def _validate_field(rule: _Rule, value: Any, stored: Any, path: Path) -> FieldEr
 
 def _validate_enum(enum: tuple[str, ...], value: Any, stored: Any, path: Path) -> FieldErrors:
     if isinstance(value, list):
+        known = frozenset(stored) if isinstance(stored, list) else ()
         for position, item in enumerate(value):
-            if not isinstance(stored, list) or item not in stored:
+            if item not in known:
                 yield from _validate_enum(enum, item, _NONE, path.index(position))
     elif isinstance(value, dict):
         for key, item in value.items():

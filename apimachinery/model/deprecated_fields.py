@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from apimachinery.fieldpath import Path
 from apimachinery.model.class_fields import TypeInfo, fields_of, reachable_models
 
 DeprecatedUses = dict[str, tuple[Any, str]]
@@ -38,31 +39,31 @@ def deprecated_uses(document: Any, cls: type[BaseModel]) -> DeprecatedUses:
     """Return the deprecated fields that a document of *cls* sets to a value that is not empty."""
     if not has_deprecated(cls):
         return {}
-    uses = _uses(document, TypeInfo("model", cls), "")
-    return {path: (value, warning(path, text)) for path, value, text in uses}
+    uses = _uses(document, TypeInfo("model", cls), Path())
+    return {str(path): (value, warning(str(path), text)) for path, value, text in uses}
 
 
-def _uses(value: Any, info: TypeInfo, path: str) -> Iterator[tuple[str, Any, str]]:
+def _uses(value: Any, info: TypeInfo, path: Path) -> Iterator[tuple[Path, Any, str]]:
     if info.category == "model" and isinstance(value, dict):
         if has_deprecated(info.python):
             yield from _uses_in_fields(value, info.python, path)
     elif info.item is not None and info.item.model is not None:
         if isinstance(value, list):
             for position, item in enumerate(value):
-                yield from _uses(item, info.item, f"{path}[{position}]")
+                yield from _uses(item, info.item, path.index(position))
         elif isinstance(value, dict):
             for key, item in value.items():
-                yield from _uses(item, info.item, f"{path}[{key}]")
+                yield from _uses(item, info.item, path.key(key))
 
 
 def _uses_in_fields(
-    document: dict[str, Any], cls: type[BaseModel], path: str
-) -> Iterator[tuple[str, Any, str]]:
+    document: dict[str, Any], cls: type[BaseModel], path: Path
+) -> Iterator[tuple[Path, Any, str]]:
     for field in fields_of(cls):
         value = document.get(field.wire)
         if not value:
             continue
-        field_path = f"{path}.{field.wire}" if path else field.wire
+        field_path = path.member(field.wire)
         if field.markers.deprecated:
             yield field_path, value, field.markers.deprecated
         yield from _uses(value, field.type, field_path)

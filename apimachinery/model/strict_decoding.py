@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
+from apimachinery.fieldpath import Path
 from apimachinery.model.class_fields import TypeInfo, fields_of, type_info
 from apimachinery.model.decoding import MAX_DEPTH, load_json, union_model
 
@@ -29,24 +30,24 @@ def strict_decoding_problems(data: bytes | str, annotation: Any = Any) -> tuple[
     unknown. Raises DecodeError if *data* is not JSON.
     """
     document, info = load_json(data, object_pairs_hook=_Members), type_info(annotation)
-    return tuple(islice(dict.fromkeys(_problems(document, info, "", 0)), MAX_PROBLEMS))
+    return tuple(islice(dict.fromkeys(_problems(document, info, Path(), 0)), MAX_PROBLEMS))
 
 
-def _problems(value: Any, info: TypeInfo, path: str, depth: int) -> Iterator[str]:
+def _problems(value: Any, info: TypeInfo, path: Path, depth: int) -> Iterator[str]:
     if depth > MAX_DEPTH:  # the decoder rejects deeper documents
         return
     if isinstance(value, _Members):
         yield from _problems_in_object(value, info, path, depth)
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            yield from _problems(item, info.item or _ANY, f"{path}[{position}]", depth + 1)
+            yield from _problems(item, info.item or _ANY, path.index(position), depth + 1)
 
 
-def _problems_in_object(members: _Members, info: TypeInfo, path: str, depth: int) -> Iterator[str]:
+def _problems_in_object(members: _Members, info: TypeInfo, path: Path, depth: int) -> Iterator[str]:
     fields, is_closed = _declared_fields(info)
     earlier: set[str] = set()
     for name, value in members:
-        field_path = f"{path}.{name}" if path else name
+        field_path = path.member(name)
         if is_closed and name not in fields:
             yield f'unknown field "{field_path}"'
             continue

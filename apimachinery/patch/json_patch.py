@@ -17,10 +17,12 @@ from itertools import pairwise, takewhile
 from typing import Final
 
 from apimachinery.patch.json_values import (
+    MAX_DEPTH,
     Container,
     JSONList,
     JSONObject,
     JSONValue,
+    containers,
     equal,
     json_type,
     require_depth,
@@ -37,6 +39,9 @@ MEMBERS: Final = ("op", "path", "from", "value")
 
 _INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _ESCAPE: Final = re.compile("~[01]")
+
+_MAX_TOKENS: Final = 2 * MAX_DEPTH
+"""No document is nested deeper, so the rest of a longer path need not be split."""
 
 Pointer = tuple[str, ...]
 
@@ -107,7 +112,7 @@ class _Place:
 
 
 def _place(text: str) -> _Place:
-    before, *tokens = text.split("/")
+    before, *tokens = text.split("/", _MAX_TOKENS)
     if not tokens:
         raise _OperationFailed(f'path "{before}" must contain a "/"')
     if "~" in text:
@@ -198,8 +203,9 @@ class _Draft:
             raise _OperationFailed(
                 f"copy operations may add at most {MAX_COPIED} characters in total"
             )
-        # Two paths now lead to the value, so no container may be changed in place any more.
-        self._owned.clear()
+        # Two paths now lead to the value, so its containers may not be changed in place any more.
+        for container in containers(value):
+            self._owned.pop(id(container), None)
         self.add(target, value)
 
     def _writable_parent(self, place: _Place) -> Container:

@@ -5,7 +5,7 @@ deeply nested document. The functions here iterate instead. The patch formats do
 over a value whose depth they have checked first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from apimachinery.patch.patch_errors import PatchError
@@ -67,6 +67,14 @@ def _next_level(parents: list[Container]) -> list[Container]:
         children: Iterable[JSONValue] = parent.values() if isinstance(parent, dict) else parent
         containers += [child for child in children if isinstance(child, (dict, list))]
     return containers
+
+
+def containers(value: JSONValue) -> Iterator[Container]:
+    """Yield *value* and the containers in it, at any depth."""
+    level: list[Container] = [value] if isinstance(value, (dict, list)) else []
+    while level:
+        yield from level
+        level = _next_level(level)
 
 
 def rough_size(value: JSONValue, limit: int) -> int:

@@ -87,9 +87,10 @@ def _retain_keys(document: JSONObject, patch: JSONObject, path: str) -> JSONObje
     """Return a copy of *document* with only the members that `$retainKeys` lists, if present."""
     if RETAIN_KEYS not in patch:
         return dict(document)
-    keys = patch[RETAIN_KEYS]
-    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+    listed = patch[RETAIN_KEYS]
+    if not isinstance(listed, list) or not all(isinstance(key, str) for key in listed):
         raise MalformedPatch(BAD_RETAIN_KEYS, path)
+    keys = frozenset(listed)
     for key, value in patch.items():
         if value is not None and not is_directive(key) and key not in keys:
             raise MalformedPatch(BAD_RETAIN_KEYS, path)

@@ -16,6 +16,9 @@ MAX_BYTES: Final = 3 * 1024 * 1024
 MAX_VALUES: Final = 200_000
 """The maximum number of values in a document; the keys of objects count as values."""
 
+MAX_DUPLICATES: Final = 100
+"""The maximum number of duplicate keys that are listed for a document."""
+
 _STRUCTURE: Final = {JSON: b",:[{", YAML: b",:[{-?&*", PROTOBUF: b""}
 """Bytes of which each value of a document, except for the first, has at least one of its own."""
 

@@ -9,12 +9,19 @@ The functions that need YAML import it: programs that use only JSON need not loa
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import orjson
 
+from apimachinery.fieldpath import Path
 from apimachinery.model.decoding import MAX_DEPTH, DecodeError, load_json
-from apimachinery.serialization.document_size import MAX_BYTES, check_values, has_many_values
+from apimachinery.serialization.document_size import (
+    MAX_BYTES,
+    MAX_DUPLICATES,
+    check_values,
+    has_many_values,
+)
 from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
 
 
@@ -62,7 +69,9 @@ def read_json(data: bytes, find_duplicates: bool = False) -> Document:
         return members
 
     parsed = load_json(data, object_pairs_hook=collect)
-    return Document(data, tuple(_duplicates(parsed, "", 0)) if has_duplicates else ())
+    if not has_duplicates:
+        return Document(data)
+    return Document(data, tuple(map(str, islice(_duplicates(parsed, Path(), 0), MAX_DUPLICATES))))
 
 
 def write_json_pretty(data: bytes) -> bytes:
@@ -217,15 +226,15 @@ def _duplicate_names(pairs: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
     return tuple(duplicates)
 
 
-def _duplicates(value: Any, path: str, depth: int) -> Iterator[str]:
+def _duplicates(value: Any, path: Path, depth: int) -> Iterator[Path]:
     if depth > MAX_DEPTH:  # the decoder rejects deeper documents
         return
     if isinstance(value, dict):
         if isinstance(value, _WithDuplicates):
             for name in value.names:
-                yield f"{path}.{name}" if path else name
+                yield path.member(name)
         for name, item in value.items():
-            yield from _duplicates(item, f"{path}.{name}" if path else name, depth + 1)
+            yield from _duplicates(item, path.member(name), depth + 1)
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            yield from _duplicates(item, f"{path}[{position}]", depth + 1)
+            yield from _duplicates(item, path.index(position), depth + 1)

@@ -19,9 +19,13 @@ from typing import Any
 
 import yaml
 
-from apimachinery.fieldpath import quote
+from apimachinery.fieldpath import Path, quote, shorten
 from apimachinery.model.decoding import MAX_DEPTH, DecodeError
-from apimachinery.serialization.document_size import MAX_VALUES, too_many_values
+from apimachinery.serialization.document_size import (
+    MAX_DUPLICATES,
+    MAX_VALUES,
+    too_many_values,
+)
 
 MAX_ALIASED = 3 * 1024 * 1024
 """The maximum number of characters that all aliases together may add to a document."""
@@ -109,9 +113,9 @@ class _Reader:
             first = False
             self.duplicates = {}
             self._anchors.clear()
-            yield self._read_value(next(self._events), "", 0), self.duplicates
+            yield self._read_value(next(self._events), Path(), 0), self.duplicates
 
-    def _read_value(self, event: Any, path: str, depth: int) -> Any:
+    def _read_value(self, event: Any, path: Path, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
             return self._read_alias(event)
         start, values_before = self._size, self._values
@@ -124,7 +128,7 @@ class _Reader:
             )
         return value
 
-    def _read_node(self, event: Any, path: str, depth: int) -> Any:
+    def _read_node(self, event: Any, path: Path, depth: int) -> Any:
         self._size += 1
         self._values += 1
         if self._values > self._max_values:
@@ -133,7 +137,7 @@ class _Reader:
             self._size += len(event.value)
             return _resolve_scalar(event)
         if depth >= MAX_DEPTH:
-            raise DecodeError(f"yaml: nested deeper than {MAX_DEPTH} at {path[:200] or 'the top'}")
+            raise DecodeError(f"yaml: nested deeper than {MAX_DEPTH} at {shorten(str(path), 200)}")
         if isinstance(event, yaml.MappingStartEvent):
             return self._read_mapping(path, depth)
         return self._read_sequence(path, depth)
@@ -153,13 +157,13 @@ class _Reader:
             raise DecodeError(f"yaml: {_location(event)}: document contains excessive aliasing")
         return anchored.value
 
-    def _read_sequence(self, path: str, depth: int) -> list[Any]:
+    def _read_sequence(self, path: Path, depth: int) -> list[Any]:
         items: list[Any] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
-            items.append(self._read_value(event, f"{path}[{len(items)}]", depth + 1))
+            items.append(self._read_value(event, path.index(len(items)), depth + 1))
         return items
 
-    def _read_mapping(self, path: str, depth: int) -> dict[str, Any]:
+    def _read_mapping(self, path: Path, depth: int) -> dict[str, Any]:
         members: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
@@ -171,12 +175,12 @@ class _Reader:
                 continue
             name = self._read_value(event, path, depth + 1)
             key = _key_text(event, name)
-            key_path = f"{path}.{key}" if path else key
+            key_path = path.member(key)
             event = next(self._events)
             value = self._read_value(event, key_path, depth + 1)
-            if key in members:
+            if key in members and len(self.duplicates) < MAX_DUPLICATES:
                 message = f"{_location(event)}: key {_format_key(name)} already set in map"
-                self.duplicates[key_path] = message
+                self.duplicates[str(key_path)] = message
             members[key] = value
         return {**merged, **members} if merged else members
 
@@ -251,7 +255,7 @@ def _key_text(event: yaml.Event, value: Any) -> str:
 
 
 def _format_key(key: Any) -> str:
-    return quote(key) if isinstance(key, str) else str(key).lower()
+    return quote(shorten(key)) if isinstance(key, str) else str(key).lower()
 
 
 def _decode_binary(event: yaml.ScalarEvent, text: str) -> str:
