@@ -87,14 +87,23 @@ def _decode_large(cls: type[ModelT], data: bytes, find_unknown: bool) -> Decoded
             raise DecodeError(str(problems[0]["ctx"]["error"])) from None
         if b"null" not in data:
             raise to_decode_error(cls, problems) from None
-        document = without_nulls(load_json(data), TypeInfo("model", cls))
+        document = orjson.dumps(without_nulls(_load_large(data), TypeInfo("model", cls)))
         try:
-            obj = validator.validate_json(json.dumps(document), by_alias=True, by_name=False)
+            obj = validator.validate_json(document, by_alias=True, by_name=False)
         except ValidationError as remaining:
             raise to_decode_error(cls, remaining.errors(include_url=False)) from None
     if not find_unknown:
         return DecodedModel(obj)
-    return DecodedModel(obj, tuple(islice(unknown_fields(load_json(data), cls), MAX_UNKNOWN)))
+    unknown = islice(unknown_fields(_load_large(data), cls), MAX_UNKNOWN)
+    return DecodedModel(obj, tuple(unknown))
+
+
+def _load_large(data: bytes) -> Any:
+    """Parse JSON with the faster parser, unless it has numbers that are too large for that."""
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        return load_json(data)
 
 
 def unknown_fields(document: Any, cls: type[BaseModel]) -> Iterator[str]:
@@ -122,8 +131,8 @@ def load_json(data: bytes | str, **hooks: Any) -> Any:
 
 
 def _integer(digits: str) -> int | float:
-    # Python's int() rejects thousands of digits; no field can hold such a number anyway.
-    return int(digits) if len(digits) < 4000 else float(digits)
+    # Conversions of long integers take quadratic time; no field can hold such a number anyway.
+    return int(digits) if len(digits) < 310 else float(digits)
 
 
 def _validate(cls: type[ModelT], data: bytes, find_unknown: bool) -> DecodedModel[ModelT]:

@@ -13,7 +13,7 @@ from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
 MAX_BYTES: Final = 3 * 1024 * 1024
 """The default limit on the size of a document: that of Kubernetes, which follows from etcd's."""
 
-MAX_VALUES: Final = 200_000
+MAX_VALUES: Final = 150_000
 """The maximum number of values in a document; the keys of objects count as values."""
 
 MAX_DUPLICATES: Final = 100

@@ -171,7 +171,8 @@ class _Reader:
                 for part in _merge_parts(
                     event, self._read_value(next(self._events), path, depth + 1)
                 ):
-                    merged = {**part, **merged}
+                    for key, value in part.items():
+                        merged.setdefault(key, value)
                 continue
             name = self._read_value(event, path, depth + 1)
             key = _key_text(event, name)
