@@ -16,6 +16,10 @@ INSTALL = set -o pipefail; sed -n '/^\# $(1)/,/^\# end/p' $(LOCK) | $(or $(2),$(
 COMPILE := $(VENV)/lock/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 \
 	--generate-hashes --no-header --no-annotate
 
+# The fuzz campaign has two processes of its own, and its output has the seeds that repeat it.
+CAMPAIGN := tests/faults/test_campaign.py
+FIGURES ?= $(VENV)/figures.json
+
 .PHONY: serve test check format torture benchmarks lock clean
 
 serve: $(VENV)/.serving ## start a server with the example group; ARGS="--bind … --storage …" for more
@@ -34,8 +38,10 @@ format: $(VENV)/.development ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-torture: $(VENV)/.development ## the fault tests at their full count (long)
-	$(BIN)/pytest -m torture --timeout 3600 -s
+torture: $(VENV)/.development ## the fault tests at their full count (long); FIGURES=file keeps theirs
+	FIGURES=$(abspath $(FIGURES)) $(BIN)/pytest -m torture --timeout 3600 -s $(CAMPAIGN)
+	FIGURES=$(abspath $(FIGURES)) $(BIN)/pytest -m torture --timeout 3600 -n auto --ignore $(CAMPAIGN)
+	@cat $(FIGURES)
 
 benchmarks: $(VENV)/.development ## print ratios measured on this machine
 	$(BIN)/python -m tests.benchmarks

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from tests.benchmarks import _abuse_attacks as attacks
 from tests.benchmarks import _abuse_clients as clients
-from tests.faults.figures import record
+from tests.faults.figures import record_figures
 from tests.servers import Server, serving
 
 CLIENTS: Final = 50
@@ -34,7 +34,7 @@ def run() -> None:
     for name in attacks.ABUSES:
         if named in name:
             figures = measure(name)
-            record("abuses", name, **figures)
+            record_figures("abuses", name, **figures)
 
 
 def measure(name: str) -> dict[str, Any]:

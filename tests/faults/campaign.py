@@ -37,7 +37,7 @@ from tests.faults.worst_requests import Targets
 
 TIDY: Final = 5_000
 """Requests after which everything that was created is removed."""
-WARM_UP: Final = 4
+WARM_UP: Final = 20
 """Times that everything is removed before the memory is measured for the first time."""
 MOST_FAILURES: Final = 20
 MOST_SLOW: Final = 5

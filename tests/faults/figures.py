@@ -1,13 +1,14 @@
 """Figures of `docs/reliability.md`: what a run of the fault suites and benchmarks has measured.
 
-    FIGURES=docs/reliability.json make torture
-    FIGURES=docs/reliability.json python -m tests.benchmarks abuse
-    python -m tests.faults.figures
+    make torture FIGURES=docs/reliability.json
+    FIGURES=docs/reliability.json .venv/bin/python -m tests.benchmarks abuse
+    .venv/bin/python -m tests.faults.figures
 
 A suite records its figures in the file that `FIGURES` names. The last command writes the tables of
 the page from that file; a test compares them.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -24,24 +25,41 @@ MARK: Final = re.compile(r"(<!-- figures: ([\w ]+) -->\n)(.*?)(<!-- end -->)", r
 Row = tuple[str, ...]
 
 
-def record(table: str, row: str, **figures: float | str) -> None:
-    """Keep the figures of one row of a table, if a file for them is named."""
+def record_figures(table: str, row: str, **figures: float | str) -> None:
+    """Keep the figures of one row of a table, if a file for them is named.
+
+    Rows that differ only in what follows a "#" are added up in the table.
+    """
     print(f"\n{table}: {row}: {json.dumps(figures)}", flush=True)
     name = os.environ.get(VARIABLE)
     if not name:
         return
-    path = Path(name)
-    known = json.loads(path.read_text()) if path.exists() else {}
-    known.setdefault(table, {})[row] = figures
-    path.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+    with Path(name).open("a+") as file:
+        # Several processes of one run may record at once.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        known = json.loads(file.read() or "{}")
+        known.setdefault(table, {})[row] = figures
+        file.truncate(0)
+        file.write(json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 
 def render(table: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
     """One table of the page."""
     columns, cells = TABLES[table]
     lines = [columns, tuple("---" if not position else "--:" for position in range(len(columns)))]
-    lines += [cells(row, figures) for row, figures in rows.items()]
+    lines += [cells(row, figures) for row, figures in _added_up(rows).items()]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _added_up(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    sums: dict[str, dict[str, Any]] = {}
+    for row, figures in rows.items():
+        name, _, numbered = row.partition(" #")
+        total = sums.setdefault(name, {} if numbered else dict(figures))
+        if numbered:
+            total.update({key: total.get(key, 0) + value for key, value in figures.items()})
+    return sums
 
 
 def rendered(page: str, figures: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
@@ -95,6 +113,7 @@ TABLES: Final[dict[str, tuple[Row, Callable[[str, Mapping[str, Any]], Row]]]] = 
 
 def main() -> None:
     PAGE.write_text(rendered(PAGE.read_text(), json.loads(FILE.read_text())))
+    print(f"wrote the tables of {PAGE.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
 
+from tests.faults.figures import record_figures
 from tests.servers import Server
 from tests.wire import Address, Answer, Broken, Wire, connected
 
@@ -256,6 +257,12 @@ def differences(ledger: Ledger, follower: Follower) -> Iterator[str]:
 def lost(ledger: Ledger, items: list[Any]) -> Iterator[str]:
     """How a list contradicts what writers were told."""
     yield from _wrong_state(ledger, {_name(item): _version(item) for item in items}, "listed")
+
+
+def record_load(suite: str, ledger: Ledger, followers: list[Follower], *, rounds: int) -> None:
+    """Keep what a suite has proved, once it has."""
+    events = sum(len(follower.seen) for follower in followers)
+    record_figures("fault suites", suite, rounds=rounds, writes=ledger.count, events=events)
 
 
 def _wrong_state(ledger: Ledger, state: dict[str, int], how: str) -> Iterator[str]:

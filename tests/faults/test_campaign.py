@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.faults.campaign import run
-from tests.faults.figures import record
+from tests.faults.figures import record_figures
 
 SHORT = 3_000
 FULL = 1_000_000
@@ -53,7 +53,7 @@ def report(outcome: Any) -> None:
     """Print how it went, and keep it for the documentation."""
     print(json.dumps({key: value for key, value in outcome.items() if key != "failures"}, indent=1))
     codes = {int(code): count for code, count in outcome["codes"].items()}
-    record(
+    record_figures(
         "fuzz campaign",
         str(outcome["seed"]),
         requests=outcome["requests"],

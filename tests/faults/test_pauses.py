@@ -10,7 +10,7 @@ import pytest
 from tests.faults import requests_at_limits as limits
 from tests.faults.asgi_requests import ask, is_timeout
 from tests.faults.campaign import Campaign, serving
-from tests.faults.figures import record
+from tests.faults.figures import record_figures
 from tests.faults.hostile import Request
 from tests.pauses import loop_pauses, machine_factor
 
@@ -88,5 +88,5 @@ async def test_no_request_at_a_limit_holds_the_loop(part: str) -> None:
     found, bound = await held(PARTS[part]())
 
     longest = max(found, key=lambda name: found[name])
-    record("pauses", part, requests=len(found), longest=found[longest], which=longest)
+    record_figures("pauses", part, requests=len(found), longest=found[longest], which=longest)
     assert not {name: pause for name, pause in found.items() if pause > bound}

@@ -11,6 +11,7 @@ from tests.faults.load import (
     Writer,
     differences,
     lost,
+    record_load,
     running,
     settled,
     until,
@@ -45,6 +46,7 @@ async def kill_servers(folder: Path, *, rounds: int) -> None:
         for follower in followers:
             assert list(differences(ledger, follower)) == []
         assert list(lost(ledger, items)) == []
+        record_load("all processes of a server are killed", ledger, followers, rounds=rounds)
 
 
 async def test_a_killed_server_has_lost_nothing_after_its_restart(tmp_path: Path) -> None:

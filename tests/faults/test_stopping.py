@@ -14,6 +14,7 @@ from tests.faults.load import (
     Writer,
     differences,
     lost,
+    record_load,
     running,
     settled,
     until,
@@ -76,6 +77,7 @@ async def reload_servers(folder: Path, *, rounds: int) -> int:
             assert list(differences(ledger, follower)) == []
         assert list(lost(ledger, items)) == []
         assert "Traceback" not in server.log
+        record_load("a server is reloaded", ledger, followers, rounds=rounds)
         return ledger.broken + sum(follower.broken for follower in followers)
 
 

@@ -12,6 +12,7 @@ from tests.faults.load import (
     Writer,
     differences,
     lost,
+    record_load,
     running,
     settled,
     until,
@@ -51,6 +52,7 @@ async def _kill_workers(server: Server, rounds: int) -> None:
     for follower in followers:
         assert list(differences(ledger, follower)) == []
     assert list(lost(ledger, items)) == []
+    record_load("each of three workers is killed", ledger, followers, rounds=rounds)
 
 
 async def _replaced(server: Server, victim: int) -> None:

@@ -24,6 +24,7 @@ from apiserver.storage.interface import (
     RevisionConflict,
     Unavailable,
 )
+from tests.faults.figures import record_figures
 
 
 class Kind(Enum):
@@ -323,3 +324,12 @@ class Recorder:
 
 def _seen(record: Record | None) -> Seen | None:
     return None if record is None else Seen(record.revision, record.value)
+
+
+def record_history(suite: str, history: Sequence[Operation], rounds: int) -> None:
+    """Keep how much of a linearizable history a suite has seen."""
+    answered = [operation for operation in history if operation.answer is not None]
+    writes = sum(operation.writes for operation in answered)
+    record_figures(
+        "fault suites", suite, rounds=rounds, writes=writes, reads=len(answered) - writes
+    )

@@ -32,6 +32,7 @@ from tests.apiserver.storage.linearizability import (
     Seen,
     Written,
     is_linearizable,
+    record_history,
 )
 
 
@@ -324,12 +325,16 @@ async def test_an_etcd_whose_leader_is_stopped_many_times_is_linearizable(tmp_pa
         await _etcd_rounds(cluster, Node.pause, Node.resume, rounds=20)
 
 
+DONE: dict[Callable[[Node], None], str] = {Node.kill: "killed", Node.pause: "paused"}
+
+
 async def _etcd_rounds(
     cluster: Cluster, hurt: Callable[[Node], None], heal: Callable[[Node], None], *, rounds: int
 ) -> None:
     """Hurt the leader for a while, in each round, while callers work."""
     url = f"etcd://{cluster.hosts}?timeout=1"
     backends = [await open_etcd(url) for _ in range(3)]
+    done: list[Operation] = []
     for number in range(rounds):
         leader = await asyncio.to_thread(cluster.leader)
         callers = Callers(backends, f"/{number}/", seed=number)
@@ -342,5 +347,7 @@ async def _etcd_rounds(
         await asyncio.to_thread(cluster.wait_healthy)
 
         assert is_linearizable(callers.recorder.history)
+        done += callers.recorder.history
     for backend in backends:
         await backend.close()
+    record_history(f"linearizability of backends, the leader is {DONE[hurt]}", done, rounds)

@@ -14,6 +14,7 @@ from client.informer import InformerOptions, SharedInformer
 from client.informer.registration import Notification
 from tests.client.informer.chaos import Sabotage, survive
 from tests.client.informer.server import Gadget
+from tests.faults.figures import record_figures
 
 CHANGES = 20_000
 FEW_CHANGES = 3_000
@@ -31,10 +32,14 @@ async def test_the_cache_survives_every_fault(options: InformerOptions) -> None:
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("options", KINDS.values(), ids=list(KINDS))
 async def test_the_cache_survives_other_faults(options: InformerOptions, seed: int) -> None:
     await survive(CHANGES, options, seed=seed)
+    kind = next(name for name, known in KINDS.items() if known is options)
+    record_figures(
+        "fault suites", f"informers among faults #{kind} {seed}", rounds=1, events=CHANGES
+    )
 
 
 def lose_deletions(informer: SharedInformer[Gadget], luck: random.Random) -> None:

@@ -19,8 +19,8 @@ from tests.apiserver.storage.etcd.etcd_server import (
     excusing_divergence,
     start_cluster,
 )
-from tests.apiserver.storage.linearizability import is_linearizable
-from tests.apiserver.storage.test_linearizability import Callers
+from tests.apiserver.storage.linearizability import Operation, is_linearizable, record_history
+from tests.apiserver.storage.test_linearizability import DONE, Callers
 
 
 class PlainView(JsonView):
@@ -113,6 +113,7 @@ async def _rounds(
 ) -> None:
     url = f"etcd://{cluster.hosts}?timeout=1"
     backends = [await open_etcd(url) for _ in range(3)]
+    done: list[Operation] = []
     async with serving(backends) as servers:
         for number in range(rounds):
             leader = await asyncio.to_thread(cluster.leader)
@@ -126,5 +127,7 @@ async def _rounds(
             await asyncio.to_thread(cluster.wait_healthy)
 
             assert is_linearizable(callers.recorder.history)
+            done += callers.recorder.history
     for backend in backends:
         await backend.close()
+    record_history(f"linearizability of watch caches, the leader is {DONE[hurt]}", done, rounds)

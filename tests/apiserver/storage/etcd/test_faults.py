@@ -22,12 +22,14 @@ from apiserver.storage.interface import (
     StoredChange,
     Unavailable,
 )
+from tests.apiserver.storage.etcd.etcd_binary import etcd_binary
 from tests.apiserver.storage.etcd.etcd_server import (
     Cluster,
     Node,
     excusing_divergence,
     start_cluster,
 )
+from tests.faults.figures import record_figures
 
 WRITERS = 8
 PROGRESS = 100
@@ -127,6 +129,9 @@ async def _pause(leader: Node, account: Account) -> None:
     await account.progress()
 
 
+_DONE: dict[Fault, str] = {_kill: "killed", _pause: "paused"}
+
+
 async def _torment(cluster: Cluster, fault: Fault, *, rounds: int) -> None:
     """Let *fault* happen to the leader in each round, under load, and check the accounts."""
     url = f"etcd://{cluster.hosts}?timeout=1"
@@ -150,7 +155,14 @@ async def _torment(cluster: Cluster, fault: Fault, *, rounds: int) -> None:
     await backend.close()
     await observer.close()
     _check(account, history[:-1])
-    assert {record.key: record.value for record in final.records} == _replay(history)
+    assert {found.key: found.value for found in final.records} == _replay(history)
+    record_figures(
+        "fault suites",
+        f"the leader of etcd {etcd_binary().release} is {_DONE[fault]}",
+        rounds=rounds,
+        writes=len(account.acknowledged),
+        events=len(history),
+    )
 
 
 @asynccontextmanager

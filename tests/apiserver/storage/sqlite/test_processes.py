@@ -14,6 +14,7 @@ import pytest
 
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.storage.sqlite.sqlite_child import value_of
+from tests.faults.figures import record_figures
 
 ROOT = Path(__file__).parents[4]
 
@@ -77,9 +78,14 @@ async def check_after_kill(path: Path, answers: dict[str, tuple[int, int]]) -> N
 
 async def kill_in_rounds(path: Path, rounds: int) -> None:
     dice = random.Random(rounds)
+    writes = 0
     for number in range(rounds):
         answers = acknowledged_until_killed(path, f"round{number}", dice.randrange(1, 3000))
         await check_after_kill(path, answers)
+        writes += len(answers)
+    record_figures(
+        "fault suites", "a process that writes to SQLite is killed", rounds=rounds, writes=writes
+    )
 
 
 async def test_acknowledged_writes_survive_kill_9(tmp_path: Path) -> None:
