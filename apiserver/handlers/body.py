@@ -4,6 +4,7 @@ The codec detects the errors of a document; this module turns them into a respon
 are those of Kubernetes, because users search for them.
 """
 
+import json
 from collections.abc import Iterator
 
 import orjson
@@ -17,7 +18,7 @@ from apimachinery.fieldpath import FieldError
 from apimachinery.meta.metadata_validation import validate_object_meta
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta, TypeMeta
-from apimachinery.model.decoding import DecodeError, decode_json
+from apimachinery.model.decoding import DecodeError, decode_json, load_json
 from apimachinery.model.deprecated_fields import DeprecatedUses, deprecated_uses, has_deprecated
 from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
@@ -155,8 +156,8 @@ def _metadata_errors(
     """
     if context.verb != "create" or endpoint.store is None or media_type == PROTOBUF:
         return
-    document = orjson.loads(SERIALIZERS[media_type].read(data, False).json)
-    encoded = orjson.dumps(document.get("metadata") or {})
+    document = load_json(SERIALIZERS[media_type].read(data, False).json)
+    encoded = json.dumps(document.get("metadata") or {})
     try:
         metadata = decode_json(ObjectMeta, encoded, find_unknown=False).object
     except DecodeError:
@@ -188,7 +189,8 @@ def _warn_of_deprecated(
         document = dump_json(versioned.object)
     else:
         document = SERIALIZERS[media_type].read(data, False).json
-    warn_of_deprecated(deprecated_uses(orjson.loads(document), endpoint.cls), context)
+    # Not by orjson, which refuses numbers that unknown fields may have.
+    warn_of_deprecated(deprecated_uses(load_json(document), endpoint.cls), context)
 
 
 def mark_reset(obj: Object) -> Object:

@@ -75,8 +75,22 @@ def gc_paused() -> Iterator[None]:
         gc.enable()
 
 
+class _FrozenObjects:
+    """Whether the program has frozen objects, remembered because counting them takes time."""
+
+    def __init__(self) -> None:
+        self._found = False
+
+    def exist(self) -> bool:
+        self._found = self._found or gc.get_freeze_count() > 0
+        return self._found
+
+
+_FROZEN_OBJECTS: Final = _FrozenObjects()
+
+
 def _promote_young_objects() -> None:
     # unfreeze() releases every frozen object, so objects frozen by the program rule this out.
-    if not gc.get_freeze_count():
+    if not _FROZEN_OBJECTS.exist():
         gc.freeze()
         gc.unfreeze()

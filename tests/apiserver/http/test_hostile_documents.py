@@ -27,6 +27,20 @@ async def test_a_number_that_is_not_json_is_a_bad_request(
     assert (answer.code, answer.json["reason"]) == (400, "BadRequest")
 
 
+@pytest.mark.parametrize("value", ["1e400", "1" + 400 * "0", str(2**64)])
+@pytest.mark.parametrize("path", [CONFIG_MAPS, GADGETS, GADGETS.replace("/v1/", "/v1beta1/")])
+@pytest.mark.parametrize("metadata", ['{"name": "x"}', '{"generation": %s}', '{"x": %s}'])
+async def test_no_number_is_too_large_for_an_answer(
+    client: Driver, path: str, metadata: str, value: str
+) -> None:
+    given = metadata.replace("%s", value)
+    body = f'{{"metadata": {given}, "x": {value}, "spec": {{"model": ""}}}}'.encode()
+
+    answer = await client.send("POST", path, body=body)
+
+    assert answer.code in (201, 400, 422)
+
+
 async def test_many_owners_are_compared_in_linear_time(client: Driver) -> None:
     owners = [{**OWNER, "name": f"n{i % 7000}", "uid": f"u{i % 7000}"} for i in range(8000)]
     started = time.thread_time()
@@ -50,7 +64,7 @@ async def test_many_owners_are_compared_in_linear_time(client: Driver) -> None:
             "metadata": {
                 "name": "x",
                 "ownerReferences": [
-                    {**OWNER, "name": "n", "uid": str(i), "controller": True} for i in range(15_000)
+                    {**OWNER, "name": "n", "uid": str(i), "controller": True} for i in range(12_000)
                 ],
             }
         },
