@@ -8,6 +8,7 @@ machine: the workers, the load and the abuse. `FIGURES` keeps the results, see
 
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -58,6 +59,7 @@ def measure(name: str) -> dict[str, Any]:
             "p50": 1000 * statistics.median(delays),
             "p99": 1000 * delays[len(delays) * 99 // 100],
             "max": 1000 * delays[-1],
+            "pause": 1000 * _longest_pause(server),
             "memory": sum(map(_peak_memory, workers)) / 2**20,
             "refused": sum(times for code, times in codes.items() if code not in ("200", "201")),
             "restarted": len(set(workers) - set(server.workers())),
@@ -107,6 +109,13 @@ def _process(module: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 def _await_line(process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None
     assert process.stdout.readline(), "the process has ended"
+
+
+def _longest_pause(server: Server) -> float:
+    """The longest pause of an event loop of a worker, in seconds, as the server measures it."""
+    text = server.request("GET", "/metrics").body.decode()
+    found = re.findall(r"^apiserver_event_loop_longest_pause_seconds\S* (\S+)", text, re.MULTILINE)
+    return max(map(float, found), default=0.0)
 
 
 def _peak_memory(pid: int) -> int:

@@ -76,7 +76,7 @@ def _suite(row: str, figures: Mapping[str, Any]) -> Row:
 
 
 def _abuse(row: str, figures: Mapping[str, Any]) -> Row:
-    times = (f"{figures[name]:,.0f} ms" for name in ("p50", "p99", "max"))
+    times = (f"{figures[name]:,.0f} ms" for name in ("p50", "p99", "max", "pause"))
     return row, _number(figures["requests"]), *times, f"{figures['memory']:,.0f} MiB"
 
 
@@ -100,7 +100,7 @@ TABLES: Final[dict[str, tuple[Row, Callable[[str, Mapping[str, Any]], Row]]]] = 
         _suite,
     ),
     "abuses": (
-        ("next to", "requests", "p50", "p99", "longest", "memory of the workers"),
+        ("next to", "requests", "p50", "p99", "longest", "longest pause", "memory of the workers"),
         _abuse,
     ),
     "fuzz campaign": (

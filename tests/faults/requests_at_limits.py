@@ -6,6 +6,7 @@ They are built when they are used: together they have hundreds of megabytes.
 
 import json
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any, Final
 
 from apimachinery.serialization.document_size import MAX_VALUES
@@ -451,7 +452,22 @@ def reviews_and_roles() -> Iterator[tuple[str, Build]]:
     yield "delete options", lambda: _request("DELETE", f"{CONFIG_MAPS}/none", {"x": [{}] * KEYS})
 
 
+PARTS: Final[dict[str, Callable[[], Iterator[tuple[str, Build]]]]] = {
+    "documents": documents,
+    "YAML": yaml_documents,
+    "patches": patches,
+    "custom resources": custom_resources,
+    "queries": queries,
+    "reviews and roles": reviews_and_roles,
+}
+
+
 def all_at_limits() -> dict[str, Build]:
     """Every request at a limit, by its name."""
-    parts = (documents, yaml_documents, patches, custom_resources, queries, reviews_and_roles)
-    return {name: build for part in parts for name, build in part()}
+    return {name: build for part in PARTS.values() for name, build in part()}
+
+
+def any_at_limit(random: Random) -> Request:
+    """One of them; it is built anew, and nothing of the others is kept."""
+    _, build = random.choice(list(random.choice(list(PARTS.values()))()))
+    return build()

@@ -17,14 +17,6 @@ from tests.pauses import loop_pauses, machine_factor
 LONGEST = 0.05
 """Seconds on the reference machine."""
 ATTEMPTS = 3
-PARTS = {
-    "documents": limits.documents,
-    "YAML": limits.yaml_documents,
-    "patches": limits.patches,
-    "custom resources": limits.custom_resources,
-    "queries": limits.queries,
-    "reviews and roles": limits.reviews_and_roles,
-}
 SHORT = (
     *("8,000 owner references", "a million empty objects", "100,000 invalid keys"),
     *("flow-style YAML", "10,000 copies", "merge patch", "a rule that doubles", "a large enum"),
@@ -83,9 +75,9 @@ async def test_no_request_of_a_few_at_their_limits_holds_the_loop() -> None:
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", limits.PARTS)
 async def test_no_request_at_a_limit_holds_the_loop(part: str) -> None:
-    found, bound = await held(PARTS[part]())
+    found, bound = await held(limits.PARTS[part]())
 
     longest = max(found, key=lambda name: found[name])
     record_figures("pauses", part, requests=len(found), longest=found[longest], which=longest)

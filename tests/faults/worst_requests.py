@@ -30,6 +30,7 @@ from tests.faults.hostile import (
     Request,
     mangled,
 )
+from tests.faults.requests_at_limits import any_at_limit
 from tests.faults.sensible_documents import SENSIBLE
 from tests.faults.worst_definitions import FUZZED_GROUP
 from tests.faults.worst_values import (
@@ -43,6 +44,8 @@ from tests.faults.worst_values import (
 
 JSON: Final = "application/json"
 NAMES: Final = ("one", "one", "one-0", "one-1")
+AT_LIMIT: Final = 0.0001
+"""How likely a request has the size of a limit: each costs as much as a thousand others."""
 FUZZED: Final = f"ones.{FUZZED_GROUP}"
 PAGES: Final = (
     *("/", "/version", "/healthz", "/livez/ping", "/readyz", "/metrics", "/api", "/apis", "/x"),
@@ -164,6 +167,8 @@ class Targets:
     def request(self, seed: int, number: int) -> Request:
         """The request of that number in the campaign of a seed."""
         random = Random(f"{seed} {number}")
+        if random.random() < AT_LIMIT:
+            return any_at_limit(random)
         if random.random() < 0.02:
             return Request("GET", random.choice(PAGES), _query(random), _headers("", random), b"")
         target = random.choice(self.all)
