@@ -9,7 +9,7 @@ begins; `docs/request-flow.md` follows it from there.
 from typing import TYPE_CHECKING, Any
 
 from apiserver.admission.chain import Attributes
-from apiserver.auth.authorization import Authorizer, Decision
+from apiserver.auth.authorization import Authorizer, Decision, Rules
 from apiserver.auth.user import User
 from apiserver.context import RequestContext
 from apiserver.group import (
@@ -41,6 +41,7 @@ __all__ = [
     "RequestInfo",
     "Resource",
     "ReviewHandler",
+    "Rules",
     "Strategy",
     "Subresource",
     "SubresourceHandler",

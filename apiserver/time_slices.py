@@ -8,8 +8,8 @@ import asyncio
 from time import perf_counter
 from typing import Final
 
-SLICE_SECONDS: Final = 0.01
-"""How long a task keeps the event loop."""
+SLICE_SECONDS: Final = 0.005
+"""How long a task keeps the event loop; several tasks may work through many items at once."""
 
 
 class TimeSlices:

@@ -102,14 +102,14 @@ LAYERS: dict[str, str] = {
     "apiserver.registry": (
         "apimachinery apiserver.admission apiserver.context"
         " apiserver.group apiserver.managed_fields"
-        " apiserver.storage apiserver.views apiserver.workload"
+        " apiserver.storage apiserver.time_slices apiserver.views apiserver.workload"
     ),
     "apiserver.admission": (
         "apimachinery apiserver.auth.user apiserver.context apiserver.storage.clock"
     ),
     "apiserver.managed_fields": "apimachinery apiserver.context apiserver.group apiserver.views",
     "apiserver.views": "apimachinery apiserver.group apiserver.storage",
-    "apiserver.storage.cache": "apimachinery.watch apiserver.storage/",
+    "apiserver.storage.cache": "apimachinery.watch apiserver.storage/ apiserver.time_slices",
     "apiserver.storage.sqlite": "apiserver.storage/",
     "apiserver.storage.etcd": "apiserver.storage/",
     "apiserver.storage/": "apimachinery apiserver.storage.cache apiserver.workload",

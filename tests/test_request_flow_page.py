@@ -13,8 +13,10 @@ from apimachinery.patch import json_patch
 from apimachinery.selectors import parser
 from apimachinery.serialization import document_size, yaml
 from apis.rbac import rules
+from apiserver import time_slices
 from apiserver.auth import service_account_tokens as service_accounts
 from apiserver.config import ServerConfig
+from apiserver.handlers import list as lists
 from apiserver.handlers import watch
 from apiserver.http import response
 from apiserver.http.request_limits import Limits
@@ -66,6 +68,12 @@ SIZES = [
     ("update managers in managedFields", f"{managed_fields.MAX_UPDATE_MANAGERS}"),
     ("attempts at a generated name", f"{store.NAME_ATTEMPTS}"),
     ("writes per SQLite transaction", f"{sqlite.WRITE_BATCH_SIZE:,}"),
+    ("time slice of a list, a feed or a review", f"{time_slices.SLICE_SECONDS * 1000:g} ms"),
+    (
+        "comparisons of a role's permissions with its writer's rules",
+        f"{rules.COMPARISONS_MAX:,}",
+    ),
+    ("list sent as a whole", f"{lists.MAX_WHOLE // MIB} MiB"),
     ("stored object", f"{value_limit.MAX_VALUE_BYTES:,} bytes"),
     ("check of an SQLite file when it is opened", f"{sessions.CHECK_SECONDS:g} s"),
     ("wait of a read for the cache", f"{CACHE.wait:g} s"),

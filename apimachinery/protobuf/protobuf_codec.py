@@ -26,6 +26,10 @@ from apimachinery.serialization.media_types import PROTOBUF
 
 MAGIC: Final = b"k8s\x00"
 
+_RAW: Final = 2
+"""The number of the field of an envelope that is the message."""
+_ENVELOPE_END: Final = b"\x1a\x00\x22\x00"
+"""The fields after the message, encoding and type of the content, which are empty."""
 _TOO_DEEP: Final = "messages are nested too deep"
 
 ModelT = TypeVar("ModelT", bound=Model)
@@ -93,9 +97,22 @@ class ProtobufCodec:
         self, metadata: ListMeta, items: Iterable[bytes], *, api_version: str, kind: str
     ) -> bytes:
         """Encode the body of a list from encoded items: the same bytes as `encode` of the list."""
-        parts = [_length_delimited(1, self.encode_raw(metadata))]
-        parts.extend(_length_delimited(2, item) for item in items)
-        return self.wrap(b"".join(parts), api_version=api_version, kind=kind)
+        encoded = self.encode_items(items)
+        head, end = self.enclose_list(metadata, len(encoded), api_version=api_version, kind=kind)
+        return b"".join((head, encoded, end))
+
+    def encode_items(self, items: Iterable[bytes]) -> bytes:
+        """Encode some items of a list from their messages."""
+        return b"".join([_length_delimited(2, item) for item in items])
+
+    def enclose_list(
+        self, metadata: ListMeta, size: int, *, api_version: str, kind: str
+    ) -> tuple[bytes, bytes]:
+        """Return what is before and after the items of a list, which have *size* bytes."""
+        encoded = _length_delimited(1, self.encode_raw(metadata))
+        envelope = self.wrap(b"", api_version=api_version, kind=kind)
+        before = envelope.removesuffix(_field_header(_RAW, 0) + _ENVELOPE_END)
+        return before + _field_header(_RAW, len(encoded) + size) + encoded, _ENVELOPE_END
 
     def wrap(self, raw: bytes, *, api_version: str, kind: str) -> bytes:
         """Wrap a message in its envelope, with the magic bytes."""
@@ -209,9 +226,13 @@ def _parse(message_class: type[Message], data: bytes) -> Message:
 
 
 def _length_delimited(number: int, content: bytes) -> bytes:
-    size, header = len(content), bytearray((number << 3 | 2,))
+    return _field_header(number, len(content)) + content
+
+
+def _field_header(number: int, size: int) -> bytes:
+    header = bytearray((number << 3 | 2,))
     while size > 0x7F:
         header.append(size & 0x7F | 0x80)
         size >>= 7
     header.append(size)
-    return bytes(header) + content
+    return bytes(header)

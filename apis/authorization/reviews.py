@@ -1,6 +1,7 @@
 """Access reviews: put the question to the server's authorizer, and answer in the status."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from apimachinery.errors import BadRequest, Invalid
 from apimachinery.fieldpath import FieldError
@@ -24,7 +25,9 @@ from apis.authorization.validation import (
     validate_self_subject_access_review,
     validate_subject_access_review,
 )
-from apiserver import Authorizer, Decision, RequestContext, RequestInfo, User
+from apiserver import Authorizer, Decision, RequestContext, RequestInfo, Rules, User
+
+VALUES_PER_RULE: Final = 8
 
 
 class AccessReviews:
@@ -61,29 +64,34 @@ class AccessReviews:
         if not review.spec.namespace:
             raise BadRequest("no namespace on request")
         rules = await self._authorizer.rules(context.user, review.spec.namespace)
-        review.status = SubjectRulesReviewStatus(
-            resource_rules=[
-                ResourceRule(
-                    verbs=list(rule.verbs),
-                    api_groups=list(rule.groups),
-                    resources=list(rule.resources),
-                    resource_names=list(rule.names),
-                )
-                for rule in rules.granted
-                if rule.resources
-            ],
-            non_resource_rules=[
-                NonResourceRule(verbs=list(rule.verbs), non_resource_urls=list(rule.paths))
-                for rule in rules.granted
-                if rule.paths
-            ],
-            evaluation_error=rules.error,
-        )
+        context.workload.add_values(VALUES_PER_RULE * len(rules.granted))
+        review.status = await context.workload.run(_rules_status, rules)
         return review
 
     async def _decide(self, spec: SubjectAccessReviewSpec) -> SubjectAccessReviewStatus:
         user, request = reviewed_user(spec), reviewed_request(spec)
         return _status(await self._authorizer.authorize(user, request))
+
+
+def _rules_status(rules: Rules) -> SubjectRulesReviewStatus:
+    return SubjectRulesReviewStatus(
+        resource_rules=[
+            ResourceRule(
+                verbs=list(rule.verbs),
+                api_groups=list(rule.groups),
+                resources=list(rule.resources),
+                resource_names=list(rule.names),
+            )
+            for rule in rules.granted
+            if rule.resources
+        ],
+        non_resource_rules=[
+            NonResourceRule(verbs=list(rule.verbs), non_resource_urls=list(rule.paths))
+            for rule in rules.granted
+            if rule.paths
+        ],
+        evaluation_error=rules.error,
+    )
 
 
 def reviewed_user(spec: SubjectAccessReviewSpec) -> User:

@@ -17,7 +17,13 @@ from apimachinery.model.semantic_equality import equal
 from apimachinery.schema import GroupResource
 from apis.rbac import GROUP
 from apis.rbac.policy import Policy, RoleKey, join_problems, role_key
-from apis.rbac.rules import ATOMS_MAX, CompiledRules, TooManyRules, describe, quoted_list
+from apis.rbac.rules import (
+    CompiledRules,
+    TooManyRules,
+    count_permissions,
+    describe,
+    quoted_list,
+)
 from apis.rbac.v1 import (
     ClusterRole,
     ClusterRoleBinding,
@@ -28,6 +34,9 @@ from apis.rbac.v1 import (
 from apis.rbac.v1.types import ALL, CLUSTER_ROLE, ROLE
 from apiserver import Attributes, Authorizer, RequestInfo
 from apiserver.auth.user import MASTERS
+
+DESCRIBED_MAX: Final = 100
+"""The number of missing permissions that a refusal names."""
 
 _RESOURCES: Final = {ROLE: "roles", CLUSTER_ROLE: "clusterroles"}
 
@@ -65,7 +74,7 @@ class EscalationCheck:
             return
         policy = await self._newest_policy()
         target = GroupResource(GROUP, resource)
-        _require_held(policy, write, role.rules, target, role.metadata.name)
+        await _require_held(policy, write, role.rules, target, role.metadata.name)
         if _aggregates(role) or _aggregates(write.old_object):
             held = CompiledRules(policy.rules_of(write.user, write.namespace))
             if held.missing(_all_permissions()):
@@ -86,7 +95,7 @@ class EscalationCheck:
         if rules is None:
             raise NotFound.of(GroupResource(GROUP, resource), role.name)
         target = GroupResource(GROUP, f"{binding.__kind__.lower()}s")
-        _require_held(policy, write, rules, target, binding.metadata.name)
+        await _require_held(policy, write, rules, target, binding.metadata.name)
 
     async def _is_authorized(self, write: Attributes, verb: str, resource: str, name: str) -> bool:
         """Return whether the writer may use *verb* on a role."""
@@ -103,7 +112,7 @@ class EscalationCheck:
         return (await self._authorizer.authorize(write.user, request)).allowed
 
 
-def _require_held(
+async def _require_held(
     policy: Policy,
     write: Attributes,
     rules: Sequence[PolicyRule],
@@ -112,11 +121,10 @@ def _require_held(
 ) -> None:
     """Raise Forbidden unless the writer holds all *rules*."""
     user, namespace = write.user, write.namespace
-    try:
-        missing = CompiledRules(policy.rules_of(user, namespace)).missing(rules)
-        texts = describe(missing)
-    except TooManyRules:
-        texts = [f"some of more than {ATOMS_MAX} permissions"]
+    held = policy.rules_of(user, namespace)
+    workload = write.context.workload
+    workload.add_values(len(held) + count_permissions(rules))
+    texts = await workload.run(_missing_permissions, held, rules)
     if not texts:
         return
     message = (
@@ -127,6 +135,17 @@ def _require_held(
     raise Forbidden.of(
         target, name, f"{message}; resolution errors: [{problems}]" if problems else message
     )
+
+
+def _missing_permissions(held: Sequence[PolicyRule], rules: Sequence[PolicyRule]) -> list[str]:
+    """Describe the permissions in *rules* that *held* lacks."""
+    try:
+        texts = describe(CompiledRules(held).missing(rules))
+    except TooManyRules as error:
+        return [str(error)]
+    if len(texts) > DESCRIBED_MAX:
+        texts = [*texts[:DESCRIBED_MAX], f"and {len(texts) - DESCRIBED_MAX} more"]
+    return texts
 
 
 def _not_found(role: RoleKey) -> str:

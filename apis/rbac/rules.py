@@ -16,12 +16,15 @@ from apis.rbac.v1.types import ALL
 ATOMS_MAX: Final = 20_000
 """How many single permissions `missing` compares; more would take too long."""
 
+COMPARISONS_MAX: Final = 1_000_000
+"""How often `missing` compares a single permission with a rule."""
+
 Words = frozenset[str] | None
 """A set of words, or None for a wildcard."""
 
 
 class TooManyRules(Exception):
-    """The rules have too many single permissions to compare them."""
+    """The rules have too many single permissions to compare them; the message describes those."""
 
 
 class _ResourceRule(NamedTuple):
@@ -81,9 +84,13 @@ class CompiledRules:
             for atom in _single_permissions(rule)
         )
         missing = []
+        comparisons = 0
         for count, atom in enumerate(atoms):
+            comparisons += self._candidates(atom)
             if count >= ATOMS_MAX:
-                raise TooManyRules
+                raise TooManyRules(f"some of more than {ATOMS_MAX} permissions")
+            if comparisons > COMPARISONS_MAX:
+                raise TooManyRules("some of the permissions; there are too many rules to compare")
             if not self._covers(atom):
                 missing.append(atom)
         return missing
@@ -107,6 +114,13 @@ class CompiledRules:
             and (entry.groups is None or entry.groups.issuperset(rule.api_groups))
             for entry in self._resources.get(ALL, ())
         )
+
+    def _candidates(self, atom: PolicyRule) -> int:
+        """Return how many rules `_covers` may have to look at."""
+        if atom.non_resource_urls:
+            return len(self._paths)
+        keys = _covering_keys(atom.resources[0])
+        return sum(len(self._resources.get(key, ())) for key in keys)
 
     def _covers(self, atom: PolicyRule) -> bool:
         (verb,) = atom.verbs
@@ -132,6 +146,18 @@ def resource_keys(resource: str, subresource: str) -> tuple[str, ...]:
     if not subresource:
         return ALL, resource
     return ALL, f"{resource}/{subresource}", f"{ALL}/{subresource}"
+
+
+def count_permissions(rules: Iterable[PolicyRule]) -> int:
+    """Return the number of single permissions, without splitting the rules."""
+    return sum(
+        len(rule.verbs)
+        * (
+            len(rule.api_groups) * len(rule.resources) * max(len(rule.resource_names), 1)
+            + len(rule.non_resource_urls)
+        )
+        for rule in rules
+    )
 
 
 def describe(rules: Iterable[PolicyRule]) -> list[str]:

@@ -14,6 +14,7 @@ from apiserver.auth.authorization import ALLOWED, NO_OPINION, Decision, Rule, Ru
 from apiserver.auth.user import MASTERS, User
 from apiserver.http.request_info import RequestInfo
 from apiserver.registry.following import Following
+from apiserver.time_slices import TimeSlices
 
 
 class RoleAuthorizer:
@@ -30,10 +31,11 @@ class RoleAuthorizer:
         """Keep the policy up to date from *sources*, which put roles and bindings into it."""
         self._sources = tuple(sources)
 
-    def catch_up(self) -> None:
+    async def catch_up(self) -> None:
         """Bring the policy to the state of the watch cache."""
         for source in self._sources:
-            source.catch_up()
+            if not source.is_current:
+                await source.catch_up()
 
     async def refresh(self) -> bool:
         """Bring the policy to the newest stored state; return whether it has changed."""
@@ -41,13 +43,14 @@ class RoleAuthorizer:
             return False
         first, *others = self._sources
         # One cache serves all sources: once it has caught up for one, it has for the rest.
-        changes = [await first.refresh(), *(source.catch_up() for source in others)]
+        changes = [await first.refresh()]
+        changes += [await source.catch_up() for source in others]
         return any(changes)
 
     async def authorize(self, user: User, attributes: RequestInfo) -> Decision:
         if MASTERS in user.groups:
             return ALLOWED
-        self.catch_up()
+        await self.catch_up()
         reason = self._policy.allowed_by(user, attributes)
         if reason is None and await self.refresh():
             reason = self._policy.allowed_by(user, attributes)
@@ -58,8 +61,11 @@ class RoleAuthorizer:
 
     async def rules(self, user: User, namespace: str) -> Rules:
         await self.refresh()
-        rules = tuple(_rule(rule) for rule in self._policy.rules_of(user, namespace))
-        return Rules(rules, self._policy.problems(user, namespace))
+        rules, time = [], TimeSlices()
+        for rule in self._policy.rules_of(user, namespace):
+            rules.append(_rule(rule))
+            await time.yield_loop()
+        return Rules(tuple(rules), self._policy.problems(user, namespace))
 
 
 def _rule(rule: PolicyRule) -> Rule:

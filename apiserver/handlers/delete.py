@@ -58,7 +58,7 @@ async def delete_collection(endpoint: Endpoint, req: Request, resp: Response) ->
         check(options, [invalid(Path(OPTION), True, rule)])
     context = endpoint.context(exchange, dry_run=bool(options.dry_run))
     page = await endpoint.stored.delete_collection(selection, options, context, list_options)
-    write_page(endpoint, req, resp, page)
+    await write_page(endpoint, req, resp, page)
 
 
 async def _options(req: Request) -> DeleteOptions:

@@ -1,12 +1,12 @@
 """LIST: which objects a request selects, and how the list is sent.
 
-A large list is encoded and sent in slices, so that one client that lists a hundred thousand objects
+A large list is encoded and sent in parts, so that one client that lists a hundred thousand objects
 does not delay the requests of others.
 """
 
 import asyncio
-from collections.abc import Awaitable, Iterator
-from itertools import islice
+from collections.abc import AsyncIterator, Awaitable
+from typing import Final
 
 from falcon.asgi import Request, Response
 
@@ -14,18 +14,21 @@ from apimachinery.errors import BadRequest, Timeout
 from apimachinery.meta.options import ListOptions, default_list_options
 from apimachinery.meta.options_validation import check, validate_list_options
 from apimachinery.meta.query_parameters import load_list
-from apimachinery.serialization.media_types import JSON
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.decode_warnings import warn_of_entries
-from apiserver.handlers.list_document import SLICE, list_document
+from apiserver.handlers.list_document import list_parts
 from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.handlers.read import refuse_export
 from apiserver.http.exchange import Exchange
 from apiserver.http.negotiation import Shape
-from apiserver.http.response import LARGE, exchange_of, write, write_stream
+from apiserver.http.response import LARGE, exchange_of, write_rendered, write_stream
 from apiserver.registry.pagination import ObjectPage
 from apiserver.storage.cache.entry import EntrySelection
+from apiserver.time_slices import TimeSlices
 from apiserver.views.selection import select
+
+MAX_WHOLE: Final = 1024 * 1024
+"""The size in bytes up to which a list is sent as a whole; the parts of others are joined."""
 
 
 async def list_objects(endpoint: Endpoint, req: Request, resp: Response) -> None:
@@ -37,7 +40,7 @@ async def list_objects(endpoint: Endpoint, req: Request, resp: Response) -> None
     page = await _with_timeout(
         endpoint.stored.list(selection, options), options.timeout_seconds if options else None
     )
-    write_page(endpoint, req, resp, page)
+    await write_page(endpoint, req, resp, page)
 
 
 def list_selection(
@@ -71,21 +74,40 @@ def list_selection(
     return options, selection
 
 
-def write_page(endpoint: Endpoint, req: Request, resp: Response, page: ObjectPage) -> None:
+async def write_page(endpoint: Endpoint, req: Request, resp: Response, page: ObjectPage) -> None:
     """Respond with one page of a list."""
     exchange = exchange_of(req)
     accepted = exchange.accepted
     form = endpoint.form(accepted, listed=True, include_object=included_object(exchange))
-    parts = list_document(page, endpoint.view, form, protobuf=endpoint.codec.protobuf)
+    parts = list_parts(
+        page,
+        endpoint.view,
+        form,
+        accepted,
+        protobuf=endpoint.codec.protobuf,
+        workload=exchange.workload,
+    )
     # Encode the beginning before the response starts: a failure there can still become a Status.
-    first = b"".join(islice(parts, 2))
+    first, is_whole = await _beginning(parts)
     if endpoint.view.problems:
         warn_of_entries(endpoint, exchange, page.entries)
-    if accepted.media_type != JSON or accepted.pretty or len(page.entries) <= SLICE:
-        write(req, resp, first + b"".join(parts))
+    if is_whole:
+        write_rendered(req, resp, first)
         return
-    resp.content_type = JSON
+    resp.content_type = accepted.media_type
     write_stream(req, resp, _coalesce(first, parts))
+
+
+async def _beginning(parts: AsyncIterator[bytes]) -> tuple[bytes, bool]:
+    """Return the first parts, joined, and whether these are all."""
+    joined, size, time = [], 0, TimeSlices()
+    async for part in parts:
+        joined.append(part)
+        size += len(part)
+        if size > MAX_WHOLE:
+            return b"".join(joined), False
+        await time.yield_loop()
+    return b"".join(joined), True
 
 
 async def _with_timeout(listing: Awaitable[ObjectPage], seconds: int | None) -> ObjectPage:
@@ -101,13 +123,14 @@ async def _with_timeout(listing: Awaitable[ObjectPage], seconds: int | None) -> 
         raise Timeout.of("request did not complete within the allotted timeout") from None
 
 
-def _coalesce(first: bytes, parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Join slices until they are large enough for a write of their own."""
-    pending, size = [first], len(first)
-    for part in parts:
+async def _coalesce(first: bytes, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Join parts until they are large enough for a write of their own."""
+    pending, size, time = [first], len(first), TimeSlices()
+    async for part in parts:
         pending.append(part)
         size += len(part)
         if size >= LARGE:
             yield b"".join(pending)
             pending, size = [], 0
-    yield b"".join((*pending, b"\n"))
+        await time.yield_loop()
+    yield b"".join(pending)

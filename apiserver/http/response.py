@@ -70,7 +70,7 @@ def write_rendered(req: Request, resp: Response, body: bytes, *, code: int = 200
     resp.status = code
     resp.content_type = accepted.media_type
     if len(body) > LARGE and accepts_gzip(req.get_header("accept-encoding") or ""):
-        write_stream(req, resp, (body,))
+        write_stream(req, resp, only_part(body))
     else:
         resp.data = body
 
@@ -84,7 +84,12 @@ def render(data: bytes, accepted: Accepted) -> bytes:
     return write_json_pretty(data) if accepted.pretty else data + b"\n"
 
 
-def write_stream(req: Request, resp: Response, parts: Iterable[bytes]) -> None:
+async def only_part(body: bytes) -> AsyncIterator[bytes]:
+    """Return a body as the only part of a stream."""
+    yield body
+
+
+def write_stream(req: Request, resp: Response, parts: AsyncIterator[bytes]) -> None:
     """Respond with a large body in parts, each sent before the next is created."""
     if accepts_gzip(req.get_header("accept-encoding") or ""):
         resp.set_header("content-encoding", "gzip")
@@ -94,16 +99,16 @@ def write_stream(req: Request, resp: Response, parts: Iterable[bytes]) -> None:
         resp.stream = _send_parts(parts)
 
 
-async def _send_parts(parts: Iterable[bytes]) -> AsyncIterator[bytes]:
-    for part in parts:
+async def _send_parts(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async for part in parts:
         yield part
         # Sending may not block at all; let other requests run in any case.
         await asyncio.sleep(0)
 
 
-async def _compress_parts(parts: Iterable[bytes]) -> AsyncIterator[bytes]:
+async def _compress_parts(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     compressor = zlib.compressobj(1, wbits=_GZIP)
-    for part in parts:
+    async for part in parts:
         packed = await asyncio.to_thread(compressor.compress, part)
         if packed:
             yield packed

@@ -29,7 +29,7 @@ from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.handlers.routes import NOT_FOUND, Methods, RefreshedMethods
 from apiserver.http.negotiation import accepts_gzip
-from apiserver.http.response import LARGE, TEXT, exchange_of, write_stream, write_text
+from apiserver.http.response import LARGE, TEXT, exchange_of, only_part, write_stream, write_text
 from apiserver.install import Groups
 from apiserver.pages.version import version_document
 from apiserver.views.scale_mapping import KIND
@@ -193,7 +193,7 @@ def _send(req: Request, resp: Response, encoded: EncodedDocument) -> None:
     if req.get_header("if-none-match") == etag:
         resp.status = 304
     elif len(encoded.data) > LARGE and accepts_gzip(req.get_header("accept-encoding") or ""):
-        write_stream(req, resp, (encoded.data,))
+        write_stream(req, resp, only_part(encoded.data))
     else:
         resp.data = encoded.data
 

@@ -16,11 +16,11 @@ from apiserver.registry.store import ResourceStore
 from apiserver.storage.cache.entry import Entry, EntrySelection
 from apiserver.storage.cache.read_revision import Freshness, RevisionExpired
 from apiserver.storage.interface import StorageError
+from apiserver.time_slices import TimeSlices
+from apiserver.workload import LIGHT_BYTES
 
 log = logging.getLogger(__name__)
 
-TURN: Final = 100
-"""Objects decoded by `begin` before it yields to other tasks."""
 REFRESH_SECONDS: Final = 1.0
 """Seconds that the backend may take to report its revision."""
 
@@ -45,23 +45,31 @@ class Following:
         self._entries: dict[str, Entry] = {}
         self._lists = 0
         self._changed = 0
+        self._reporting = asyncio.Lock()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether all that the cache has was reported."""
+        collection = self._collection
+        return collection.changed == self._changed and collection.lists == self._lists
 
     async def begin(self) -> None:
-        """Put every cached object, and yield to other tasks in between."""
-        for position, entry in enumerate(self._cached()):
-            if position % TURN == TURN - 1:
-                await asyncio.sleep(0)
-            self._update(entry)
-        self.catch_up()
+        """Put every cached object."""
+        await self.catch_up()
 
-    def catch_up(self) -> bool:
-        """Report the changes since the last call; return whether there were any."""
-        collection = self._collection
-        if collection.changed == self._changed and collection.lists == self._lists:
+    async def catch_up(self) -> bool:
+        """Report the changes up to the state of the cache; return whether there were any.
+
+        Other tasks run in between if there are many changes or large objects.
+        """
+        if self.is_current:
             return False
-        if collection.lists != self._lists or not self._replay():
-            self._compare()
-        self._lists, self._changed = collection.lists, collection.changed
+        async with self._reporting:
+            collection = self._collection
+            lists, changed = collection.lists, collection.changed
+            if lists != self._lists or not await self._replay():
+                await self._compare()
+            self._lists, self._changed = lists, changed
         return True
 
     async def refresh(self) -> bool:
@@ -78,36 +86,43 @@ class Following:
         except (StorageError, TimeoutError) as error:
             reason = str(error) or f"no answer in {REFRESH_SECONDS:g} s"
             log.warning("%s may be out of date: %s", self._collection.keys.prefix, reason)
-        return self.catch_up()
+        return await self.catch_up()
 
-    def _replay(self) -> bool:
+    async def _replay(self) -> bool:
         """Report the changes in the cache's window; return False if it lacks some of them."""
         try:
             transitions = self._collection.window.after(self._changed)
         except RevisionExpired:
             return False
         newest = {transition.key: transition.new for transition in transitions}
+        time = TimeSlices()
         for key, entry in newest.items():
             if entry is None:
                 self._remove(key)
             else:
-                self._update(entry)
+                await self._update(entry)
+            await time.yield_loop()
         return True
 
-    def _compare(self) -> None:
+    async def _compare(self) -> None:
         """Report the differences to the whole cached state; unchanged entries are not decoded."""
         entries = {entry.record.key: entry for entry in self._cached()}
+        time = TimeSlices()
         for key in self._entries.keys() - entries.keys():
             self._remove(key)
         for entry in entries.values():
-            self._update(entry)
+            await self._update(entry)
+            await time.yield_loop()
 
-    def _update(self, entry: Entry) -> None:
+    async def _update(self, entry: Entry) -> None:
         key = entry.record.key
         if self._entries.get(key) is entry:
             return
         try:
-            obj = self._store.decode(entry)
+            if len(entry.record.value) <= LIGHT_BYTES:
+                obj = self._store.decode(entry)
+            else:
+                obj = await asyncio.to_thread(self._store.decode, entry)
         except APIError:
             # An unreadable object counts as deleted: it must not hide the others.
             log.exception("ignored %s: revision %d cannot be decoded", key, entry.record.revision)

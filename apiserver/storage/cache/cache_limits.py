@@ -22,7 +22,7 @@ class WatchLimits:
     queue: int = 4096
     """Events that may be queued for one watcher before its stream is ended."""
     batch: int = 512
-    """Events delivered at once: the number that may have to be encoded without yielding."""
+    """Events delivered at once, as one write."""
     bookmark_every: float = 60.0
     """Seconds between two bookmarks of one watcher."""
     bookmark_slots: int = 60
@@ -40,13 +40,13 @@ class CacheLimits:
     progress: float = 0.25
     """Seconds in which the feed should answer a progress request."""
     page: int = 500
-    """Records fetched, and processed without yielding, when a resource is listed."""
+    """Records fetched at once when a resource is listed."""
     lists: int = 4
     """The number of resources listed at the same time."""
     replay: int = 10_000
     """Revisions before the start that the store replays, for watches that resume from there."""
     chunk: int = 256
-    """Changes applied before watchers and readers get a turn."""
+    """Changes applied, if the time suffices, before watchers and readers get a turn."""
     retry_first: float = 0.05
     """Seconds before the first retry of the backend; doubled for each further one."""
     retry_longest: float = 5.0

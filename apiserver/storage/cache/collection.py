@@ -1,7 +1,8 @@
 """Collection: the cached objects of one resource, at the newest and at recent revisions.
 
 Everything here is synchronous: no other task runs in between, so a read never sees half of a
-change, and a list is one snapshot.
+change, and a list is one snapshot. A list of many entries takes its snapshot here and then lets
+other tasks run (`listing.py`).
 """
 
 import asyncio
@@ -9,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
 from itertools import filterfalse, islice
+from typing import Final
 
-from sortedcontainers import SortedDict
+from sortedcontainers import SortedList
 
 from apiserver.storage.cache.entry import Entry, EntrySelection, View, make_entry
 from apiserver.storage.cache.fanout import Fanout
@@ -18,6 +20,11 @@ from apiserver.storage.cache.initial_list import InitialList
 from apiserver.storage.cache.window import Transition, Window
 from apiserver.storage.interface import Record, StoredChange
 from apiserver.storage.keys import InvalidStorageKey, ResourceKeys, after_prefix
+
+SHORT: Final = 1000
+"""The number of entries that a list may look at without letting other tasks run."""
+LOOKUP_COST: Final = 8
+"""How much longer it takes to look up an entry than to copy it with all others."""
 
 Overlay = Mapping[str, Entry | None]
 """The differences from the newest state: the entry as it was, None if it did not exist."""
@@ -41,6 +48,24 @@ class CollectionListing:
         return self.entries[-1].record.key + "\0"
 
 
+@dataclass(frozen=True, slots=True)
+class CollectionSnapshot:
+    """Entries at one revision, in the order of their keys."""
+
+    entries: Iterable[Entry]
+    count: int
+
+
+def filter_entries(
+    keys: ResourceKeys, selection: EntrySelection, candidates: Iterable[Entry]
+) -> Iterator[Entry]:
+    """Return the matching entries among *candidates*, which are in the selected namespace."""
+    if selection.name is not None:
+        split, name = keys.split, selection.name
+        candidates = (entry for entry in candidates if split(entry.record.key)[1] == name)
+    return filter(selection.matches, candidates) if selection.selective else iter(candidates)
+
+
 class Collection:
     """The entries of one resource, its window of changes and its watchers.
 
@@ -62,7 +87,8 @@ class Collection:
         """Whether no watch may resume from before the list: it may have seen other content."""
         self.lists = 0
         """How often it was filled from a list; the window has all changes only since the last."""
-        self._entries = SortedDict()
+        self._entries: dict[str, Entry] = {}
+        self._order = SortedList()
         self._initial_list = InitialList(0, max_changes=window.max_changes)
         self._listed = 0
         # While the feed replays changes from before the list: the entries that will change again.
@@ -111,7 +137,7 @@ class Collection:
             entry = self._entry_of(change, previous)
             if entry is not None and self._split(change.key) is not None:
                 staged[change.key] = entry
-        self._entries = SortedDict(staged)
+        self._entries, self._order = staged, SortedList(staged)
         self._past = {}
         self._listed = self.changed = initial.listed
         self.lists += 1
@@ -165,13 +191,18 @@ class Collection:
 
     def _replace(self, change: StoredChange) -> tuple[Entry | None, Entry | None]:
         """Apply *change* to the entries."""
-        old: Entry | None = self._entries.get(change.key)
+        key = change.key
+        old = self._entries.get(key)
         new = self._entry_of(change, old)
         if new is not None:
-            self._entries[change.key] = new
+            self._entries[key] = new
+            if old is None:
+                self._order.add(key)
         else:
-            self._entries.pop(change.key, None)
-            self.view.forget(change.key)
+            if old is not None:
+                del self._entries[key]
+                self._order.remove(key)
+            self.view.forget(key)
         self.changed = change.revision
         return old, new
 
@@ -182,7 +213,7 @@ class Collection:
             # The feed does not include the revision of the previous value, and no watcher is sent
             # it.
             old = make_entry(Record(change.key, change.previous, 0, change.created), self.view)
-        current: Entry | None = self._entries.get(change.key)
+        current = self._entries.get(change.key)
         if current is not None and current.record.revision == change.revision:
             return old, current
         new = self._entry_of(change, old)
@@ -226,8 +257,7 @@ class Collection:
     def entry(self, key: str, *, revision: int | None = None) -> Entry | None:
         """Return the entry of *key* now, or at a *revision* that the collection covers."""
         overlay = self._overlay(revision)
-        entry: Entry | None = overlay[key] if key in overlay else self._entries.get(key)
-        return entry
+        return overlay[key] if key in overlay else self._entries.get(key)
 
     def select(
         self,
@@ -245,11 +275,10 @@ class Collection:
             entry = self.entry(key, revision=revision)
             matches = entry is not None and key >= start and selection.matches(entry)
             return CollectionListing([entry] if entry is not None and matches else [], snapshot)
-        prefix = self.prefix_of(selection)
-        lower, upper = max(prefix, start), after_prefix(prefix)
+        lower, upper = self._bounds(selection, start)
         overlay = self._overlay(revision)
         candidates = self._range(lower, upper, overlay)
-        entries = list(islice(self._matching(selection, candidates), limit or None))
+        entries = list(islice(filter_entries(self.keys, selection, candidates), limit or None))
         if not limit or len(entries) < limit or next(candidates, None) is None:
             return CollectionListing(entries, snapshot, remaining=0)
         if selection.selective or selection.name is not None:
@@ -257,14 +286,40 @@ class Collection:
         remaining = self._count(lower, upper, overlay) - len(entries)
         return CollectionListing(entries, snapshot, more=True, remaining=remaining)
 
-    def _matching(self, selection: EntrySelection, candidates: Iterator[Entry]) -> Iterator[Entry]:
-        if selection.name is not None:
-            split, name = self.keys.split, selection.name
-            candidates = (entry for entry in candidates if split(entry.record.key)[1] == name)
-        return filter(selection.matches, candidates) if selection.selective else candidates
+    def is_short(self, selection: EntrySelection, *, start: str, limit: int) -> bool:
+        """Return whether `select` looks at few entries, whatever it returns."""
+        if len(self._entries) <= SHORT or self.single_key(selection) is not None:
+            return True
+        if 0 < limit <= SHORT and not selection.selective and selection.name is None:
+            return True
+        first, last = self._positions(*self._bounds(selection, start))
+        return last - first <= SHORT
+
+    def snapshot(
+        self, selection: EntrySelection, *, start: str, revision: int | None
+    ) -> CollectionSnapshot:
+        """Return all entries that may match, as they are now or were at *revision*."""
+        lower, upper = self._bounds(selection, start)
+        overlay = self._overlay(revision)
+        if overlay:
+            return CollectionSnapshot(
+                list(self._range(lower, upper, overlay)), self._count(lower, upper, overlay)
+            )
+        first, last = self._positions(lower, upper)
+        keys = self._order[first:last]
+        if len(keys) < len(self._entries) // LOOKUP_COST:
+            return CollectionSnapshot([self._entries[key] for key in keys], len(keys))
+        return CollectionSnapshot(map(self._entries.copy().__getitem__, keys), len(keys))
+
+    def _bounds(self, selection: EntrySelection, start: str) -> tuple[str, str]:
+        prefix = self.prefix_of(selection)
+        return max(prefix, start), after_prefix(prefix)
+
+    def _positions(self, lower: str, upper: str) -> tuple[int, int]:
+        return self._order.bisect_left(lower), self._order.bisect_left(upper)
 
     def _range(self, lower: str, upper: str, overlay: Overlay) -> Iterator[Entry]:
-        newest_keys = self._entries.irange(lower, upper, inclusive=(True, False))
+        newest_keys = self._order.irange(lower, upper, inclusive=(True, False))
         if not overlay:
             return map(self._entries.__getitem__, newest_keys)
         overlay_keys = sorted(
@@ -274,7 +329,8 @@ class Collection:
         return (overlay.get(key) or self._entries[key] for key in keys)
 
     def _count(self, lower: str, upper: str, overlay: Overlay) -> int:
-        count: int = self._entries.bisect_left(upper) - self._entries.bisect_left(lower)
+        first, last = self._positions(lower, upper)
+        count = last - first
         for key, entry in overlay.items():
             if lower <= key < upper:
                 count += (entry is not None) - (key in self._entries)

@@ -8,9 +8,12 @@ from apiserver.storage.cache.entry import Entry, EntrySelection, make_entry
 from apiserver.storage.cache.read_revision import RevisionExpired, TooLargeRevision
 from apiserver.storage.interface import Backend, Compacted, FutureRevision, KeyPage, Record
 from apiserver.storage.keys import InvalidStorageKey
+from apiserver.time_slices import TimeSlices
 
 PAGE = 500
 """Records fetched at once when a selector decides how many are needed."""
+LARGEST_PAGE = 10_000
+"""Records fetched at once at most."""
 
 
 async def direct_entry(
@@ -38,11 +41,13 @@ async def direct_listing(
     prefix = collection.single_key(selection) or collection.prefix_of(selection)
     exact = not selection.selective and selection.name is None
     entries: list[Entry] = []
+    time = TimeSlices()
     while True:
-        page_size = limit - len(entries) if limit and exact else limit and max(limit, PAGE)
+        page_size = _page_size(limit, len(entries), exact=exact)
         page = await _range(backend, prefix, start=start, limit=page_size, revision=revision)
         revision = page.revision if revision is None else revision
         for position, record in enumerate(page.records, start=1):
+            await time.yield_loop()
             entry = _matching_entry(collection, selection, record)
             if entry is not None:
                 entries.append(entry)
@@ -55,6 +60,12 @@ async def direct_listing(
         if not page.remaining:
             return CollectionListing(entries, revision, remaining=0)
         start = page.records[-1].key + "\0"
+
+
+def _page_size(limit: int, found: int, *, exact: bool) -> int:
+    if not limit:
+        return LARGEST_PAGE
+    return min(limit - found if exact else max(limit, PAGE), LARGEST_PAGE)
 
 
 def _matching_entry(

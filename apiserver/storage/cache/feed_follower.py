@@ -17,7 +17,7 @@ changes in between.
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from apiserver.storage.cache.cache_limits import CacheLimits
@@ -34,8 +34,12 @@ from apiserver.storage.interface import (
     StoredChange,
 )
 from apiserver.storage.keys import ROOT, resource_prefix
+from apiserver.time_slices import TimeSlices
 
 log = logging.getLogger(__name__)
+
+STAGED: Final = 25
+"""Records of a list processed before the time is checked."""
 
 _NOTHING: Final = f"{ROOT}\0"
 """A prefix without keys: reading it checks whether the store still has a revision."""
@@ -167,25 +171,38 @@ class FeedFollower:
         self._delay = self._limits.retry_first
         if self.ready:
             self.error = None
-        for chunk in _chunks(batch.changes, self._limits.chunk):
-            self._apply(chunk)
+        applied = 0
+        while applied < len(batch.changes):
+            applied = self._apply_some(batch.changes, applied)
             await asyncio.sleep(0)
         self._advance(batch.revision)
 
-    def _apply(self, changes: Sequence[StoredChange]) -> None:
+    def _apply_some(self, changes: Sequence[StoredChange], start: int) -> int:
+        """Apply changes from *start* until it is the turn of other tasks; return where to go on."""
         # Until all changes are applied: a partly applied chunk must not be repeated.
         self._relist_needed = True
-        now = self._clock.now()
-        for change in changes:
-            if change.revision <= self.notified:
-                continue  # A reopened feed may repeat changes.
-            collection = self._collections.get(resource_prefix(change.key))
-            if collection is not None:
-                collection.apply(change, now)
-            else:
-                self.unclaimed.append(change, now)
-        self._advance(changes[-1].revision)
+        now, time = self._clock.now(), TimeSlices()
+        longest = start + self._limits.chunk
+        end = start
+        while end < len(changes):
+            # The changes of one revision are not split.
+            may_stop = end > start and changes[end].revision != changes[end - 1].revision
+            if may_stop and (end >= longest or time.is_over):
+                break
+            self._apply(changes[end], now)
+            end += 1
+        self._advance(changes[end - 1].revision)
         self._relist_needed = False
+        return end
+
+    def _apply(self, change: StoredChange, now: float) -> None:
+        if change.revision <= self.notified:
+            return  # A reopened feed may repeat changes.
+        collection = self._collections.get(resource_prefix(change.key))
+        if collection is not None:
+            collection.apply(change, now)
+        else:
+            self.unclaimed.append(change, now)
 
     def _advance(self, revision: int) -> None:
         self.notified = max(revision, self.notified)
@@ -220,21 +237,25 @@ class FeedFollower:
     async def _list(self, collection: Collection, generation: int) -> None:
         revision = self.reached.revision
         collection.list_at(revision)
-        prefix, start = collection.keys.prefix, ""
+        prefix, start, time = collection.keys.prefix, "", TimeSlices()
         while self._is_current(collection, generation):
             page = await self._backend.range(
                 prefix, start=start, limit=self._limits.page, revision=revision
             )
             if not self._is_current(collection, generation):
                 return
-            collection.stage(page.records)
+            for position in range(0, len(page.records), STAGED):
+                collection.stage(page.records[position : position + STAGED])
+                await time.yield_loop()
+                if not self._is_current(collection, generation):
+                    return
             if not page.remaining:
                 break
             start = page.records[-1].key + "\0"
         collection.finish()
-        # Twice as many as can arrive in the meantime, so that the loop ends.
-        while not collection.catch_up(self._clock.now(), max_changes=2 * self._limits.chunk):
-            await asyncio.sleep(0)
+        # Changes arrive meanwhile, but fewer than are applied in a time slice.
+        while not collection.catch_up(self._clock.now(), max_changes=STAGED):
+            await time.yield_loop()
             if not self._is_current(collection, generation):
                 return
 
@@ -242,14 +263,3 @@ class FeedFollower:
         """Return whether the collection is still registered and not being listed again."""
         registered = self._collections.get(collection.keys.prefix) is collection
         return registered and generation == self._generation
-
-
-def _chunks(changes: Sequence[StoredChange], size: int) -> Iterator[Sequence[StoredChange]]:
-    """Split *changes* into chunks of about *size*, without splitting a revision."""
-    start, count = 0, len(changes)
-    while start < count:
-        end = min(start + size, count)
-        while end < count and changes[end].revision == changes[end - 1].revision:
-            end += 1
-        yield changes[start:end]
-        start = end

@@ -16,6 +16,7 @@ from apiserver.storage.cache.direct_reads import direct_entry, direct_listing
 from apiserver.storage.cache.entry import Entry, EntrySelection, View
 from apiserver.storage.cache.fanout import Fanout, Watcher
 from apiserver.storage.cache.feed_follower import FeedFollower
+from apiserver.storage.cache.listing import list_entries
 from apiserver.storage.cache.read_revision import (
     At,
     Exact,
@@ -175,7 +176,8 @@ class CachedResource:
         """List matching objects from one snapshot: at most *limit*, from the key *start*."""
         revision = at.revision if isinstance(at, Exact) else None
         if await self._prepare(at):
-            return self.collection.select(
+            return await list_entries(
+                self.collection,
                 selection,
                 current=self._freshness.current,
                 start=start,

@@ -29,8 +29,8 @@ from apiserver.storage.interface import (
 from apiserver.storage.value_limit import DEFAULT_LIMIT, ValueLimit
 
 _FIRST_CHUNK = 500
-_LARGEST_CHUNK = 50_000
-_CHUNK_BYTES = 8 << 20
+_LARGEST_CHUNK = 5_000
+_CHUNK_BYTES = 4 << 20
 """The target size of one reply: large enough to be fast, too small to block the event loop."""
 
 

@@ -365,7 +365,11 @@ class Source(Following):
         self.policy.known = not late
         self.refreshed = 0
 
-    def catch_up(self) -> bool:
+    @property
+    def is_current(self) -> bool:
+        return True
+
+    async def catch_up(self) -> bool:
         return False
 
     async def refresh(self) -> bool:

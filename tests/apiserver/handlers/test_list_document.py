@@ -7,17 +7,28 @@ import pytest
 
 from apimachinery.meta.options import ListOptions
 from apimachinery.meta.types import ObjectList, PartialObjectMetadataList
+from apimachinery.serialization.media_types import JSON, YAML
 from apiserver.handlers import list_document as documents
-from apiserver.handlers.list_document import list_document
+from apiserver.handlers.list_document import list_parts
+from apiserver.http.negotiation import PLAIN, Accepted
+from apiserver.http.response import render
 from apiserver.storage.cache.entry import EntrySelection
-from apiserver.views.resource_view import Form
+from apiserver.views.resource_view import Form, Transform
+from apiserver.workload import Workload
 from tests.apiserver.registry.world import NOTE_FORM, Note, World, document, note, put
 
 
-async def listed(here: World, form: Form, limit: int = 0) -> bytes:
+async def listed(here: World, form: Form, limit: int = 0, *, accepted: Accepted = PLAIN) -> bytes:
     page = await here.notes.list(EntrySelection(), ListOptions(limit=limit))
-    parts = list_document(page, here.notes.view, form, protobuf=here.codec.protobuf)
-    return b"".join(parts)
+    parts = list_parts(
+        page,
+        here.notes.view,
+        form,
+        accepted,
+        protobuf=here.codec.protobuf,
+        workload=Workload(),
+    )
+    return b"".join([part async for part in parts])
 
 
 async def names(here: World, form: Form) -> list[Any]:
@@ -45,6 +56,34 @@ async def test_slices_do_not_show(here: World, size: int, monkeypatch: pytest.Mo
     await put(here, note("a"), note("b"), note("c"))
 
     assert await names(here, NOTE_FORM) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("accepted", [Accepted(JSON, pretty=True), Accepted(YAML)], ids=str)
+@pytest.mark.parametrize("transform", ["", "row", "partial"])
+@pytest.mark.parametrize("count", [0, 1, 3])
+async def test_items_that_are_rendered_one_by_one_look_like_a_list_that_is_rendered_whole(
+    here: World, accepted: Accepted, transform: Transform, count: int
+) -> None:
+    text = "items: []\n\n  indented\n\n"
+    await put(here, *(note(name, text=text) for name in "abc"[:count]))
+    form = replace(NOTE_FORM, transform=transform)
+
+    rendered = await listed(here, form, accepted=accepted)
+
+    whole = (await listed(here, form)).removesuffix(b"\n")
+    assert rendered == render(whole, accepted)
+
+
+@pytest.mark.parametrize("count", [0, 1, 300])
+async def test_a_list_in_parts_is_the_same_message(here: World, count: int) -> None:
+    await put(here, *(note(f"note-{number:03}") for number in range(count)))
+    form, protobuf = replace(NOTE_FORM, media="protobuf"), here.codec.protobuf
+    page = await here.notes.list(EntrySelection())
+
+    items = [protobuf.read_envelope(entry.encode(form)).raw for entry in page.entries]
+    kind = {"api_version": "notes.example.io/v1", "kind": "NoteList"}
+
+    assert await listed(here, form) == protobuf.encode_list(page.metadata, items, **kind)
 
 
 async def test_a_list_of_metadata_says_the_kind_of_each(here: World) -> None:

@@ -92,6 +92,7 @@ class Driver:
         if body is not None:
             sent.setdefault("content-length", str(len(body)))
         answer = Answer(0, [])
+        received: list[bytes] = []
 
         async def receive() -> dict[str, Any]:
             if not parts:
@@ -104,10 +105,11 @@ class Driver:
                 answer.code = message["status"]
                 answer.headers = _decoded(message["headers"])
             else:
-                answer.body += message.get("body", b"")
+                received.append(message.get("body", b""))
 
         async with asyncio.timeout(30):
             await self.app(self._scope(method, url, sent), receive, send)
+        answer.body = b"".join(received)
         return answer
 
     async def get(self, url: str, **headers: str) -> Answer:

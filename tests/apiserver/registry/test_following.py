@@ -70,7 +70,7 @@ async def test_what_there_is_is_told_once() -> None:
         assert told.notes == {("default", "a"): "1", ("other", "b"): ""}
         assert sorted(told.take_calls()) == ["put a 1", "put b"]
 
-        assert not told.following.catch_up()
+        assert not await told.following.catch_up()
         assert not await told.following.refresh()
         assert told.calls == []
 
@@ -85,7 +85,7 @@ async def test_changes_are_told_as_the_cache_learns_of_them() -> None:
         assert await told.following.refresh()
 
         assert told.take_calls() == ["put a 2", "gone b", "put c"]
-        assert not told.following.catch_up()
+        assert not await told.following.catch_up()
 
 
 async def test_only_the_outcome_of_several_changes_is_told() -> None:
@@ -133,7 +133,7 @@ async def test_nothing_is_missed_when_everything_is_listed_anew(backend: Backend
             while collection.lists == before or not collection.filled.is_set():
                 await asyncio.sleep(0)
 
-        assert told.following.catch_up()
+        assert await told.following.catch_up()
 
         assert sorted(told.take_calls()) == ["gone b", "put a 1"]
         await put(made, note("c"))

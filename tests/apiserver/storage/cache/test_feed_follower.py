@@ -6,14 +6,16 @@ from typing import Any
 import pytest
 
 from apiserver.storage.cache.cache_limits import CacheLimits
-from apiserver.storage.cache.feed_follower import _chunks
+from apiserver.storage.cache.feed_follower import FeedFollower
 from apiserver.storage.cache.watch_cache import (
     EntrySelection,
     Freshness,
     RevisionExpired,
     WatchCache,
 )
+from apiserver.storage.clock import SystemMonotonicClock
 from apiserver.storage.interface import Backend, Compacted, KeyPage, StoredChange, Unavailable
+from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.storage.cache.cached import (
     GADGETS,
     PODS,
@@ -329,12 +331,18 @@ async def test_two_servers_on_one_store_see_the_same(pair: tuple[Backend, Backen
         assert await hear(watcher, 2) == [("ADDED", "a", first), ("ADDED", "b", second)]
 
 
-def test_changes_of_one_revision_are_applied_together() -> None:
+async def test_changes_of_one_revision_are_applied_together() -> None:
     changes = [
         StoredChange(str(number), b"", None, revision, revision)
         for number, revision in enumerate((1, 2, 2, 2, 3, 4, 4))
     ]
 
-    parts = [[change.revision for change in part] for part in _chunks(changes, 2)]
+    backend = await open_sqlite("sqlite://:memory:")
+    clock = SystemMonotonicClock()
+    follower = FeedFollower(backend, clock=clock, limits=CacheLimits(chunk=2))
 
-    assert parts == [[1, 2, 2, 2], [3, 4, 4]]
+    first = follower._apply_some(changes, 0)
+    second = follower._apply_some(changes, first)
+
+    assert (first, second) == (4, 7)
+    await backend.close()
