@@ -138,7 +138,7 @@ def is_domain_prefixed_key(value: str) -> list[str]:
 
 def is_qualified_name(value: str) -> list[str]:
     """Check a label key: a name, optionally with a DNS subdomain and a slash in front."""
-    *prefixes, name = value.split("/")
+    *prefixes, name = value.split("/", 2)
     if len(prefixes) > 1:
         form = regex_error(_QUALIFIED_RULE, _QUALIFIED, "MyName", "my.name", "123-abc")
         return [
@@ -375,7 +375,9 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def _parse_address(value: str) -> _Address | None:
-    if "%" in value:  # an IPv6 zone, which Python accepts and Kubernetes does not
+    if (
+        len(value) > _LONGEST_MATCHED or "%" in value
+    ):  # an IPv6 zone, which Python accepts and Kubernetes does not
         return None
     head, colon, tail = value.rpartition(":")
     if "." in tail:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from apimachinery.errors import MAX_CAUSES
 from apimachinery.fieldpath import FieldError
 
 _INDEX: Final = re.compile(r"\[\d+\]")
@@ -26,6 +27,8 @@ def new_errors(errors: Iterable[FieldError], old: Iterable[FieldError]) -> list[
     errors, old = list(errors), list(old)
     if not old:
         return errors
+    # Each old error cancels one at most, and no response reports more than the rest.
+    errors = errors[: len(old) + MAX_CAUSES + 1]
     remaining, left = _subtract(errors, old, _key)
     remaining, _ = _subtract(remaining, left, _key_without_indices)
     return remaining

@@ -59,6 +59,8 @@ NameRule: TypeAlias = Callable[[str, bool], list[str]]
 _METADATA: Final = Path("metadata")
 _BANNED_OWNERS: Final = frozenset({GroupVersionKind("", "v1", "Event")})
 _CONDITION_STATUSES: Final = ("False", "True", "Unknown")
+_LONGEST_MATCHED: Final = 32 * 1024
+"""A longer reason is refused for its length: matching it would take too long."""
 _REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 
 
@@ -328,7 +330,7 @@ def _validate_reason(reason: str, path: Path) -> FieldErrors:
     if not reason:
         yield required(path, "must be set")
         return
-    if not _REASON.fullmatch(reason):
+    if len(reason) <= _LONGEST_MATCHED and not _REASON.fullmatch(reason):
         rule = (
             "a condition reason must start with alphabetic character, optionally followed by a "
             "string of alphanumeric characters or '_,:', and must end with an alphanumeric "

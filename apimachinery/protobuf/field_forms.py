@@ -23,6 +23,7 @@ from apimachinery.scalars.intstr import INT_OR_STRING
 from apimachinery.scalars.quantity import InvalidQuantity, Quantity, parse_quantity
 from apimachinery.scalars.time import MICRO_TIME, TIME
 from apimachinery.scalars.wire_types import BASE64, FIELDS_V1, INT32, RAW
+from apimachinery.serialization.document_size import check_values
 
 Convert = Callable[[Any], Any]
 
@@ -222,6 +223,7 @@ def _read_any(message: Any) -> Any:
 
 
 def _parse_json(raw: bytes) -> Any:
+    check_values(raw)
     try:
         return from_json(raw, allow_inf_nan=False)
     except ValueError as error:

@@ -18,7 +18,8 @@ MAX_DEPTH = 100
 
 _VARINT, _FIXED64, _LENGTH, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
 _FIXED: Mapping[int, int] = {_FIXED64: 8, _FIXED32: 4}
-_WIRE_TYPES: Mapping[int, int] = {BOOL: _VARINT, INT_32: _VARINT, INT_64: _VARINT, DOUBLE: _FIXED64}
+WIRE_TYPES: Mapping[int, int] = {BOOL: _VARINT, INT_32: _VARINT, INT_64: _VARINT, DOUBLE: _FIXED64}
+"""The wire types of numbers; all other fields have a length."""
 
 
 def check_message(data: bytes, descriptor: Descriptor) -> None:
@@ -39,9 +40,9 @@ def _check_message(data: bytes, descriptor: Descriptor, depth: int) -> None:
         raise InvalidProtobuf(f"messages are nested more than {MAX_DEPTH} deep")
     position = 0
     while position < len(data):
-        tag, start = _tag(data, position)
+        tag, start = read_tag(data, position)
         field = descriptor.fields_by_number.get(tag >> 3)
-        position = _skip(data, start, tag, depth)
+        position = skip_value(data, start, tag, depth)
         if field is not None:
             try:
                 _check_field(data[start:position], field, tag & 7, depth)
@@ -55,14 +56,14 @@ def _check_message(data: bytes, descriptor: Descriptor, depth: int) -> None:
 
 
 def _check_field(content: bytes, field: FieldDescriptor, wire_type: int, depth: int) -> None:
-    expected = _WIRE_TYPES.get(field.type, _LENGTH)
+    expected = WIRE_TYPES.get(field.type, _LENGTH)
     # All singular fields have explicit presence, so a field without presence is a list.
     packed = expected != _LENGTH and wire_type == _LENGTH and not field.has_presence
     if wire_type != expected and not packed:
         raise InvalidProtobuf(f"wrong wire type {wire_type}, expected {expected}")
     if wire_type != _LENGTH:
         return
-    _, start = _varint(content, 0)
+    _, start = read_varint(content, 0)
     if packed:
         _check_packed(content[start:], expected)
     elif field.message_type is not None:
@@ -74,7 +75,7 @@ def _check_field(content: bytes, field: FieldDescriptor, wire_type: int, depth: 
 def _check_packed(content: bytes, wire_type: int) -> None:
     position = 0
     while position < len(content):
-        position = _skip(content, position, wire_type, 0)
+        position = skip_value(content, position, wire_type, 0)
 
 
 def _check_text(content: bytes) -> None:
@@ -84,15 +85,16 @@ def _check_text(content: bytes) -> None:
         raise InvalidProtobuf("a string must be valid UTF-8") from None
 
 
-def _tag(data: bytes, position: int) -> tuple[int, int]:
+def read_tag(data: bytes, position: int) -> tuple[int, int]:
     """Return the tag at *position* (field number and wire type combined) and its end."""
-    tag, position = _varint(data, position)
+    tag, position = read_varint(data, position)
     if not 0 < tag >> 3 < 2**29:
         raise InvalidProtobuf(f"illegal field number {tag >> 3}")
     return tag, position
 
 
-def _varint(data: bytes, position: int) -> tuple[int, int]:
+def read_varint(data: bytes, position: int) -> tuple[int, int]:
+    """Return the integer at *position* and its end."""
     value = 0
     for shift in range(0, 70, 7):
         if position >= len(data):
@@ -105,15 +107,15 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
     raise InvalidProtobuf("an integer has more than 64 bits")
 
 
-def _skip(data: bytes, position: int, tag: int, depth: int) -> int:
+def skip_value(data: bytes, position: int, tag: int, depth: int) -> int:
     """Return the position after the value of a field with *tag*."""
     wire_type = tag & 7
     if wire_type == _VARINT:
-        return _varint(data, position)[1]
+        return read_varint(data, position)[1]
     if wire_type == _START_GROUP:
         return _skip_group(data, position, tag, depth + 1)
     if wire_type == _LENGTH:
-        size, position = _varint(data, position)
+        size, position = read_varint(data, position)
     elif wire_type in _FIXED:
         size = _FIXED[wire_type]
     else:
@@ -128,9 +130,9 @@ def _skip_group(data: bytes, position: int, start: int, depth: int) -> int:
     if depth > MAX_DEPTH:
         raise InvalidProtobuf(f"messages are nested more than {MAX_DEPTH} deep")
     while True:
-        tag, position = _tag(data, position)
+        tag, position = read_tag(data, position)
         if tag & 7 != _END_GROUP:
-            position = _skip(data, position, tag, depth)
+            position = skip_value(data, position, tag, depth)
         elif tag >> 3 == start >> 3:
             return position
         else:

@@ -14,14 +14,17 @@ from google.protobuf.message import DecodeError, Message
 
 from apimachinery.lenient.lenient_schema import lenient_validator
 from apimachinery.meta.types import ListMeta, TypeMeta
+from apimachinery.model.fail_fast import LARGE, fail_fast_validator
 from apimachinery.model.model import Model
 from apimachinery.protobuf.descriptors import Descriptors, descriptor_of
 from apimachinery.protobuf.field_forms import Convert
 from apimachinery.protobuf.layout import Layout, lay_out
 from apimachinery.protobuf.malformed import check_message
 from apimachinery.protobuf.message_reader import Readers
+from apimachinery.protobuf.message_size import has_many_fields
 from apimachinery.protobuf.message_writer import Writers, serialize
 from apimachinery.protobuf.protobuf_errors import InvalidProtobuf, NoProtobufForm
+from apimachinery.serialization.document_size import too_many_values
 from apimachinery.serialization.media_types import PROTOBUF
 
 MAGIC: Final = b"k8s\x00"
@@ -165,9 +168,11 @@ class ProtobufCodec:
         Absent fields get their default, absent required fields their zero value; unknown field
         numbers are ignored. Raises NoProtobufForm, InvalidProtobuf, and pydantic's ValidationError
         for violated constraints, with the same locations as for a JSON document; *lenient*
-        decoding does not check constraints.
+        decoding does not check constraints. Raises TooLarge for a message with too many fields.
         """
         plan = self._plan(cls)
+        if has_many_fields(raw, descriptor_of(plan.message)):
+            raise too_many_values()
         message = _parse(plan.message, raw)
         try:
             document = plan.read(message)
@@ -176,10 +181,11 @@ class ProtobufCodec:
         if issubclass(cls, TypeMeta):
             document.setdefault("apiVersion", api_version)
             document.setdefault("kind", kind)
-        if lenient:
-            obj: ModelT = lenient_validator(cls).validate_python(document)
-            return obj
-        return cls.model_validate(document)
+        if not lenient and len(raw) <= 2 * LARGE:
+            return cls.model_validate(document)
+        validator = lenient_validator(cls) if lenient else fail_fast_validator(cls)
+        obj: ModelT = validator.validate_python(document)
+        return obj
 
     def encode_watch_event(self, event_type: str, obj: bytes) -> bytes:
         """Encode a watch event without framing it; *obj* is a whole body, with its envelope."""

@@ -13,8 +13,8 @@ from pydantic_core import CoreSchema, core_schema
 from apimachinery.fieldpath import quote
 from apimachinery.scalars.wire_types import INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 
-# An int64 has at most 19 digits, leading zeros not counted.
-_INTEGER: Final = re.compile(r"([+-]?)0*([0-9]{1,19})", re.ASCII)
+_MAX_DIGITS: Final = 19
+"""The digits of the largest int64, leading zeros not counted."""
 _DIGITS: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
@@ -74,11 +74,13 @@ def scaled_value(value: IntOrString, total: int, *, round_up: bool) -> int:
 
 def parse_integer(text: str) -> int | None:
     """Parse a decimal int64, with or without a sign; return None if *text* is not one."""
-    match = _INTEGER.fullmatch(text)
-    if match is None:
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not digits.isdecimal() or not digits.isascii():
         return None
-    sign, digits = match.groups()
-    number = -int(digits) if sign == "-" else int(digits)
+    digits = digits.lstrip("0") or "0"
+    if len(digits) > _MAX_DIGITS:
+        return None
+    number = -int(digits) if text[0] == "-" else int(digits)
     return number if INT64_MIN <= number <= INT64_MAX else None
 
 

@@ -19,6 +19,9 @@ ATOMS_MAX: Final = 20_000
 COMPARISONS_MAX: Final = 1_000_000
 """How often `missing` compares a single permission with a rule."""
 
+MISSING_MAX: Final = 1000
+"""How many missing permissions an error lists."""
+
 Words = frozenset[str] | None
 """A set of words, or None for a wildcard."""
 
@@ -37,6 +40,26 @@ class _PathRule(NamedTuple):
     verbs: Words
     path: str
     prefix: str | None
+
+
+class _Permission(NamedTuple):
+    """One verb on one resource, all of its objects or one of them, or on one URL."""
+
+    verb: str
+    group: str = ""
+    resource: str = ""
+    name: str | None = None
+    path: str | None = None
+
+    def as_rule(self) -> PolicyRule:
+        if self.path is not None:
+            return PolicyRule(verbs=[self.verb], non_resource_urls=[self.path])
+        return PolicyRule(
+            verbs=[self.verb],
+            api_groups=[self.group],
+            resources=[self.resource],
+            resource_names=[] if self.name is None else [self.name],
+        )
 
 
 class CompiledRules:
@@ -73,26 +96,26 @@ class CompiledRules:
         return False
 
     def missing(self, required: Iterable[PolicyRule]) -> list[PolicyRule]:
-        """Return the single permissions in *required* that these rules lack.
+        """Return the single permissions in *required* that these rules lack, MISSING_MAX at most.
 
         Raises TooManyRules.
         """
-        atoms = (
-            atom
+        permissions = (
+            permission
             for rule in required
             if not self._covers_whole(rule)
-            for atom in _single_permissions(rule)
+            for permission in _single_permissions(rule)
         )
-        missing = []
+        missing: list[PolicyRule] = []
         comparisons = 0
-        for count, atom in enumerate(atoms):
-            comparisons += self._candidates(atom)
+        for count, permission in enumerate(permissions):
+            comparisons += self._candidates(permission)
             if count >= ATOMS_MAX:
                 raise TooManyRules(f"some of more than {ATOMS_MAX} permissions")
             if comparisons > COMPARISONS_MAX:
                 raise TooManyRules("some of the permissions; there are too many rules to compare")
-            if not self._covers(atom):
-                missing.append(atom)
+            if len(missing) < MISSING_MAX and not self._covers(permission):
+                missing.append(permission.as_rule())
         return missing
 
     def _add(self, rule: PolicyRule) -> None:
@@ -115,28 +138,22 @@ class CompiledRules:
             for entry in self._resources.get(ALL, ())
         )
 
-    def _candidates(self, atom: PolicyRule) -> int:
+    def _candidates(self, permission: _Permission) -> int:
         """Return how many rules `_covers` may have to look at."""
-        if atom.non_resource_urls:
+        if permission.path is not None:
             return len(self._paths)
-        keys = _covering_keys(atom.resources[0])
+        keys = _covering_keys(permission.resource)
         return sum(len(self._resources.get(key, ())) for key in keys)
 
-    def _covers(self, atom: PolicyRule) -> bool:
-        (verb,) = atom.verbs
-        if atom.non_resource_urls:
-            return self.allows_path(atom.non_resource_urls[0], verb)
-        keys = _covering_keys(atom.resources[0])
-        name = atom.resource_names[0] if atom.resource_names else None
-        for key in keys:
+    def _covers(self, permission: _Permission) -> bool:
+        verb, group, resource, name, path = permission
+        if path is not None:
+            return self.allows_path(path, verb)
+        for key in _covering_keys(resource):
             for verbs, groups, names in self._resources.get(key, ()):
                 name_covered = names is None or (name is not None and name in names)
                 verb_covered = verbs is None or verb in verbs
-                if (
-                    verb_covered
-                    and name_covered
-                    and (groups is None or atom.api_groups[0] in groups)
-                ):
+                if verb_covered and name_covered and (groups is None or group in groups):
                     return True
         return False
 
@@ -187,15 +204,14 @@ def _covering_keys(resource: str) -> tuple[str, ...]:
     return (ALL, resource, f"{ALL}/{part}") if slash else (ALL, resource)
 
 
-def _single_permissions(rule: PolicyRule) -> Iterator[PolicyRule]:
+def _single_permissions(rule: PolicyRule) -> Iterator[_Permission]:
     """Split a rule into its single permissions."""
+    names: Sequence[str | None] = rule.resource_names or [None]
     for group, resource, verb in product(rule.api_groups, rule.resources, rule.verbs):
-        for names in [[name] for name in rule.resource_names] or [[]]:
-            yield PolicyRule(
-                verbs=[verb], api_groups=[group], resources=[resource], resource_names=names
-            )
+        for name in names:
+            yield _Permission(verb, group, resource, name)
     for path, verb in product(rule.non_resource_urls, rule.verbs):
-        yield PolicyRule(verbs=[verb], non_resource_urls=[path])
+        yield _Permission(verb, path=path)
 
 
 def _text(rule: PolicyRule) -> str:

@@ -26,6 +26,7 @@ def validate_secret(secret: Secret) -> FieldErrors:
         yield from validate_data_key(key, _DATA)
     if size_of(secret.data.values()) > DATA_MAX:
         yield too_long(_DATA, DATA_MAX)
+        return
     yield from _validate_type(secret)
 
 
