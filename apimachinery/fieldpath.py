@@ -33,8 +33,7 @@ class Path:
     """The path from the root of an object to one of its fields; immutable.
 
     `Path("spec", "containers").index(0).child("name")` prints `spec.containers[0].name`. A path
-    refers to its parent and is printed only for an error: copying the text of the parent for every
-    item of a list would take quadratic time.
+    refers to its parent: copying its text for every item of a list would take quadratic time.
     """
 
     __slots__ = ("_parent", "_step")
@@ -376,10 +375,7 @@ def _format_json(value: Any) -> str:
 
 
 class _Excerpt:
-    """Copies the beginning of a value: as much of it as a message may show.
-
-    Maps are sorted, and floats and durations converted, as by Go's JSON encoder.
-    """
+    """Copies the beginning of a value, with sorted maps and numbers as by Go's JSON encoder."""
 
     def __init__(self) -> None:
         self._left = MAX_SHOWN
@@ -398,6 +394,8 @@ class _Excerpt:
             return int(value)
         if isinstance(value, timedelta):
             return format_duration(value)
+        if not isinstance(value, int | float | None):
+            self._left -= 100  # about the size of a Model
         return value
 
     def _has_room(self, _: Any) -> bool:

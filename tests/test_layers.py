@@ -36,7 +36,7 @@ LAYERS: dict[str, str] = {
     "apimachinery.apply": "apimachinery/ apimachinery.model apimachinery.scalars",
     "apimachinery.protobuf": (
         "apimachinery.lenient apimachinery.model apimachinery.meta apimachinery.scalars"
-        " apimachinery.serialization.media_types"
+        " apimachinery.serialization.document_size apimachinery.serialization.media_types"
     ),
     "apimachinery.openapi": (
         "apimachinery/ apimachinery.model apimachinery.meta"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -13,6 +13,9 @@ from apimachinery.apply.path_elements import Path
 from apimachinery.fieldpath import quote
 
 Operation = Literal["Apply", "Update"]
+
+MAX_SHOWN_CONFLICTS: Final = 100
+"""The maximum number of conflicts that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +76,14 @@ def conflict_message(conflicts: Iterable[FieldConflict]) -> str:
     if len(conflicts) == 1:
         return f"Apply failed with 1 conflict: {conflicts[0].message}: {conflicts[0].field}"
     fields: dict[ManagerIdentifier, list[str]] = {}
-    for conflict in conflicts:
+    for conflict in conflicts[:MAX_SHOWN_CONFLICTS]:
         fields.setdefault(conflict.manager, []).append(conflict.field)
     lines = []
     for manager in sorted(fields, key=lambda manager: manager.identifier):
         lines.append(f"conflicts with {manager_text(manager)}:")
         lines.extend(f"- {field}" for field in fields[manager])
+    if len(conflicts) > MAX_SHOWN_CONFLICTS:
+        lines.append("...")
     return f"Apply failed with {len(conflicts)} conflicts: " + "\n".join(lines)
 
 

@@ -4,9 +4,11 @@ Leaves (scalars and atomic containers) are members of the set. A granular contai
 by its content alone, unless it is empty or null, a list item or a map entry: then it is a member
 itself.
 
-Validation reports every problem, not only the first, because the report is returned to the client
-that sent the value.
+Validation reports all problems up to a limit, not only the first, because the report is returned to
+the client that sent the value.
 """
+
+from typing import Final
 
 from apimachinery.apply import path_elements as paths
 from apimachinery.apply.apply_errors import ApplyProblem, InvalidValue
@@ -22,7 +24,11 @@ from apimachinery.apply.value_shapes import (
     resolve,
     undeclared_shape,
 )
+from apimachinery.fieldpath import shorten
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape
+
+MAX_PROBLEMS: Final = 100
+"""The maximum number of problems that are reported for one value."""
 
 
 def field_set_of(
@@ -138,7 +144,9 @@ class _Walker:
             self._report(f"duplicate entries for key {paths.element_text(element)}")
 
     def _report(self, message: str) -> None:
-        self.problems.append(ApplyProblem(paths.path_text(self._path), message))
+        if len(self.problems) < MAX_PROBLEMS:
+            path = shorten(paths.path_text(self._path))
+            self.problems.append(ApplyProblem(path, shorten(message)))
 
 
 def _identity(shape: ListShape, position: int, item: JSON) -> Element:

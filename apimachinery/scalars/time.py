@@ -22,6 +22,7 @@ _RFC3339 = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))"
 )
 
+_MAX_LENGTH: Final = 256
 # Longer texts are rare, and caching them would let a client fill the cache with large strings.
 _CACHED_LENGTH: Final = 32
 
@@ -63,7 +64,7 @@ _parse_cached = lru_cache(maxsize=4096)(_parse_second)
 
 
 def _parse(text: str) -> datetime:
-    match = _RFC3339.fullmatch(text)
+    match = _RFC3339.fullmatch(text) if len(text) <= _MAX_LENGTH else None
     if match is None or not text.isascii():
         raise InvalidTime(f"{_error_prefix(text)} as RFC 3339: expected 2006-01-02T15:04:05Z")
     year, month, day, hour, minute, second, fraction, *offset = match.groups()

@@ -15,6 +15,7 @@ from apimachinery.errors import NotAcceptable, UnsupportedMediaType
 from apimachinery.meta.status import StatusDetails
 from apimachinery.serialization.media_types import (
     JSON,
+    MAX_HEADER,
     PROTOBUF,
     WATCH_STREAM,
     YAML,
@@ -34,6 +35,8 @@ TEXT_TYPES: Final = (JSON, YAML)
 
 _META_VERSIONS: Final = ("v1", "v1beta1")
 _CACHE_SIZE: Final = 256
+# Longer headers are not cached, or clients could fill the caches with megabytes.
+_CACHED_LENGTH: Final = 1024
 _PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
 TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
@@ -79,6 +82,8 @@ class MediaTypeOffer:
         accepted = self._cache.get((header, shape))
         if accepted is None:
             accepted = self._choose(header, shape)
+            if len(header) > _CACHED_LENGTH:
+                return accepted
             if len(self._cache) >= _CACHE_SIZE:
                 self._cache.clear()
             self._cache[header, shape] = accepted
@@ -139,19 +144,27 @@ def _not_acceptable(available: Sequence[str]) -> NotAcceptable:
     )
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
 def error_media_type(header: str) -> str:
     """Return the media type of an error response; empty if the client accepts none of ours."""
+    return _error_media_type(header[:MAX_HEADER])
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def _error_media_type(header: str) -> str:
     candidates = negotiate(header, ALL_TYPES)
     return candidates[0].media_type if candidates else ""
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
 def body_media_type(header: str, readable: tuple[str, ...]) -> str:
     """Return the media type of a body by its Content-Type, which defaults to the first *readable*.
 
     Raises UnsupportedMediaType.
     """
+    return _body_media_type(header[:MAX_HEADER], readable)
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def _body_media_type(header: str, readable: tuple[str, ...]) -> str:
     if not header:
         return readable[0]
     media = parse_media_type(header)

@@ -1,0 +1,57 @@
+"""No input takes more than linear time, and no call keeps other threads waiting for long."""
+
+import gc
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.apimachinery.bad_input import large_documents, large_headers, large_writes
+from tests.apimachinery.bad_input.large_documents import Call, Case
+from tests.pauses import machine_factor, thread_pauses
+
+CASES = (*large_documents.CASES, *large_writes.CASES, *large_headers.CASES)
+
+LONGEST_PAUSE = 0.050
+"""Seconds on the reference machine."""
+NEGLIGIBLE = 0.020
+"""Shorter times are not compared: noise would decide."""
+MAX_RATIO = 3.0
+"""Between the times for all items and for half of them: 2 if linear, 4 if quadratic."""
+ATTEMPTS = 4
+
+
+@pytest.fixture(scope="module")
+def factor() -> Iterator[float]:
+    """Return the factor of this machine; garbage collection depends on the tests before."""
+    gc.collect()
+    gc.disable()
+    yield machine_factor()
+    gc.enable()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_the_worst_input_takes_linear_time_in_short_steps(case: Case, factor: float) -> None:
+    half, whole = case.make(case.items // 2), case.make(case.items)
+    half_seconds = seconds = pause = float("inf")
+    for _ in range(ATTEMPTS):
+        half_seconds = min(half_seconds, _measure(half)[0])
+        elapsed, longest = _measure(whole)
+        seconds, pause = min(seconds, elapsed), min(pause, longest)
+        is_linear = seconds < NEGLIGIBLE * factor or seconds < MAX_RATIO * half_seconds
+        if is_linear and pause < LONGEST_PAUSE * factor:
+            return
+
+    pytest.fail(
+        f"{case.items} items: {seconds:.3f} s, half of them {half_seconds:.3f} s; the longest pause"
+        f" is {pause:.3f} s, on a machine {factor:.1f} times slower than the reference"
+    )
+
+
+def _measure(call: Call) -> tuple[float, float]:
+    """Return the CPU time of a call, and the longest pause of other threads."""
+    with thread_pauses() as pauses:
+        started = time.thread_time()
+        call()
+        elapsed = time.thread_time() - started
+    return elapsed, pauses.longest
