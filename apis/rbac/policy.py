@@ -6,7 +6,7 @@ a Policy reports every role and binding that is created, changed or deleted, in 
 to a missing role grants nothing until the role is created.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from apimachinery.fieldpath import quote
@@ -85,8 +85,17 @@ class Policy:
 
     def put_role(self, role: Role | ClusterRole) -> None:
         """Add or replace a role."""
-        meta = role.metadata
-        self._roles[RoleKey(meta.namespace, meta.name)] = CompiledRules(role.rules)
+        self.prepare_role(role)()
+
+    def prepare_role(self, role: Role | ClusterRole) -> Callable[[], None]:
+        """Return the function that adds or replaces a role; any thread may prepare it."""
+        key = RoleKey(role.metadata.namespace, role.metadata.name)
+        compiled = CompiledRules(role.rules)
+
+        def put() -> None:
+            self._roles[key] = compiled
+
+        return put
 
     def forget_role(self, namespace: str, name: str) -> None:
         """Remove a role; a ClusterRole has no namespace."""
@@ -94,18 +103,26 @@ class Policy:
 
     def put_binding(self, binding: RoleBinding | ClusterRoleBinding) -> None:
         """Add or replace a binding."""
+        self.prepare_binding(binding)()
+
+    def prepare_binding(self, binding: RoleBinding | ClusterRoleBinding) -> Callable[[], None]:
+        """Return the function that adds or replaces a binding; any thread may prepare it."""
         namespace, name = binding.metadata.namespace, binding.metadata.name
-        self.forget_binding(namespace, name)
         role = role_key(binding.role_ref, namespace)
-        subjects = []
-        for subject in binding.subjects:
-            entry = self._grants_of(subject, namespace)
-            if entry is not None:
-                grants, subject_name = entry
-                reason = _reason(binding, subject)
-                grants.add(namespace, subject_name, role, binding=name, reason=reason)
-                subjects.append(entry)
-        self._bindings[namespace, name] = _Binding(role, tuple(subjects))
+        granted = [
+            (entry, _reason(binding, subject))
+            for subject in binding.subjects
+            if (entry := self._grants_of(subject, namespace)) is not None
+        ]
+        prepared = _Binding(role, tuple(entry for entry, _ in granted))
+
+        def put() -> None:
+            self.forget_binding(namespace, name)
+            for (grants, subject), reason in granted:
+                grants.add(namespace, subject, role, binding=name, reason=reason)
+            self._bindings[namespace, name] = prepared
+
+        return put
 
     def forget_binding(self, namespace: str, name: str) -> None:
         """Remove a binding; a ClusterRoleBinding has no namespace."""

@@ -5,7 +5,7 @@ requests. This module joins them: it feeds stored roles and bindings to the poli
 the policy, and writes the bootstrap roles when a server starts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypedDict
 
 from apimachinery.schema import GroupResource
@@ -20,7 +20,6 @@ from apiserver.controlplane.role_authorizer import RoleAuthorizer
 from apiserver.group import Group
 from apiserver.install import Groups
 from apiserver.registry.following import Following
-from apiserver.registry.store import ResourceStore
 from client.client import AsyncClient
 
 _PARTS: Final = ("status", "scale")
@@ -53,13 +52,13 @@ class RoleAccess:
         The resources of *own* groups become part of `view` and `edit`.
         """
         policy = self._policy
-        role = (policy.put_role, policy.forget_role)
-        binding = (policy.put_binding, policy.forget_binding)
+        role = (policy.prepare_role, policy.forget_role)
+        binding = (policy.prepare_binding, policy.forget_binding)
         sources = [
-            Following(_store(groups, "clusterroles"), *role),
-            Following(_store(groups, "roles"), *role),
-            Following(_store(groups, "clusterrolebindings"), *binding),
-            Following(_store(groups, "rolebindings"), *binding),
+            _following(groups, "clusterroles", *role),
+            _following(groups, "roles", *role),
+            _following(groups, "clusterrolebindings", *binding),
+            _following(groups, "rolebindings", *binding),
         ]
         await reconcile(
             client.of(ClusterRole, resource="clusterroles", **_SCOPE),
@@ -92,5 +91,11 @@ def offers(groups: Sequence[Group]) -> Iterator[Offer]:
             )
 
 
-def _store(groups: Groups, resource: str) -> ResourceStore[Any]:
-    return groups.store(GroupResource(GROUP, resource))
+def _following(
+    groups: Groups,
+    resource: str,
+    prepare: Callable[[Any], Callable[[], None]],
+    forget: Callable[[str, str], None],
+) -> Following:
+    store = groups.store(GroupResource(GROUP, resource))
+    return Following(store, lambda put: put(), forget, prepare=prepare)

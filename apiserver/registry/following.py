@@ -28,8 +28,9 @@ REFRESH_SECONDS: Final = 1.0
 class Following:
     """Follows one resource.
 
-    Calls *put* with each new or changed object, *forget* with the namespace and name of each that
-    was deleted.
+    Calls *put* with each new or changed object, or with what *prepare* returns for it, which is
+    called in another thread for a large object. Calls *forget* with the namespace and name of each
+    deleted object.
     """
 
     def __init__(
@@ -37,10 +38,13 @@ class Following:
         store: ResourceStore[Any],
         put: Callable[[Any], None],
         forget: Callable[[str, str], None],
+        *,
+        prepare: Callable[[Any], Any] | None = None,
     ) -> None:
         self._store = store
         self._collection = store.cached.collection
         self._put = put
+        self._prepare = prepare
         self._forget = forget
         self._entries: dict[str, Entry] = {}
         self._lists = 0
@@ -120,16 +124,20 @@ class Following:
             return
         try:
             if len(entry.record.value) <= LIGHT_BYTES:
-                obj = self._store.decode(entry)
+                prepared = self._decode(entry)
             else:
-                obj = await asyncio.to_thread(self._store.decode, entry)
+                prepared = await asyncio.to_thread(self._decode, entry)
         except APIError:
             # An unreadable object counts as deleted: it must not hide the others.
             log.exception("ignored %s: revision %d cannot be decoded", key, entry.record.revision)
             self._remove(key)
         else:
-            self._put(obj)
+            self._put(prepared)
         self._entries[key] = entry
+
+    def _decode(self, entry: Entry) -> Any:
+        obj = self._store.decode(entry)
+        return self._prepare(obj) if self._prepare is not None else obj
 
     def _remove(self, key: str) -> None:
         if self._entries.pop(key, None) is not None:

@@ -1,6 +1,7 @@
 """A server that decides by roles: requests, reviews, impersonation, several workers."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from apiserver.http.request_info import RequestInfo
 from apiserver.process.data_folder import prepare, read_admin_token
 from apiserver.registry.following import Following
 from tests.apiserver.http.driver import Driver
+from tests.pauses import loop_pauses, machine_factor
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 CONFIGMAPS = "/api/v1/namespaces/{}/configmaps"
@@ -81,6 +83,21 @@ async def made(
     place = "" if resource.startswith("cluster") else f"/namespaces/{namespace}"
     answer = await driver.post(f"{RBAC}{place}/{resource}", obj)
     assert answer.code == 201, answer.body
+
+
+async def test_large_roles_and_bindings_do_not_hold_up_others(admin: Driver) -> None:
+    """The next request that depends on roles indexes them first."""
+    many = binding("many", "Role large", "ann")
+    many["subjects"] += [{"kind": "User", "name": f"user-{number}"} for number in range(8_000)]
+    rules = [rule("get", resources=f"resource-{number}") for number in range(4_000)]
+    await made(admin, "roles", role("large", rule("list"), *rules))
+    await made(admin, "rolebindings", many)
+
+    async with loop_pauses(time.thread_time) as pauses:
+        answer = await as_user(admin, "ann").get(CONFIGMAPS.format("default"))
+
+    assert answer.code == 200
+    assert pauses.longest < 0.05 * machine_factor()
 
 
 async def test_a_binding_counts_as_soon_as_it_is_made_and_no_longer(admin: Driver) -> None:
