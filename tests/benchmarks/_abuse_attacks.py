@@ -177,7 +177,7 @@ async def stalled_watchers(attacker: Attacker) -> None:
     connection = await attacker.connect()
     while True:
         await connection.ask(write)
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
 
 
 async def large_defaults(attacker: Attacker) -> None:

@@ -1,8 +1,9 @@
 """Well-behaved clients of the abuse benchmark, in a process of their own.
 
 Each is a user of its own and sends a few small requests a second: it creates, reads, patches, lists
-and deletes its config maps. A request is due at a fixed time, and its delay is counted from there:
-a server that answers nothing for a second makes all requests of that second late, not one.
+and deletes its config maps, and asks whether the server is ready. A request is due at a fixed time,
+and its delay is counted from there: a server that answers nothing for a second makes all requests
+of that second late, not one.
 """
 
 import asyncio
@@ -79,6 +80,7 @@ def _life(token: str) -> Iterator[tuple[str, str, bytes, str]]:
         yield "PATCH", f"{PATH}/{name}", b'{"data":{"n":"1"}}', MERGE
         yield "GET", f"{PATH}?limit=10", b"", ""
         yield "DELETE", f"{PATH}/{name}", b"", ""
+        yield "GET", "/readyz", b"", ""
 
 
 async def measure(
