@@ -57,7 +57,7 @@ PRIVATE: dict[tuple[str, str], str] = {
         "_build_http2_scope _build_http_scope _build_websocket_scope _close_transport _closed"
         " _current_request _will_close"
         " _body_receiver _callback_parser _feed_callback_parser _on_body _on_headers_complete"
-        " _on_message_complete _setup_callback_parser"
+        " _on_message_complete _setup_callback_parser _keepalive_handle _task _websocket"
         " _flow_control _http1_buffered _request_ready _response_buffer _safe_write"
         " _send_error_response _send_response_start"
     ),

@@ -7,7 +7,7 @@ error during the watch is sent as a last event of type ERROR.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from random import uniform
 from typing import Final
@@ -37,6 +37,8 @@ from apiserver.views.resource_view import Form
 
 log = logging.getLogger(__name__)
 
+WRITE_BYTES: Final = 64 * 1024
+"""The size of one write; the next one waits until the client has read enough."""
 LAST_BOOKMARK: Final = 2.0
 """Seconds before the end of a watch at which it receives a last bookmark."""
 SOURCE: Final = "x-source"
@@ -180,10 +182,11 @@ class WatchResponse:
             self._watcher.end()
 
     async def batches(self) -> AsyncIterator[bytes]:
-        """Yield all queued events at once, for one write."""
+        """Yield all queued events, in as few writes as possible."""
         yield b""  # sends the headers, so that the client sees that the watch has begun
         async for events in self._events():
-            yield b"".join(events)
+            for part in write_parts(events):
+                yield part
 
     async def frames(self) -> AsyncIterator[bytes]:
         """Yield one event at a time."""
@@ -233,6 +236,29 @@ class WatchResponse:
     def _error_event(self, error: APIError) -> bytes:
         encoded = status_bytes(error.status, self._exchange.accepted)
         return self._endpoint.view.frame("ERROR", encoded, self._first)
+
+
+def write_parts(frames: Iterable[bytes]) -> Iterator[bytes]:
+    """Join small frames and cut large ones, so that no write has more than WRITE_BYTES.
+
+    What is written is encrypted for each client at once, and held until the client has read it;
+    frames themselves are shared by all watchers.
+    """
+    waiting: list[bytes] = []
+    size = 0
+    for frame in frames:
+        if waiting and size + len(frame) > WRITE_BYTES:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+        if len(frame) <= WRITE_BYTES:
+            waiting.append(frame)
+            size += len(frame)
+        else:
+            yield from (
+                frame[start : start + WRITE_BYTES] for start in range(0, len(frame), WRITE_BYTES)
+            )
+    if waiting:
+        yield b"".join(waiting)
 
 
 async def _end_on_disconnect(exchange: Exchange, end: Callable[[], None]) -> None:

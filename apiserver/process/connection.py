@@ -43,6 +43,7 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
     """One connection of one client."""
 
     _response_buffer: bytes | None
+    _callback_parser: Any
 
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
@@ -97,6 +98,21 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
         # Release the tasks that wait to write: nothing more will be sent.
         if self._flow_control is not None:
             self._flow_control.resume_writing()
+        if self._task is None or self._task.done():
+            self._release()
+        else:
+            self._task.add_done_callback(self._release)
+
+    def _release(self, task: object = None) -> None:
+        """Drop the parts that refer back to the connection, so that its memory is freed now.
+
+        The garbage collector would find such cycles, but it runs rarely in a process with many
+        long-lived objects.
+        """
+        self._callback_parser = self._body_receiver = self._websocket = None
+        self._current_request = self._decided_for = None
+        self._request_ready = self._flow_control = self._task = None
+        self._head_timer = self._stall_timer = self._keepalive_handle = None
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)

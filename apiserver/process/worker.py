@@ -10,7 +10,6 @@ Renewed certificates are loaded without a restart.
 """
 
 import asyncio
-import gc
 import os
 import ssl
 from collections.abc import Callable
@@ -28,6 +27,7 @@ from gunicorn.workers.gasgi import ASGIWorker
 from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
 from apiserver.process.connection import HTTPConnection
 from apiserver.process.loop_watchdog import LoopPause, LoopWatchdog, PauseLog
+from apiserver.process.process_memory import ProcessMemory
 
 HEARTBEAT: Final = 1.0
 HANDSHAKE_TIMEOUT: Final = 10.0
@@ -39,8 +39,6 @@ RESTART_DELAY: Final = 1.0
 """Seconds before a worker that failed to start is replaced."""
 SHUTDOWN_MARGIN: Final = 5
 """Seconds of gunicorn's graceful timeout reserved for the shutdown of the application."""
-GC_THRESHOLD: Final = (10_000, 20, 20)
-"""The thresholds of Python's cyclic garbage collector, per generation."""
 
 _NO_CHECK_TIME: Final = ssl.VerifyFlags(0x200000)
 """OpenSSL's X509_V_FLAG_NO_CHECK_TIME.
@@ -63,6 +61,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.connections: WeakSet[HTTPConnection] = WeakSet()
         self._stopping = asyncio.Event()
         self._pause_log = PauseLog()
+        self._memory = ProcessMemory()
         self._tls: ssl.SSLContext | None = None
         self._certificate_version: tuple[int, ...] = ()
 
@@ -85,7 +84,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             heartbeat = tasks.create_task(self._run_heartbeat(), name="heartbeat")
             self.lifespan = _Lifespan(self.asgi, self.log, self.state)
             if await self._start_application():
-                _tune_garbage_collection()
+                self._memory.start()
                 watchdog = LoopWatchdog(self._on_pause, packages=self.state.get(GROUP_PACKAGES, ()))
                 watchdog.start()
                 await self._listen()
@@ -110,6 +109,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             if self.ppid != os.getppid():
                 self._stopping.set()
             self._reload_certificate()
+            self._memory.check(len(self.connections))
             await asyncio.sleep(HEARTBEAT)
 
     async def _start_application(self) -> bool:
@@ -224,17 +224,6 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             self._tls.load_cert_chain(*pair)
             self._certificate_version = version
             self.log.info("loaded the renewed certificate %s", self.cfg.certfile)
-
-
-def _tune_garbage_collection() -> None:
-    """Exclude the objects of the start from garbage collection, and collect less often.
-
-    Nearly all objects of a request are freed with their last reference. With Python's defaults, a
-    fifteenth of the time was spent scanning all types and schemas again and again.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*GC_THRESHOLD)
 
 
 class _Lifespan(LifespanManager):  # type: ignore[misc]  # gunicorn has no types

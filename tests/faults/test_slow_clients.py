@@ -12,6 +12,7 @@ import pytest
 from apiserver.process.connection import HEAD_SECONDS, STALL_SECONDS
 from apiserver.process.worker import HANDSHAKE_TIMEOUT
 from tests.faults.load import CONFIG_MAPS, PATIENCE, until
+from tests.faults.test_many_watchers import memory
 from tests.servers import Server, serving
 from tests.wire import Address, Broken, Wire, connected
 
@@ -20,6 +21,9 @@ HELLO = b"\x16\x03\x01\x02"
 """How a TLS handshake begins."""
 LARGE = 40
 """Objects, so large that no buffer of a connection has room for all of them."""
+STALLED = 1000
+LEFT_BY_ONE = 50 * 1024
+"""Bytes of fragmented memory that a watcher may leave behind; 350 KB were left."""
 SLACK = 10.0
 """Seconds that a busy machine may add to any limit."""
 PROMPT = 5.0
@@ -190,3 +194,30 @@ async def test_a_watcher_that_never_reads_is_ended_and_others_see_everything(
                 task.cancel()
     terminated = "apiserver_terminated_watchers_total{"
     assert [line.split()[-1] for line in metrics(server) if line.startswith(terminated)] == ["1.0"]
+
+
+async def stall(server: Server, address: Address, watchers: int) -> None:
+    """Open watches, write more than buffers hold, and wait until the server has ended them."""
+    reader = Reader("stalled")
+    async with AsyncExitStack() as opened:
+        for _ in range(watchers):
+            wire = await opened.enter_async_context(connected(address))
+            await reader.begin(wire)
+            wire.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await write_large(address)
+        began = time.monotonic()
+        while await asyncio.to_thread(reader.is_watching, server):
+            assert time.monotonic() - began < 2 * STALL_SECONDS + 10 * SLACK
+            await asyncio.sleep(0.5)
+
+
+@pytest.mark.torture
+async def test_stalled_watchers_leave_nothing_behind(server: Server, address: Address) -> None:
+    (worker,) = server.workers()
+    # The window of recent changes and the objects themselves are there after the first time.
+    await stall(server, address, 1)
+    before = memory(worker)
+
+    await stall(server, address, STALLED)
+
+    await until(lambda: memory(worker) < before + STALLED * LEFT_BY_ONE, PATIENCE)

@@ -8,6 +8,7 @@ import pytest
 from apimachinery.protobuf import ProtobufCodec, Unframer
 from apis.gadgets.install import GADGETS as GROUP
 from apiserver.app import App
+from apiserver.handlers.watch import WRITE_BYTES, write_parts
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import CONFIG_MAPS, GADGETS, gadget
 
@@ -19,6 +20,18 @@ async def test_a_watch_begins_before_there_is_anything_to_tell(client: Driver) -
     async with client.stream(f"{GADGETS}?watch=1") as stream:
         assert stream.code == 200
         assert ("content-type", "application/json") in stream.headers
+
+
+def test_events_are_written_in_parts_of_bounded_size() -> None:
+    small, large = b"s" * 1000, b"l" * (3 * WRITE_BYTES + 1)
+    frames = [small] * 100 + [large] + [small] * 2
+
+    parts = list(write_parts(frames))
+
+    assert b"".join(parts) == b"".join(frames)
+    assert max(map(len, parts)) <= WRITE_BYTES
+    assert len(parts) == 2 + 4 + 1
+    assert list(write_parts([small])) == [small]
 
 
 async def test_what_there_is_comes_first_and_a_bookmark_ends_it(client: Driver) -> None:

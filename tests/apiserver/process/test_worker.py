@@ -180,6 +180,20 @@ def test_a_renewed_certificate_is_served_without_a_restart(tls_server: Running) 
     assert tls_server.ask()["pid"] == pid
 
 
+def test_a_connection_that_has_ended_is_freed_without_the_garbage_collector(
+    tls_server: Running,
+) -> None:
+    for _ in range(20):
+        tls_server.ask()
+    connection = tls_server.connect()
+
+    def are_few() -> bool | None:
+        connection.request("GET", "/connections")
+        return True if json.loads(connection.getresponse().read()) <= 5 else None
+
+    tls_server.until(are_few)
+
+
 def test_pauses_of_the_event_loop_are_recorded(tls_server: Running) -> None:
     tls_server.ask("/spin")
 

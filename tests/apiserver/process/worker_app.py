@@ -1,6 +1,7 @@
 """A small ASGI application that the tests of the worker run under the real gunicorn."""
 
 import asyncio
+import gc
 import json
 import os
 import time
@@ -8,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
+from apiserver.process.connection import HTTPConnection
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -35,6 +37,9 @@ async def app(scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send
         while time.thread_time() < until:
             pass
         await answer(send, {})
+    elif scope["path"] == "/connections":
+        found = (tracked for tracked in gc.get_objects() if isinstance(tracked, HTTPConnection))
+        await answer(send, sum(1 for _ in found))
     elif scope["path"] == "/pauses":
         await answer(send, pauses)
     elif scope["path"] == "/started":

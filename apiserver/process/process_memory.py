@@ -1,0 +1,91 @@
+"""Process memory: when a worker collects garbage, and when it returns freed memory.
+
+Nearly all objects of a request are freed with their last reference; Python's garbage collector is
+needed for cycles only. But a full collection visits every object, and with 100,000 objects in the
+watch cache it stopped the event loop for a fifth of a second. So objects that have survived a full
+collection are frozen, which excludes them from later ones: each collection visits what has been
+added since, some ten thousand objects. Frozen objects are still freed with their last reference;
+cycles among them are found by a sweep over everything, in a quiet second, at most every ten
+minutes.
+
+The C library keeps freed memory for later. After many connections have ended, it is told to return
+what it can.
+"""
+
+import ctypes
+import gc
+import time
+from collections.abc import Callable
+from typing import Final
+
+THRESHOLDS: Final = (10_000, 2, 0)
+"""The thresholds of the collector: new objects, and collections of each younger generation."""
+SWEEP_SECONDS: Final = 600.0
+"""The least time between two sweeps."""
+SWEEP_LATEST_SECONDS: Final = 3600.0
+"""The time after which a sweep is made in a busy process as well."""
+QUIET_SHARE: Final = 0.05
+"""The share of one processor below which a process is quiet."""
+MANY_CONNECTIONS: Final = 100
+"""Memory is returned after half of at least so many connections have ended."""
+
+
+class ProcessMemory:
+    """The memory of one process; *check* is to be called about once a second."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        trim: Callable[[int], object] | None = None,
+    ) -> None:
+        self._clock = clock
+        self._trim = trim or _trim_function()
+        self._swept_at = 0.0
+        self._checked_at = 0.0
+        self._cpu_at_check = 0.0
+        self._has_frozen = False
+        self._most_connections = 0
+
+    def start(self) -> None:
+        """Freeze all objects that exist now, and those that survive full collections."""
+        self._swept_at = self._checked_at = self._clock()
+        self._cpu_at_check = time.process_time()
+        gc.callbacks.append(self._on_collection)
+        gc.collect()
+        gc.set_threshold(*THRESHOLDS)
+
+    def stop(self) -> None:
+        if self._on_collection in gc.callbacks:
+            gc.callbacks.remove(self._on_collection)
+
+    def check(self, connections: int) -> None:
+        """Sweep, or return memory, if it is time; *connections* is the number of open ones."""
+        now, cpu = self._clock(), time.process_time()
+        is_quiet = cpu - self._cpu_at_check < QUIET_SHARE * (now - self._checked_at)
+        self._checked_at, self._cpu_at_check = now, cpu
+        due = SWEEP_SECONDS if is_quiet else SWEEP_LATEST_SECONDS
+        if self._has_frozen and now >= self._swept_at + due:
+            self._sweep(now)
+        self._most_connections = max(self._most_connections, connections)
+        if self._most_connections >= MANY_CONNECTIONS and connections < self._most_connections / 2:
+            self._most_connections = connections
+            self._trim(0)
+
+    def _sweep(self, now: float) -> None:
+        gc.unfreeze()
+        gc.collect()
+        self._swept_at, self._has_frozen = now, False
+
+    def _on_collection(self, phase: str, info: dict[str, int]) -> None:
+        if phase == "stop" and info["generation"] == 2:
+            gc.freeze()
+            self._has_frozen = True
+
+
+def _trim_function() -> Callable[[int], object]:
+    """Return the function of glibc that returns freed memory; other C libraries need none."""
+    try:
+        trim: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError):
+        return lambda _: None
+    return trim

@@ -1,0 +1,99 @@
+"""Garbage collections stay short however many objects there are, and memory is returned."""
+
+import gc
+import time
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from apiserver.process.process_memory import (
+    MANY_CONNECTIONS,
+    SWEEP_LATEST_SECONDS,
+    SWEEP_SECONDS,
+    ProcessMemory,
+)
+
+
+class Cell:
+    """An object that the collector tracks."""
+
+    def __init__(self) -> None:
+        self.other: Any = None
+
+
+class Fixture:
+    """Process memory on a fake clock."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.trims = 0
+        self.memory = ProcessMemory(lambda: self.now, self._trim)
+
+    def _trim(self, pad: int) -> None:
+        self.trims += 1
+
+
+@pytest.fixture
+def fixture() -> Iterator[Fixture]:
+    before = gc.get_threshold()
+    made = Fixture()
+    made.memory.start()
+    yield made
+    made.memory.stop()
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+def test_collections_do_not_grow_with_the_number_of_objects(fixture: Fixture) -> None:
+    """What survived a full collection is not visited again."""
+    kept: list[Cell] = []
+    durations: list[float] = []
+    began = 0.0
+
+    def on_phase(phase: str, info: dict[str, int]) -> None:
+        nonlocal began
+        if phase == "start":
+            began = time.thread_time()
+        else:
+            durations.append(time.thread_time() - began)
+
+    gc.callbacks.append(on_phase)
+    kept.extend(Cell() for _ in range(400_000))
+    gc.callbacks.remove(on_phase)
+    fixture.memory.stop()
+    gc.unfreeze()
+    started = time.thread_time()
+    gc.collect()
+    everything = time.thread_time() - started
+
+    assert len(durations) > 10
+    assert max(durations) < everything / 3
+
+
+def test_cycles_among_frozen_objects_are_found_by_a_sweep(fixture: Fixture) -> None:
+    first, second = Cell(), Cell()
+    first.other, second.other = second, first
+    found = weakref.ref(first)
+    gc.collect()
+    del first, second
+    gc.collect()
+    assert found() is not None
+
+    fixture.now = SWEEP_SECONDS - 1
+    fixture.memory.check(0)
+    assert found() is not None
+    fixture.now = SWEEP_LATEST_SECONDS
+    fixture.memory.check(0)
+
+    assert found() is None
+
+
+def test_memory_is_returned_after_many_connections_have_ended(fixture: Fixture) -> None:
+    trims = []
+    for connections in (0, MANY_CONNECTIONS, MANY_CONNECTIONS // 2, 10, 10, 0, 50, 0):
+        fixture.memory.check(connections)
+        trims.append(fixture.trims)
+
+    assert trims == [0, 0, 0, 1, 1, 1, 1, 1]
