@@ -31,16 +31,17 @@ from apiserver.group import Group
 from apiserver.handlers.routes import Router
 from apiserver.handlers.watch import Watches
 from apiserver.http.access import Access, on_error
+from apiserver.http.concurrency import Concurrency, InFlightLimits
 from apiserver.http.exchange import (
     DRAIN,
     GROUP_PACKAGES,
     KEY,
     LOOP_PAUSED,
     Exchange,
-    Receive,
     Scope,
 )
 from apiserver.http.gate import Gate, Send
+from apiserver.http.request_bodies import Receive, RequestBodies
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
 from apiserver.http.request_limits import Limits
 from apiserver.http.response import UTF8HeaderResponse, write
@@ -84,6 +85,8 @@ class App:
         accepted_loss: AcceptedLoss = NO_LOSS,
         shares_store: bool = False,
         limits: Limits | None = None,
+        concurrency: Concurrency | None = None,
+        metrics: ServerMetrics | None = None,
         cache_limits: CacheLimits | None = None,
     ) -> None:
         """Describe the application; nothing is opened yet.
@@ -92,9 +95,10 @@ class App:
         *ownership* builds what tracks managedFields; None stores them as clients send them.
         *accepted_loss* are fields whose stored values may be lost although nobody declared it.
         With *shares_store*, other servers of the store are told what this one serves.
+        *concurrency* decides how many requests are executed at once; by default *limits* do.
         *hooks* are entered in order when the application starts, and left in the opposite order.
         """
-        self.metrics = ServerMetrics()
+        self.metrics = metrics or ServerMetrics()
         self._heavy_thread = HeavyThread()
         self.watches = Watches(limits or Limits(), self.metrics)
         self.router = Router(lambda: self.groups, self.watches)
@@ -114,7 +118,13 @@ class App:
         self._running = AsyncExitStack()
         self._draining = False
         self._before_drain: list[Callable[[], object]] = []
-        access = Access(authentication, authorizer, self._heavy_thread)
+        access = Access(
+            authentication,
+            authorizer,
+            self._heavy_thread,
+            concurrency=concurrency or InFlightLimits(limits or Limits()),
+            bodies=RequestBodies(limits),
+        )
         falcon_app = _falcon_app(self.router, access)
         self._gate = Gate(falcon_app, limits or Limits(), self.metrics)
         self._add_paths()

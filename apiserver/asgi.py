@@ -13,8 +13,9 @@ from apiserver.auth.static_tokens import InvalidTokenFile
 from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.config import ServerConfig, ServerConfigError, load_config
 from apiserver.controlplane.standard_server import create_app
-from apiserver.http.exchange import Receive, Scope
+from apiserver.http.exchange import Scope
 from apiserver.http.gate import Send
+from apiserver.http.request_bodies import Receive
 from apiserver.process.certificates import CertificateError
 from apiserver.process.data_folder import DataDirError
 from apiserver.process.loading import GroupError

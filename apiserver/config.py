@@ -71,6 +71,9 @@ class ServerConfig:
     service_account_key_file: tuple[Path, ...] = ()
     api_audiences: tuple[str, ...] = ()
     accept_field_loss: tuple[str, ...] = ()
+    enable_priority_and_fairness: bool = True
+    max_requests_inflight: int = 400
+    max_mutating_requests_inflight: int = 200
     shutdown_timeout: int = 30
     log_format: str = "text"
     log_level: str = "info"
@@ -89,6 +92,12 @@ class ServerConfig:
     def audiences(self) -> tuple[str, ...]:
         """The audiences of the server: a token must be valid for one of them."""
         return self.api_audiences or self.service_account_issuer
+
+    @property
+    def worker_seats(self) -> int:
+        """The seats of one worker: its share of the server's, rounded up."""
+        total = self.max_requests_inflight + self.max_mutating_requests_inflight
+        return -(-total // self.workers)
 
     @property
     def scheme(self) -> str:
@@ -234,6 +243,26 @@ SETTINGS: Final = (
         FieldPathList(),
         "RESOURCE.GROUP/FIELD",
         "a field of stored objects whose values may be lost, although no upgrade declares it",
+    ),
+    Setting(
+        "enable_priority_and_fairness",
+        Boolean(),
+        "",
+        "queue requests by priority level and flow (default); --no-enable-priority-and-fairness "
+        "rejects what exceeds the limits of reads and of writes",
+    ),
+    Setting(
+        "max_requests_inflight",
+        Integer(1, 1_000_000),
+        "N",
+        "the number of read requests executed at the same time; together with the next one the "
+        "number of seats that priority levels share (default 400)",
+    ),
+    Setting(
+        "max_mutating_requests_inflight",
+        Integer(1, 1_000_000),
+        "N",
+        "the number of write requests executed at the same time (default 200)",
     ),
     Setting(
         "shutdown_timeout",

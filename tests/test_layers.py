@@ -72,7 +72,8 @@ LAYERS: dict[str, str] = {
         " apiserver.views"
     ),
     "apiserver.pages": (
-        "apimachinery apiserver/ apiserver.auth apiserver.handlers apiserver.http apiserver.views"
+        "apimachinery apiserver/ apiserver.auth apiserver.fairness apiserver.handlers"
+        " apiserver.http apiserver.views"
     ),
     "apiserver.handlers": (
         "apimachinery apiserver/ apiserver.admission apiserver.http apiserver.managed_fields"
@@ -81,6 +82,7 @@ LAYERS: dict[str, str] = {
     "apiserver.workload": "apimachinery.serialization",
     "apiserver.time_slices": "",
     "apiserver.http": "apimachinery apiserver.auth apiserver.workload",
+    "apiserver.fairness": "apiserver.auth.user apiserver.http",
     "apiserver.auth": "apimachinery apiserver.http.request_info",
     "apiserver.install": (
         "apimachinery apiserver.admission apiserver.evolution apiserver.registry apiserver.storage"
@@ -134,6 +136,7 @@ LAYERS: dict[str, str] = {
     # apis: the server half and the controller half of a group, then its types
     "apis.*.controllers": "apimachinery apis client",
     "apis.core.bootstrap": "apimachinery apis client",
+    "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
     "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
@@ -166,7 +169,7 @@ DOORS: dict[str, str] = {
         " apiserver.process.connection"
     ),
     "jwt": "apiserver.auth.token_keys",
-    "prometheus_client": "apiserver.http.server_metrics client.monitoring",
+    "prometheus_client": "apiserver.fairness apiserver.http.server_metrics client.monitoring",
     "aiohttp": "client.transport.network",
     "aiohttp_socks": "client.transport.socks",
     "cel_expr_python": "apimachinery.cel",

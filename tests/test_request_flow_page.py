@@ -12,13 +12,15 @@ from apimachinery.model import fail_fast
 from apimachinery.patch import json_patch
 from apimachinery.selectors import parser
 from apimachinery.serialization import document_size, yaml
+from apis.flowcontrol.bootstrap import suggested_levels
 from apis.rbac import rules
 from apiserver import time_slices
 from apiserver.auth import service_account_tokens as service_accounts
 from apiserver.config import ServerConfig
+from apiserver.fairness import loop_pressure, request_fairness
 from apiserver.handlers import list as lists
 from apiserver.handlers import watch
-from apiserver.http import response
+from apiserver.http import gate, response
 from apiserver.http.request_limits import Limits
 from apiserver.pages import health
 from apiserver.process import connection, serving, worker
@@ -39,7 +41,27 @@ SIZES = [
     ("a client that reads nothing of its response", f"{connection.STALL_SECONDS:g} s"),
     ("idle connection", f"{serving.KEEP_ALIVE} s"),
     ("request line, one header", f"{serving.MAX_LINE_BYTES // KIB} KiB"),
-    ("concurrent requests, reads / writes", f"{LIMITS.reads} / {LIMITS.writes}"),
+    ("seats of all workers together", f"{ServerConfig().worker_seats}"),
+    (
+        "requests in one queue of a flow",
+        f"{suggested_levels()[0].spec.limited.limit_response.queuing.queue_length_limit}",  # type: ignore[union-attr]
+    ),
+    ("wait for a seat", f"{LIMITS.request_seconds / 4:g} s, a quarter of the deadline"),
+    ("cached classifications of requests", f"{request_fairness.MOST_FLOWS:,}"),
+    ("delay of the event loop", f"{loop_pressure.LATE * 1000:g} ms on average"),
+    (
+        "concurrent reads / writes without priority and fairness",
+        f"{LIMITS.reads} / {LIMITS.writes} of all workers",
+    ),
+    ("a response that its client does not read", f"{gate.STALL_SECONDS:g} s"),
+    (
+        "progress of a request body",
+        f"{LIMITS.body_progress // KIB} KiB in {LIMITS.body_seconds:g} s",
+    ),
+    (
+        "request bodies in memory, of one user / of all",
+        f"{LIMITS.user_bodies // MIB} MiB / {LIMITS.all_bodies // MIB} MiB",
+    ),
     ("request deadline", f"{LIMITS.request_seconds:g} s"),
     (
         "cached signatures of ServiceAccount tokens",

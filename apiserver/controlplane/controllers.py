@@ -22,6 +22,7 @@ from apis.apiextensions.controllers.definition_names import DefinitionNamesContr
 from apis.core.controllers.garbage_collection import GarbageCollector
 from apis.core.controllers.namespace import NamespaceController
 from apis.core.controllers.namespace_defaults import NamespaceDefault, NamespaceDefaultsController
+from apis.flowcontrol.controllers.flow_configuration import FlowConfigurationController
 from apis.rbac.controllers.role_aggregation import RoleAggregationController
 from apiserver.app import App
 from apiserver.controlplane.leader import Election, supervise
@@ -67,6 +68,7 @@ async def running_controllers(
 
     def of_every_server(manager: Manager) -> None:
         RoleAggregationController(client).add_to(manager)
+        FlowConfigurationController(client).add_to(manager)
         DefinitionCleanupController(
             client, resources.is_built_in, resources.delete_unserved
         ).add_to(manager)

@@ -7,11 +7,12 @@ this up to date. A server under gunicorn and the server of a test are built by t
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from time import monotonic
 from typing import Final
 
 from apimachinery.schema import GroupResource
@@ -24,6 +25,8 @@ from apis.core.controllers.namespace_defaults import NamespaceDefault, default_a
 from apis.core.install import CORE, core_group
 from apis.core.tokens import TokenRequests
 from apis.events.install import EVENTS
+from apis.flowcontrol.install import FLOWCONTROL
+from apis.flowcontrol.reconciliation import ensure_configuration
 from apiserver.admission.chain import Chain
 from apiserver.admission.namespace_lifecycle import NamespaceLifecycle, NamespacePhase
 from apiserver.app import App
@@ -40,12 +43,17 @@ from apiserver.controlplane.controllers import running_controllers
 from apiserver.controlplane.leader import election_for
 from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import RoleAccess
+from apiserver.controlplane.stored_flows import StoredFlows, object_count
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
 from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.extensions.definition_follower import DefinitionFollower
+from apiserver.fairness.request_fairness import RequestFairness
 from apiserver.group import Group
+from apiserver.http.request_limits import Limits
+from apiserver.http.server_metrics import ServerMetrics
 from apiserver.install import Groups
+from apiserver.pages.flow_dumps import FlowDumps
 from apiserver.pages.openid import add_openid_paths
 from apiserver.process.data_folder import (
     ADMIN,
@@ -113,6 +121,8 @@ def create_app(
     reviewer = TokenReviewer(credentials.tokens, accounts, audiences=config.audiences)
     standard = standard_groups(access, reviewer, accounts)
     defaults = _namespace_defaults(config) if namespace_defaults else []
+    metrics = ServerMetrics()
+    fairness = _fairness(config, metrics, lambda: app.groups)
     app = App(
         with_standard(own, standard),
         partial(open_backend, config.storage_url),
@@ -124,12 +134,18 @@ def create_app(
         admission=namespace_admission,
         accepted_loss=AcceptedLoss.parse(config.accept_field_loss),
         shares_store=":memory:" not in config.storage_url,
+        limits=_worker_limits(config),
+        concurrency=fairness,
+        metrics=metrics,
         hooks=[
             _serving_definitions,
             partial(_controlled, config, access, not_among(standard, own), defaults),
+            partial(_fair, fairness),
             partial(_renewing_certificate, config),
         ],
     )
+    if fairness is not None:
+        FlowDumps(fairness, monotonic).add_to(app.router)
     issuer = config.service_account_issuer[0]
     keys = credentials.keys.keys.values()
     if not add_openid_paths(app.router, keys, issuer=issuer, server_url=config.server_url):
@@ -152,6 +168,7 @@ def standard_groups(
         EVENTS,
         access.group,
         APIEXTENSIONS,
+        FLOWCONTROL,
     )
 
 
@@ -204,6 +221,37 @@ async def _serving_definitions(app: App) -> AsyncIterator[None]:
         following.cancel()
 
 
+def _worker_limits(config: ServerConfig) -> Limits:
+    """Return the limits of one worker: its share of the server's, rounded up."""
+    workers = config.workers
+    return Limits(
+        reads=-(-config.max_requests_inflight // workers),
+        writes=-(-config.max_mutating_requests_inflight // workers),
+    )
+
+
+def _fairness(
+    config: ServerConfig, metrics: ServerMetrics, groups: Callable[[], Groups]
+) -> RequestFairness | None:
+    if not config.enable_priority_and_fairness:
+        return None
+    count = object_count(groups)
+    return RequestFairness(config.worker_seats, metrics.registry, count_objects=count)
+
+
+@asynccontextmanager
+async def _fair(fairness: RequestFairness | None, app: App) -> AsyncIterator[None]:
+    """Follow the stored flow schemas and priority levels, in this worker."""
+    if fairness is None:
+        yield
+        return
+    await fairness.follow(StoredFlows(app.groups))
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(fairness.run(), name="request fairness")
+        yield
+        running.cancel()
+
+
 @asynccontextmanager
 async def _controlled(
     config: ServerConfig,
@@ -216,6 +264,7 @@ async def _controlled(
     async with local_client(app) as client:
         await create_bootstrap_objects(client, port=config.bind.port)
         await access.start(app.groups, client, own)
+        await ensure_configuration(client)
         elect = partial(election_for, config.storage_url, client, config.data_dir)
         async with running_controllers(
             app,

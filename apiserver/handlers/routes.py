@@ -143,16 +143,22 @@ class Router:
         self._watches = watches
         self._scales = ScaleHandlers()
         self._paths: dict[str, Methods] = {}
+        self._unlisted: set[str] = set()
         self._prefixes: dict[str, PathRoute] = {}
         self._routes: dict[Endpoint, ResourceRoutes] = {}
         self._revision = -1
 
     @property
     def paths(self) -> Iterable[str]:
-        return self._paths
+        return self._paths.keys() - self._unlisted
 
-    def add_path(self, path: str, **responders: Responder) -> None:
-        """Serve exactly this path with *responders* by method, in lower case."""
+    def add_path(self, path: str, *, listed: bool = True, **responders: Responder) -> None:
+        """Serve exactly this path with *responders* by method, in lower case.
+
+        Unless it is *listed*, the root does not show it.
+        """
+        if not listed:
+            self._unlisted.add(path)
         self._paths[path] = Methods(
             {method.upper(): responder for method, responder in responders.items()}
         )

@@ -105,6 +105,8 @@ class Watches:
         if endpoint.view.problems and options is not None and options.send_initial_events:
             warn_of_selection(endpoint, exchange, selection)
         stream = WatchResponse(endpoint, exchange, first, watcher, self._metrics)
+        # From here on the watch waits for events, most of the time.
+        watcher.when_caught_up(exchange.release_seat)
         self._track(exchange, watcher)
         self._schedule_end(endpoint, exchange, watcher, options)
         return stream

@@ -1,6 +1,7 @@
-"""Access middleware: authenticates and authorizes every request before it is routed.
+"""Access middleware: authenticates, classifies and authorizes requests before they are routed.
 
-The order is that of Kubernetes: only an authorized client learns that a path does not exist.
+The order is that of Kubernetes: only an authorized client learns that a path does not exist. A read
+takes its seat here, a write when its body has been read.
 """
 
 import binascii
@@ -17,21 +18,26 @@ from apiserver.auth.authentication import Authentication, RequestCredentials, re
 from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.impersonation import impersonate
 from apiserver.auth.user import ANONYMOUS
+from apiserver.http.concurrency import Concurrency, Overloaded
 from apiserver.http.exchange import (
     CLIENT_CLOSED_REQUEST,
-    Disconnected,
     Exchange,
     choose_request_id,
     require_utf8,
 )
 from apiserver.http.logs import request_id
 from apiserver.http.negotiation import PLAIN, Accepted, wants_pretty
-from apiserver.http.response import exchange_of, write_error, write_warnings
+from apiserver.http.request_bodies import Disconnected, RequestBodies
+from apiserver.http.response import exchange_of, write_error, write_text, write_warnings
 from apiserver.workload import HeavyThread, Workload
 
 log = logging.getLogger(__name__)
 
 BEARER_PROTOCOL: Final = "base64url.bearer.authorization.k8s.io."
+
+TOO_MANY_REQUESTS: Final = 429
+LEVEL_HEADER: Final = "x-kubernetes-pf-prioritylevel-uid"
+SCHEMA_HEADER: Final = "x-kubernetes-pf-flowschema-uid"
 
 _PRETTY: Final = Accepted(PLAIN.media_type, pretty=True)
 
@@ -44,9 +50,15 @@ class Access:
         authentication: Authentication,
         authorizer: Authorizer,
         heavy_thread: HeavyThread | None = None,
+        *,
+        concurrency: Concurrency | None = None,
+        bodies: RequestBodies | None = None,
     ) -> None:
+        """Without *concurrency* no request is limited."""
         self._authentication = authentication
         self._authorizer = authorizer
+        self._concurrency = concurrency
+        self._bodies = bodies
         self._heavy_thread = heavy_thread
 
     async def process_request(self, req: Request, resp: Response) -> None:
@@ -67,6 +79,10 @@ class Access:
             resp.set_header("cache-control", "no-cache, private")
         if exchange.warnings:
             write_warnings(resp, exchange.warnings)
+        seat = exchange.seat
+        if seat is not None and seat.schema_uid:
+            resp.set_header(LEVEL_HEADER, seat.level_uid)
+            resp.set_header(SCHEMA_HEADER, seat.schema_uid)
 
     def _start(self, req: Request) -> Exchange:
         exchange = exchange_of(req)
@@ -85,8 +101,16 @@ class Access:
         exchange.connection.authenticated |= user is not ANONYMOUS
         exchange.authorizer = self._authorizer
         exchange.user = await impersonate(user, req.scope["headers"], self._authorizer)
+        concurrency = self._concurrency
+        if concurrency is not None:
+            if not concurrency.is_current:
+                await concurrency.catch_up()
+            exchange.seat = concurrency.seat_for(exchange)
+            exchange.bodies = self._bodies
         await require(self._authorizer, exchange.user, exchange.info)
         exchange.workload = Workload(self._heavy_thread, exchange.user.name)
+        if not exchange.info.mutates or not exchange.info.is_resource:
+            await exchange.take_seat()
 
 
 def _websocket_credentials(req: Request, ws: WebSocket) -> RequestCredentials:
@@ -118,6 +142,9 @@ async def on_error(
         if resp is not None:
             resp.status = CLIENT_CLOSED_REQUEST
         return
+    if isinstance(error, Overloaded):
+        await _reject(req, resp, error, ws)
+        return
     api_error = error if isinstance(error, APIError) else _to_api_error(req, error)
     if api_error.code >= 500 and error.__cause__ is not None and not isinstance(api_error, Timeout):
         # The cause, an error of the store, is not sent to the client; the operator needs it.
@@ -127,6 +154,19 @@ async def on_error(
     elif ws is not None and not ws.closed:
         exchange_of(req).code = api_error.code
         await ws.close(_close_code(api_error.code))
+
+
+async def _reject(
+    req: Request, resp: Response | None, error: Overloaded, ws: WebSocket | None
+) -> None:
+    """Ask the client to try again later, in plain text as Kubernetes does."""
+    exchange_of(req).rejected = True
+    if resp is not None:
+        write_text(resp, f"{error}\n", code=TOO_MANY_REQUESTS)
+        resp.set_header("retry-after", str(error.seconds))
+    elif ws is not None and not ws.closed:
+        exchange_of(req).code = TOO_MANY_REQUESTS
+        await ws.close(_close_code(TOO_MANY_REQUESTS))
 
 
 def _to_api_error(req: Request, error: Exception) -> APIError:

@@ -2,10 +2,10 @@
 
 The gate creates it before the framework receives the request, and each step adds to it: the log,
 the metrics and the error responses read it. It also keeps the ASGI `receive`, because the body is
-read only when a handler requires it, with a limit.
+read only when a handler requires it, with limits. A write takes its seat after that.
 """
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import MutableMapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from random import getrandbits
@@ -13,16 +13,16 @@ from time import perf_counter
 from typing import Any, Final
 
 from apimachinery.errors import BadRequest, RequestEntityTooLarge
-from apimachinery.serialization.document_size import MAX_BYTES
 from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.user import ANONYMOUS, User
 from apiserver.http.client_connection import ClientConnection
+from apiserver.http.concurrency import Seat
 from apiserver.http.negotiation import PLAIN, Accepted
+from apiserver.http.request_bodies import BodyReader, Receive, RequestBodies
 from apiserver.http.request_info import Query, RequestInfo
 from apiserver.workload import Workload
 
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 KEY: Final = "apiserver.exchange"
 """The key of the exchange in the ASGI scope of a request."""
@@ -42,24 +42,25 @@ GROUP_PACKAGES: Final = "apiserver.group-packages"
 _MAX_ID_LENGTH: Final = 64
 
 
-class Disconnected(Exception):
-    """The client disconnected before its request was complete; there is no response."""
-
-
 class Exchange:
     """The state of one request."""
 
     __slots__ = (
+        "_body",
         "_opened",
         "accepted",
         "authorizer",
+        "bodies",
         "code",
         "connection",
         "info",
         "query",
         "receive",
+        "rejected",
         "request_id",
         "route",
+        "seat",
+        "seconds",
         "started",
         "user",
         "user_agent",
@@ -95,6 +96,15 @@ class Exchange:
         """The name that a watching client gives itself."""
         self.workload = Workload()
         """Runs the steps of the request whose cost depends on the size of its documents."""
+        self.seat: Seat | None = None
+        """The place among the requests that are executed; None for the server's own requests."""
+        self.seconds = 60.0
+        """How long the request may take."""
+        self.rejected = False
+        """Whether it was rejected because too many requests were executed."""
+        self.bodies: RequestBodies | None = None
+        """The bodies in memory, with which this one is counted."""
+        self._body: BodyReader | None = None
         self._opened: AsyncExitStack | None = None
 
     def parameter(self, name: str) -> str:
@@ -115,25 +125,36 @@ class Exchange:
         return self._opened
 
     async def close(self) -> None:
+        """Close what was opened, and give the seat back."""
+        seat, self.seat = self.seat, None
+        if seat is not None:
+            seat.release()
+        if self._body is not None:
+            self._body.release()
         if self._opened is not None:
             await self._opened.aclose()
 
-    async def read_body(self, *, length: str | None, limit: int = MAX_BYTES) -> bytes:
-        """Read the whole body. Raises RequestEntityTooLarge as soon as the limit is exceeded."""
+    async def read_body(self, *, length: str | None) -> bytes:
+        """Read the whole body, then take a seat. Raises as `BodyReader.read` and `take_seat`."""
+        bodies = self.bodies or RequestBodies()
+        limit = bodies.limits.body_bytes
         if length is not None and length.isdecimal() and int(length[:20]) > limit:
             raise RequestEntityTooLarge.of(limit)
-        parts, size, more = [], 0, True
-        while more:
-            message = await self.receive()
-            if message["type"] != "http.request":
-                raise Disconnected
-            part = message.get("body", b"")
-            size += len(part)
-            if size > limit:
-                raise RequestEntityTooLarge.of(limit)
-            parts.append(part)
-            more = message.get("more_body", False)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        self._body = BodyReader(bodies, self.user.name)
+        body = await self._body.read(self.receive)
+        await self.take_seat()
+        return body
+
+    async def take_seat(self) -> None:
+        """Wait until the request may be executed. Raises Overloaded."""
+        seat = self.seat
+        if seat is not None and not seat.take():
+            await seat.wait(self.seconds / 4)
+
+    def release_seat(self) -> None:
+        """Let other requests be executed, while this one only waits."""
+        if self.seat is not None:
+            self.seat.release()
 
 
 def choose_request_id(client_id: str | None) -> str:

@@ -1,8 +1,8 @@
-"""Gate: the outermost ASGI layer, with limits, timeouts, logs and metrics of every request.
+"""Gate: the outermost ASGI layer, with timeouts, logs and metrics of every request.
 
 It is outside the framework, because only there a request is seen from its first byte to its last:
-it limits how many requests are served at once and how long each may take, closes the resources that
-a request opened, and writes its log line and metrics.
+it limits how long a request may take, closes the resources that the request opened, gives its seat
+back, and writes its log line and metrics.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from apiserver.http.exchange import (
     CLIENT_CLOSED_REQUEST,
     KEY,
     Exchange,
-    Receive,
     Scope,
     choose_request_id,
 )
 from apiserver.http.logs import quoted, write_line
+from apiserver.http.request_bodies import Receive
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
-from apiserver.http.request_limits import InFlight, Limits
+from apiserver.http.request_limits import Limits, RequestCount
 from apiserver.http.response import status_bytes
 from apiserver.http.server_metrics import ServerMetrics
 
@@ -34,9 +34,9 @@ log = logging.getLogger("apiserver.request")
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-_TOO_MANY_REQUESTS: Final = b"Too many requests, please try again later.\n"
-_TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
-_NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
+STALL_SECONDS: Final = 1.0
+"""A response that waits for its client for so long gives its seat back."""
+
 _REQUEST_STARTED: Final = {"type": "http.request", "body": b"", "more_body": True}
 
 
@@ -47,8 +47,8 @@ class Gate:
         self._application = application
         self._limits = limits
         self._metrics = metrics
-        self._reads = InFlight(limits.reads, metrics.in_flight["readOnly"].set)
-        self._writes = InFlight(limits.writes, metrics.in_flight["mutating"].set)
+        self._reads = RequestCount(metrics.in_flight["readOnly"].set)
+        self._writes = RequestCount(metrics.in_flight["mutating"].set)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         kind = scope["type"]
@@ -63,7 +63,8 @@ class Gate:
         scope[KEY] = exchange
         try:
             if kind == "websocket" or exchange.info.verb == "watch":
-                await self._application(scope, _receive_start if kind == "http" else receive, send)
+                start = _receive_start if kind == "http" else receive
+                await self._application(scope, start, _seat_releasing(exchange, send))
             else:
                 await self._serve(scope, exchange, send)
         finally:
@@ -84,13 +85,11 @@ class Gate:
 
     async def _serve(self, scope: Scope, exchange: Exchange, send: Send) -> None:
         in_flight = self._writes if exchange.info.mutates else self._reads
-        if in_flight.is_full:
-            await self._reject_busy(exchange, send)
-            return
         in_flight.enter()
         try:
-            async with asyncio.timeout(self._timeout_seconds(exchange)) as timeout:
-                await self._application(scope, _receive_start, send)
+            exchange.seconds = self._timeout_seconds(exchange)
+            async with asyncio.timeout(exchange.seconds) as timeout:
+                await self._application(scope, _receive_start, _seat_releasing(exchange, send))
         except TimeoutError:
             if not timeout.expired():
                 raise
@@ -118,18 +117,13 @@ class Gate:
             raise BadRequest(f"invalid timeout specified in the request URL - {error}") from None
         return min(seconds, maximum) if seconds > 0 else maximum
 
-    async def _reject_busy(self, exchange: Exchange, send: Send) -> None:
-        self._metrics.dropped("mutating" if exchange.info.mutates else "readOnly")
-        exchange.code = 429
-        headers = [_TEXT, _NOSNIFF, (b"retry-after", b"1")]
-        await send({"type": "http.response.start", "status": 429, "headers": headers})
-        await send({"type": "http.response.body", "body": _TOO_MANY_REQUESTS})
-
     def _record(self, exchange: Exchange) -> None:
         seconds = perf_counter() - exchange.started
         unsent = _replace_unsent_code(exchange)
         self._metrics.observe(exchange, seconds)
         info = exchange.info
+        if exchange.rejected:
+            self._metrics.dropped("mutating" if info.mutates else "readOnly")
         level = logging.INFO if info.is_resource and info.mutates else logging.DEBUG
         if log.isEnabledFor(level):
             line = f"{info.verb} {quoted(info.path)} {exchange.code}"
@@ -172,6 +166,22 @@ def _log_fields(exchange: Exchange, info: RequestInfo, seconds: float) -> dict[s
     if exchange.watcher:
         fields["source"] = exchange.watcher
     return fields
+
+
+def _seat_releasing(exchange: Exchange, send: Send) -> Send:
+    """Return a `send` that gives the seat of a streamed response back while its client stalls."""
+
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if not message.get("more_body"):
+            await send(message)
+            return
+        timer = asyncio.get_running_loop().call_later(STALL_SECONDS, exchange.release_seat)
+        try:
+            await send(message)
+        finally:
+            timer.cancel()
+
+    return sending
 
 
 async def _receive_start() -> MutableMapping[str, Any]:

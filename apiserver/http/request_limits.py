@@ -13,33 +13,37 @@ class Limits:
     """The limits of one server process."""
 
     reads: int = 400
-    """The number of read requests served at the same time; further ones get status 429."""
+    """The number of read requests executed at the same time, without priority and fairness."""
     writes: int = 200
-    """The number of write requests served at the same time; further ones get status 429."""
+    """The number of write requests executed at the same time, without priority and fairness."""
     request_seconds: float = 60.0
     """The maximum duration of a request, except watches; the request may set a shorter one."""
     body_bytes: int = 3 * 1024 * 1024
+    body_seconds: float = 10.0
+    """The time in which the client must send `body_progress` bytes of its body, or the rest."""
+    body_progress: int = 16 * 1024
+    all_bodies: int = 128 * 1024 * 1024
+    """Bytes of all request bodies in memory."""
+    user_bodies: int = 16 * 1024 * 1024
+    """Bytes of the request bodies of one user in memory."""
     url_bytes: int = 64 * 1024
     watch_seconds: tuple[float, float] = (1800.0, 3600.0)
     """A watch without a timeout ends after a random duration between these."""
 
 
-class InFlight:
+class RequestCount:
     """Counts the requests of one kind that are being served."""
 
-    def __init__(self, maximum: int, report: Callable[[float], None]) -> None:
-        self._maximum = maximum
-        self._count = 0
+    def __init__(self, report: Callable[[float], None] | None = None) -> None:
+        self.value = 0
         self._report = report
 
-    @property
-    def is_full(self) -> bool:
-        return self._count >= self._maximum
-
     def enter(self) -> None:
-        self._count += 1
-        self._report(self._count)
+        self.value += 1
+        if self._report is not None:
+            self._report(self.value)
 
     def leave(self) -> None:
-        self._count -= 1
-        self._report(self._count)
+        self.value -= 1
+        if self._report is not None:
+            self._report(self.value)

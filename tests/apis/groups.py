@@ -9,6 +9,7 @@ from apis.authorization.install import authorization_group
 from apis.coordination.install import COORDINATION
 from apis.core.install import CORE
 from apis.events.install import EVENTS
+from apis.flowcontrol.install import FLOWCONTROL
 from apis.gadgets.install import GADGETS
 from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
@@ -36,6 +37,7 @@ GROUPS: tuple[Group, ...] = (
     COORDINATION,
     EVENTS,
     APIEXTENSIONS,
+    FLOWCONTROL,
     GADGETS,
     authorization_group(NobodyMay()),
     authentication_group(TokenReviewer([])),

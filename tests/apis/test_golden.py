@@ -31,12 +31,20 @@ KINDS: dict[str, type[Object]] = {
 }
 
 
+YOUNGER = {
+    f"flowcontrol.apiserver.k8s.io/{kind}" for kind in ("FlowSchema", "PriorityLevelConfiguration")
+}
+"""Kinds that were never stored without their shape."""
+
+
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name or "core")
 def test_every_released_shape_is_stored_and_served_as_ever(group: Group) -> None:
     assert_stored_forms(group, FOLDER)
 
 
-@pytest.mark.parametrize(("name", "cls"), KINDS.items(), ids=list(KINDS))
+@pytest.mark.parametrize(
+    ("name", "cls"), [kind for kind in KINDS.items() if kind[0] not in YOUNGER]
+)
 def test_documents_without_a_shape_are_read_as_the_first_shape(
     name: str, cls: type[Object]
 ) -> None:
@@ -66,5 +74,5 @@ def test_every_recorded_kind_is_still_stored() -> None:
 
     assert {name for name in recorded if not name.startswith("unmarked/")} == set(KINDS)
     assert {path.relative_to(UNMARKED).as_posix() for path in UNMARKED.rglob("*.json")} == {
-        f"{name}.json" for name in KINDS
+        f"{name}.json" for name in KINDS.keys() - YOUNGER
     }

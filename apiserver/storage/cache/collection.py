@@ -97,6 +97,16 @@ class Collection:
     def __len__(self) -> int:
         return len(self._entries)
 
+    def count(self, namespace: str = "") -> int:
+        """Return the number of entries, or of those in one namespace."""
+        if not namespace or not self.keys.namespaced:
+            return len(self._entries)
+        try:
+            prefix = self.keys.namespace_prefix(namespace)
+        except InvalidStorageKey:
+            return 0
+        return self._count(prefix, after_prefix(prefix), {})
+
     # Initial list
 
     def begin(

@@ -9,7 +9,7 @@ revision it has received.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Hashable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator
 from itertools import chain, islice
 
 from apimachinery.watch import EventType
@@ -102,6 +102,7 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         self.slow = False
         """Whether the stream was ended because its queue was full."""
         self._backlog: Iterator[EntryEvent] | None = None
+        self._caught_up: Callable[[], None] | None = None
         self._queue: list[EntryEvent] = []
         self._limits = limits
         self._closed = False
@@ -116,9 +117,10 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
             # Sending may not block at all; a long backlog must let other tasks run.
             await asyncio.sleep(0)
             backlog = list(islice(self._backlog, self._limits.batch))
+            if len(backlog) < self._limits.batch:
+                self._end_backlog()
             if backlog:
                 return backlog
-            self._backlog = None
         while not self._queue:
             if self._closed:
                 raise self._failure or StopAsyncIteration
@@ -128,6 +130,13 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
             finally:
                 self._waiter = None
         return self._take()
+
+    def when_caught_up(self, callback: Callable[[], None]) -> None:
+        """Call *callback* when the backlog has been taken, at once if there is none."""
+        if self._backlog is None:
+            callback()
+        else:
+            self._caught_up = callback
 
     def prepend(self, backlog: Iterable[EntryEvent], *, until: int) -> None:
         """Deliver *backlog*, which covers everything up to *until*, before the queue."""
@@ -159,6 +168,11 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
             self._closed = True
             self._failure = failure
             self._wake()
+
+    def _end_backlog(self) -> None:
+        self._backlog = None
+        if self._caught_up is not None:
+            self._caught_up()
 
     def _take(self) -> list[EntryEvent]:
         queue = self._queue

@@ -10,6 +10,7 @@ from apimachinery.errors import TooManyRequests, Unauthorized
 from apimachinery.meta.types import ObjectMeta
 from apis.core.v1 import Namespace
 from apiserver.app import App
+from apiserver.auth.authorization import AlwaysAllow
 from apiserver.controlplane.local_client import local_client
 from apiserver.http.request_limits import Limits
 from client.client import AsyncClient
@@ -20,7 +21,7 @@ from tests.apiserver.http.conftest import make_app
 
 @pytest.fixture
 async def app() -> AsyncIterator[App]:
-    app = make_app(limits=Limits(reads=0, writes=0))
+    app = make_app(limits=Limits(reads=0, writes=0), authorizer=AlwaysAllow())
     await app.start()
     yield app
     await app.stop()
@@ -40,7 +41,7 @@ async def test_limits_do_not_hold_for_it(app: App, client: AsyncClient) -> None:
     created = await create(client, "shop")
 
     assert [entry.manager for entry in created.metadata.managed_fields] == ["apiserver"]
-    async with client_of(app) as other:
+    async with client_of(app, "alice") as other:
         with pytest.raises(TooManyRequests):
             await other.of(Namespace).get("shop")
 

@@ -8,6 +8,7 @@ from apis.core.install import CORE
 from apis.gadgets.install import GADGETS
 from apiserver.app import App
 from apiserver.auth.authentication import Authentication
+from apiserver.auth.authorization import Authorizer
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.group import Group
@@ -20,12 +21,17 @@ from tests.roles import standard_authorizer
 USERS = {"root": User("root", groups=(MASTERS,)), "alice": User("alice")}
 
 
-def make_app(*groups: Group, limits: Limits | None = None, wait: float = 0.3) -> App:
+def make_app(
+    *groups: Group,
+    limits: Limits | None = None,
+    wait: float = 0.3,
+    authorizer: Authorizer | None = None,
+) -> App:
     return App(
         groups or (CORE, GADGETS),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([TokenAuthenticator(USERS)]),
-        authorizer=standard_authorizer(),
+        authorizer=authorizer or standard_authorizer(),
         cache_limits=CacheLimits(wait=wait),
         limits=limits,
     )

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apiserver.app import App
+from apiserver.auth.authorization import AlwaysAllow
 from apiserver.http.client_connection import CONNECTION, ClientConnection
 from apiserver.http.request_limits import Limits
 from tests.apiserver.http.conftest import make_app
@@ -105,9 +106,9 @@ async def test_times_that_are_asked_for(client: Driver, timeout: str, code: int)
 
 
 async def test_too_many_at_once_are_turned_away() -> None:
-    app = make_app(limits=Limits(reads=1, writes=1))
+    app = make_app(limits=Limits(reads=1, writes=1), authorizer=AlwaysAllow())
     await app.start()
-    client = Driver(app, authorization="Bearer root")
+    client = Driver(app, authorization="Bearer alice")
     entered, leave = asyncio.Event(), asyncio.Event()
 
     async def slow(req: Any, resp: Any) -> None:
