@@ -47,7 +47,10 @@ def _count_fields(data: bytes, descriptor: Descriptor) -> int:
                 inner = nested[tag >> 3]
                 if inner is None:
                     count += size
-                else:
+                    continue
+                if size:
+                    # The entry of a map counts like a member of an object: as its key and value.
+                    count -= inner.GetOptions().map_entry
                     pending.append((start, position, inner))
     return count
 

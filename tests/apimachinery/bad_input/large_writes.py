@@ -15,12 +15,21 @@ from apimachinery.model.type_shape import Shape
 from apimachinery.patch import json_patch, merge_patch, strategic
 from apimachinery.schema import GroupKind
 from apimachinery.serialization.document_size import MAX_BYTES, MAX_VALUES
+from apimachinery.serialization.serializer import write_json_pretty, write_yaml
 from apis.core.v1 import ConfigMap, Secret, Service
 from apis.core.validation.config_map import validate_config_map
 from apis.core.validation.secret import validate_secret
 from apis.core.validation.service import validate_service
 from tests.apimachinery.apply.apply_shapes import MAP, SCALAR, SET, UNTYPED, keyed, struct
-from tests.apimachinery.bad_input.large_documents import ITEMS, KEYS, Call, Case, entry, tolerant
+from tests.apimachinery.bad_input.large_documents import (
+    CODEC,
+    ITEMS,
+    KEYS,
+    Call,
+    Case,
+    entry,
+    tolerant,
+)
 from tests.apimachinery.patch.strategic_shapes import POD
 
 
@@ -248,4 +257,27 @@ VALIDATION_CASES = [
     ),
 ]
 
-CASES = (*PATCH_CASES, *STRATEGIC_CASES, *APPLY_CASES, *VALIDATION_CASES)
+
+def _shuffled(n: int) -> ConfigMap:
+    """Return a config map whose keys have to be sorted."""
+    return ConfigMap(data={f"{number * 2_654_435_761 % 2**32:x}": "" for number in range(n)})
+
+
+def encoding(name: str, encode: Callable[[ConfigMap], object]) -> Case:
+    return Case(f"encoding: {name}", lambda n: tolerant(encode, _shuffled(n)), KEYS)
+
+
+def _to_protobuf(obj: ConfigMap) -> bytes:
+    return CODEC.protobuf.encode(obj, api_version="v1", kind="ConfigMap")
+
+
+ENCODING_CASES = [
+    encoding("JSON", dump_json),
+    encoding("protobuf", _to_protobuf),
+    encoding("YAML", lambda obj: write_yaml(dump_json(obj))),
+    encoding("pretty JSON", lambda obj: write_json_pretty(dump_json(obj))),
+    encoding("a copy", ConfigMap.deep_copy),
+    validating("shuffled keys", validate_config_map, _shuffled, KEYS),
+]
+
+CASES = (*PATCH_CASES, *STRATEGIC_CASES, *APPLY_CASES, *VALIDATION_CASES, *ENCODING_CASES)
