@@ -23,7 +23,7 @@ from apiserver.handlers import watch
 from apiserver.http import gate, response
 from apiserver.http.request_limits import Limits
 from apiserver.pages import health
-from apiserver.process import connection, serving, worker
+from apiserver.process import connection, listener, serving, worker
 from apiserver.registry import following, store
 from apiserver.storage import value_limit
 from apiserver.storage.cache.cache_limits import CacheLimits
@@ -36,7 +36,10 @@ TABLE = PAGE.partition("## Every queue and limit")[2]
 KIB, MIB = 1024, 1024 * 1024
 LIMITS, CACHE = Limits(), CacheLimits()
 SIZES = [
-    ("TLS handshake", f"{worker.HANDSHAKE_TIMEOUT:g} s"),
+    ("TLS handshake", f"{listener.HANDSHAKE_TIMEOUT:g} s"),
+    ("connections that are not authenticated, per worker", f"{listener.MAX_NEWCOMERS:,}"),
+    ("connections, per worker", f"{listener.MAX_CONNECTIONS:,}"),
+    ("request line and all headers together", f"{connection.MAX_HEAD_BYTES // KIB} KiB"),
     ("request head, from its first byte", f"{connection.HEAD_SECONDS:g} s"),
     ("a client that reads nothing of its response", f"{connection.STALL_SECONDS:g} s"),
     ("idle connection", f"{serving.KEEP_ALIVE} s"),

@@ -73,6 +73,16 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
             return False
         return self._current_request is None and not self._http1_buffered()
 
+    @property
+    def is_serving(self) -> bool:
+        """Whether a request is being served."""
+        return self._current_request is not None
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        if self.transport is not None:
+            self.transport.abort()
+
     def close(self) -> None:
         """Close the connection after the pending output is sent."""
         self._close_transport()

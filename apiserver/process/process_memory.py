@@ -29,6 +29,9 @@ QUIET_SHARE: Final = 0.05
 MANY_CONNECTIONS: Final = 100
 """Memory is returned after half of at least so many connections have ended."""
 
+TRIM_DELAY: Final = 5.0
+"""Seconds in which the requests of ended connections end, too."""
+
 
 class ProcessMemory:
     """The memory of one process; *check* is to be called about once a second."""
@@ -45,6 +48,7 @@ class ProcessMemory:
         self._cpu_at_check = 0.0
         self._has_frozen = False
         self._most_connections = 0
+        self._trim_at = float("inf")
 
     def start(self) -> None:
         """Freeze all objects that exist now, and those that survive full collections."""
@@ -69,6 +73,9 @@ class ProcessMemory:
         self._most_connections = max(self._most_connections, connections)
         if self._most_connections >= MANY_CONNECTIONS and connections < self._most_connections / 2:
             self._most_connections = connections
+            self._trim_at = now + TRIM_DELAY
+        if now >= self._trim_at:
+            self._trim_at = float("inf")
             self._trim(0)
 
     def _sweep(self, now: float) -> None:

@@ -26,13 +26,11 @@ from gunicorn.workers.gasgi import ASGIWorker
 
 from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
 from apiserver.process.connection import HTTPConnection
+from apiserver.process.listener import HANDSHAKE_TIMEOUT, Listener, raise_file_limit
 from apiserver.process.loop_watchdog import LoopPause, LoopWatchdog, PauseLog
 from apiserver.process.process_memory import ProcessMemory
 
 HEARTBEAT: Final = 1.0
-HANDSHAKE_TIMEOUT: Final = 10.0
-TLS_SHUTDOWN_TIMEOUT: Final = 2.0
-"""Seconds in which a client must confirm the end of a TLS connection."""
 IDLE_GRACE: Final = 1.0
 """Seconds for which a connection stays open while it is idle, after a stop begins."""
 RESTART_DELAY: Final = 1.0
@@ -60,6 +58,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         Worker._shared = self._has_served = Worker._shared or mmap(-1, 1)
         self.connections: WeakSet[HTTPConnection] = WeakSet()
         self._stopping = asyncio.Event()
+        self._listeners: list[Listener] = []
         self._pause_log = PauseLog()
         self._memory = ProcessMemory()
         self._tls: ssl.SSLContext | None = None
@@ -87,7 +86,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
                 self._memory.start()
                 watchdog = LoopWatchdog(self._on_pause, packages=self.state.get(GROUP_PACKAGES, ()))
                 watchdog.start()
-                await self._listen()
+                self._listen()
                 self._has_served[0] = 1
                 if announce := getattr(self.app, "ready", None):
                     announce()
@@ -141,19 +140,14 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
                 await self._stopping.wait()
         return 1
 
-    async def _listen(self) -> None:
+    def _listen(self) -> None:
         if self.cfg.is_ssl:
             self._tls = self._tls_context()
-        for listener in self.sockets:
-            server = await self.loop.create_server(
-                lambda: HTTPConnection(self),
-                sock=listener.sock,
-                ssl=self._tls,
-                ssl_handshake_timeout=HANDSHAKE_TIMEOUT if self._tls else None,
-                ssl_shutdown_timeout=TLS_SHUTDOWN_TIMEOUT if self._tls else None,
-                backlog=self.cfg.backlog,
-            )
-            self.servers.append(server)
+        limit = raise_file_limit()
+        for listening in self.sockets:
+            listener = Listener(self, listening.sock, self._tls, limit=limit)
+            listener.start()
+            self._listeners.append(listener)
 
     def _tls_context(self) -> ssl.SSLContext:
         try:
@@ -169,13 +163,13 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         return context
 
     async def _stop(self) -> None:
-        for server in self.servers:
-            server.close()
+        for listener in self._listeners:
+            listener.close()
         drain: Callable[[], None] | None = self.state.get(DRAIN)
         if drain is not None:
             drain()
         await self._finish_requests()
-        if self.servers and not self._quick_shutdown:
+        if self._listeners and not self._quick_shutdown:
             await self.lifespan.shutdown()
 
     async def _finish_requests(self) -> None:
@@ -199,7 +193,6 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             await asyncio.sleep(0.02)
 
     def _open_connections(self) -> list[HTTPConnection]:
-        # A failed handshake is recognizable only by its age.
         oldest = self.loop.time() - HANDSHAKE_TIMEOUT
         return [
             connection

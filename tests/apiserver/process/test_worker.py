@@ -31,6 +31,13 @@ from apiserver.process.worker import IDLE_GRACE
 ROOT = Path(__file__).parents[3]
 GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:apiserver.gunicorn_conf")
 
+LIMITED = """
+import os, resource, sys
+files, *command = sys.argv[1:]
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(files), int(files)))
+os.execv(command[0], command)
+"""
+
 
 @dataclass
 class Running:
@@ -78,7 +85,8 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, **settings: Any) -> Iterator[Running]:
+def running(folder: Path, *, files: int | None = None, **settings: Any) -> Iterator[Running]:
+    """Run gunicorn, with *files* as the limit of open files."""
     config = ServerConfig(data_dir=folder / "data", **settings)
     config = replace(config, bind=Address("127.0.0.1", free_port(Address("127.0.0.1", 0))))
     prepare(config, now=datetime.now(UTC))
@@ -89,7 +97,10 @@ def running(folder: Path, **settings: Any) -> Iterator[Running]:
         "APISERVER_INSECURE_HTTP": str(config.insecure_http),
         "PYTHONPATH": str(ROOT),
     }
-    process = subprocess.Popen([*GUNICORN, "tests.apiserver.process.worker_app:app"], env=environ)
+    command = [*GUNICORN, "tests.apiserver.process.worker_app:app"]
+    if files is not None:
+        command = [sys.executable, "-c", LIMITED, str(files), *command]
+    process = subprocess.Popen(command, env=environ)
     server = Running(process, config)
     try:
         server.until(server.ask)

@@ -1,0 +1,180 @@
+"""Listener: accepts connections, and never more than a worker can hold.
+
+A client needs no credentials to open a connection, so their number is bounded. A worker holds up to
+1,000 connections of clients that have not authenticated yet, and in total as many as it may open
+files. One more, and the oldest connection without a client that is known is closed, or one that is
+idle: whoever floods a server with connections ends his own, and others are served. Only if every
+connection is in use is the new one refused.
+
+gunicorn's servers cannot be told any of this: they accept whatever comes.
+"""
+
+import asyncio
+import errno
+import logging
+import resource
+import socket
+import ssl
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from apiserver.process.connection import HTTPConnection
+
+log = logging.getLogger(__name__)
+
+MAX_NEWCOMERS: Final = 1000
+"""The number of connections on which no request has been authenticated."""
+MAX_CONNECTIONS: Final = 16_384
+RESERVED_FILES: Final = 64
+"""Files that are left for the store, certificates and logs."""
+HANDSHAKE_TIMEOUT: Final = 10.0
+TLS_SHUTDOWN_TIMEOUT: Final = 2.0
+"""Seconds in which a client must confirm the end of a TLS connection."""
+
+_ACCEPTS_PER_TURN: Final = 16
+_PAUSE_SECONDS: Final = 0.1
+"""The time for which nothing is accepted after the process has run out of files."""
+_LOOKS: Final = 100
+"""How many connections are looked at for one to close."""
+_OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+def raise_file_limit() -> int:
+    """Allow this process as many open files as it may have; return how many connections fit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return MAX_CONNECTIONS
+    return max(1, min(files - RESERVED_FILES, MAX_CONNECTIONS))
+
+
+class Listener:
+    """Accepts the connections of one listening socket for *worker*."""
+
+    def __init__(
+        self, worker: Any, listening: socket.socket, tls: ssl.SSLContext | None, *, limit: int
+    ) -> None:
+        self._worker = worker
+        self._loop: asyncio.AbstractEventLoop = worker.loop
+        self._socket = listening
+        self._tls = tls
+        self._limit = limit
+        self._newcomers: WeakKeyDictionary[HTTPConnection, asyncio.Task[None]]
+        self._newcomers = WeakKeyDictionary()
+        """Connections that may not be authenticated, the oldest first."""
+        self._resume: asyncio.TimerHandle | None = None
+        self._has_warned = False
+
+    def start(self) -> None:
+        self._socket.setblocking(False)
+        self._listen()
+
+    def close(self) -> None:
+        """Accept no more connections; those that have begun are unaffected."""
+        if self._resume is not None:
+            self._resume.cancel()
+        self._loop.remove_reader(self._socket.fileno())
+
+    def _listen(self) -> None:
+        self._loop.add_reader(self._socket.fileno(), self._accept_waiting)
+
+    def _accept_waiting(self) -> None:
+        for _ in range(_ACCEPTS_PER_TURN):
+            try:
+                raw, _address = self._socket.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                if error.errno not in _OUT_OF_FILES:
+                    raise
+                self._pause(error)
+                return
+            if self._make_room():
+                self._begin(raw)
+            else:
+                raw.close()
+
+    def _pause(self, error: OSError) -> None:
+        """Close a connection and accept nothing for a moment; the others wait in the kernel."""
+        self._warn(f"connections cannot be accepted: {error}")
+        self._evict()
+        self.close()
+        self._resume = self._loop.call_later(_PAUSE_SECONDS, self._listen)
+
+    def _make_room(self) -> bool:
+        """Close connections until another one fits; return False if all are in use."""
+        if len(self._worker.connections) >= self._limit:
+            self._warn(f"{self._limit} connections are open: closing those that are not in use")
+            return self._evict()
+        if len(self._newcomers) >= MAX_NEWCOMERS:
+            self._forget_known()
+            if len(self._newcomers) >= MAX_NEWCOMERS:
+                return self._evict_newcomer()
+        return True
+
+    def _evict(self) -> bool:
+        return self._evict_newcomer() or self._evict_idle()
+
+    def _evict_newcomer(self) -> bool:
+        self._forget_known()
+        oldest = islice(self._newcomers, _LOOKS)
+        found = next((connection for connection in oldest if not connection.is_serving), None)
+        if found is None:
+            return False
+        self._newcomers.pop(found).cancel()
+        found.abort()
+        return True
+
+    def _evict_idle(self) -> bool:
+        found = next((each for each in self._worker.connections if each.is_idle), None)
+        if found is None:
+            return False
+        found.abort()
+        return True
+
+    def _forget_known(self) -> None:
+        """Drop the connections that have been authenticated or have ended from the newcomers."""
+        for connection in [
+            connection
+            for connection in self._newcomers
+            if connection.shared.authenticated or not connection.shared.is_open
+        ]:
+            del self._newcomers[connection]
+
+    def _begin(self, raw: socket.socket) -> None:
+        connection = HTTPConnection(self._worker)
+        # The task ends with the handshake; it is kept until the client is known.
+        self._newcomers[connection] = self._loop.create_task(
+            self._establish(raw, connection), name="connection"
+        )
+
+    async def _establish(self, raw: socket.socket, connection: HTTPConnection) -> None:
+        try:
+            raw.setblocking(False)
+            if raw.family != socket.AF_UNIX:
+                raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            await self._loop.connect_accepted_socket(
+                lambda: connection,
+                raw,
+                ssl=self._tls,
+                ssl_handshake_timeout=HANDSHAKE_TIMEOUT if self._tls else None,
+                ssl_shutdown_timeout=TLS_SHUTDOWN_TIMEOUT if self._tls else None,
+            )
+        except OSError:  # the client has left, or the handshake failed
+            self._newcomers.pop(connection, None)
+        finally:
+            if not connection.is_open:
+                self._worker.connections.discard(connection)
+
+    def _warn(self, message: str) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            log.warning("%s", message)
+            self._loop.call_later(60.0, self._allow_warning)
+
+    def _allow_warning(self) -> None:
+        self._has_warned = False
