@@ -251,9 +251,17 @@ class ResourceClient(ABC, Generic[ObjectT]):
 
     @abstractmethod
     async def delete_collection(
-        self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
+        self,
+        *,
+        options: DeleteArguments | None = None,
+        limit: int = 0,
+        continue_: str = "",
+        **selection: Unpack[SelectionArguments],
     ) -> Page[ObjectT]:
-        """Delete the selected objects, or all of them; return the deleted objects."""
+        """Delete the selected objects, or all of them; return the deleted objects.
+
+        With *limit* one page of them is deleted; *continue_* is the token of the page before.
+        """
 
     @abstractmethod
     def edit(

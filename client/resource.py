@@ -169,13 +169,18 @@ class RESTResourceClient(SharedVerbs[ObjectT], ResourceClient[ObjectT]):
         return response
 
     async def delete_collection(
-        self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
+        self,
+        *,
+        options: DeleteArguments | None = None,
+        limit: int = 0,
+        continue_: str = "",
+        **selection: Unpack[SelectionArguments],
     ) -> Page[ObjectT]:
         rest, kind = await self._rest_client()
         request = rest.delete_collection(
             delete_body(self._with_dry_run(options or {})),
             namespace=self._binding.namespace,
-            query=query_parameters(list_options(**selection)),
+            query=query_parameters(list_options(limit=limit, continue_=continue_, **selection)),
         )
         reply = await self._send(request, is_list=True)
         return self._codec.decode_list(reply.body, kind)

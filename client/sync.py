@@ -210,9 +210,17 @@ class SyncResourceClient(Generic[ObjectT]):
         return self._portal.call(self._inner.delete(name, **options))
 
     def delete_collection(
-        self, *, options: DeleteArguments | None = None, **selection: Unpack[SelectionArguments]
+        self,
+        *,
+        options: DeleteArguments | None = None,
+        limit: int = 0,
+        continue_: str = "",
+        **selection: Unpack[SelectionArguments],
     ) -> Page[ObjectT]:
-        return self._portal.call(self._inner.delete_collection(options=options, **selection))
+        deletion = self._inner.delete_collection(
+            options=options, limit=limit, continue_=continue_, **selection
+        )
+        return self._portal.call(deletion)
 
     def edit(self, name: str, **options: Unpack[WriteOptions]) -> AbstractContextManager[ObjectT]:
         return _synchronous_context(self._portal, self._inner.edit(name, **options))

@@ -6,6 +6,7 @@ before it acts needs only a notification, so this source lists and watches metad
 those to notice deletions that happened while it was not watching.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any, Final, NamedTuple
@@ -22,6 +23,9 @@ from client.runtime.clock import Clock
 from client.transport.transport import TransportError
 
 log = logging.getLogger("apimachinery.controller")
+
+TURN: Final = 100
+"""Objects of a page reported before other tasks run."""
 
 _METADATA_LIST: Final = list_class(PartialObjectMetadata)
 """Kept because pydantic drops generic classes without a reference, and building one is slow."""
@@ -79,7 +83,9 @@ class MetadataFeed:
         async for page in self._collection.list(**self._selection).pages():
             # All pages show the state of the first; the watch continues from there.
             version = version or page.resource_version
-            for obj in page.items:
+            for position, obj in enumerate(page.items):
+                if position % TURN == TURN - 1:
+                    await asyncio.sleep(0)
                 missing.pop(obj.metadata.uid, None)
                 if self._update_tracked(obj.metadata):
                     yield MetadataChange(obj.metadata, deleted=False)

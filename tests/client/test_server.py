@@ -189,6 +189,18 @@ async def test_a_collection_is_deleted_by_selection(gadgets: ResourceClient[v1.G
     assert [g.metadata.name async for g in gadgets.list()] == ["b"]
 
 
+async def test_a_collection_is_deleted_page_by_page(gadgets: ResourceClient[v1.Gadget]) -> None:
+    for name in "abc":
+        await gadgets.create(body(name))
+
+    first = await gadgets.delete_collection(limit=2)
+    second = await gadgets.delete_collection(limit=2, continue_=first.continue_)
+
+    assert [[g.metadata.name for g in page] for page in (first, second)] == [["a", "b"], ["c"]]
+    assert not second.continue_
+    assert not [g async for g in gadgets.list()]
+
+
 async def test_untyped_access_finds_the_resource_by_its_short_name(client: AsyncClient) -> None:
     await client.of(v1.Gadget).create(body("a"))
 

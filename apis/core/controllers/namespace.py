@@ -24,12 +24,16 @@ from client.controller.context import Context
 from client.controller.manager import Manager
 from client.controller.metadata_source import MetadataChange, MetadataSource
 from client.controller.reconciler import NamespacedName, Result
-from client.interface import ResourceClient
+from client.interface import DeleteArguments, ResourceClient
 from client.workqueue.rate_limiters import ExponentialFailure
 
 WORKERS: Final = 8
+PAGE: Final = 200
+"""Objects deleted with one request: their metadata is decoded at once."""
 RETRY_DELAYS: Final = (0.1, 10.0)
 """Seconds before the first and between the last attempts at a namespace, doubling in between."""
+
+_OPTIONS: Final[DeleteArguments] = {"propagation": "Background"}
 
 Resources = Callable[[], Awaitable[Sequence[ServedResource]]]
 """Returns the resources that can be listed and deleted, each in one version."""
@@ -151,7 +155,11 @@ class NamespaceController:
         if not (await contents.page(limit=1)).items:
             return
         try:
-            await contents.delete_collection(options={"propagation": "Background"})
+            page = await contents.delete_collection(options=_OPTIONS, limit=PAGE)
+            while page.continue_:
+                page = await contents.delete_collection(
+                    options=_OPTIONS, limit=PAGE, continue_=page.continue_
+                )
         except MethodNotAllowed:
             async for obj in contents.list():
                 uid = obj.metadata.uid
