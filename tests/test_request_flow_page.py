@@ -98,7 +98,7 @@ SIZES = [
         "comparisons of a role's permissions with its writer's rules",
         f"{rules.COMPARISONS_MAX:,}",
     ),
-    ("list sent as a whole", f"{lists.MAX_WHOLE // MIB} MiB"),
+    ("list sent as a whole", f"{lists.MAX_WHOLE // KIB} KiB"),
     ("stored object", f"{value_limit.MAX_VALUE_BYTES:,} bytes"),
     ("check of an SQLite file when it is opened", f"{sessions.CHECK_SECONDS:g} s"),
     ("wait of a read for the cache", f"{CACHE.wait:g} s"),

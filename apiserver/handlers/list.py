@@ -27,7 +27,7 @@ from apiserver.storage.cache.entry import EntrySelection
 from apiserver.time_slices import TimeSlices
 from apiserver.views.selection import select
 
-MAX_WHOLE: Final = 1024 * 1024
+MAX_WHOLE: Final = 512 * 1024
 """The size in bytes up to which a list is sent as a whole; the parts of others are joined."""
 
 

@@ -7,7 +7,7 @@ serve other requests in between.
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from functools import cache
 from typing import Final
 
@@ -101,9 +101,19 @@ def write_stream(req: Request, resp: Response, parts: AsyncIterator[bytes]) -> N
 
 async def _send_parts(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     async for part in parts:
+        for piece in _pieces(part):
+            yield piece
+            # Sending may not block at all; let other requests run in any case.
+            await asyncio.sleep(0)
+
+
+def _pieces(part: bytes) -> Iterator[bytes]:
+    """Split a large part: a client that reads nothing keeps several copies of what was written."""
+    if len(part) <= 2 * LARGE:
         yield part
-        # Sending may not block at all; let other requests run in any case.
-        await asyncio.sleep(0)
+        return
+    for start in range(0, len(part), LARGE):
+        yield part[start : start + LARGE]
 
 
 async def _compress_parts(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
