@@ -39,6 +39,7 @@ _CONSTRAINTS: Final = frozenset(
         *("min_length", "max_length", "pattern", "now_op", "now_utc_offset", "tz_constraint"),
     )
 )
+_KEPT_POST_INITS: Final = ("init_private_attributes", "let_threads_run")
 _STR_LIMITS: Final = ("str_min_length", "str_max_length")
 _FIELDS: Final = ("model-field", "dataclass-field", "typed-dict-field")
 
@@ -139,7 +140,7 @@ class _LenientSchema:
         # An `__init__` of the class would validate again, with constraints.
         schema |= {"config": config, "custom_init": False}
         post_init = getattr(schema["cls"], "model_post_init", None)
-        if getattr(post_init, "__name__", "") != "init_private_attributes":
+        if getattr(post_init, "__name__", "") not in _KEPT_POST_INITS:
             schema.pop("post_init", None)
         return schema
 

@@ -327,6 +327,13 @@ _set_fields_set = _slots["__pydantic_fields_set__"].__set__
 _set_extra = _slots["__pydantic_extra__"].__set__
 
 
+def let_threads_run(self: Model, context: Any, /) -> None:
+    """Let other threads run, as `model_post_init` of classes of which documents have thousands.
+
+    pydantic decodes a document in one call that lets no other thread run, except in Python code.
+    """
+
+
 def deep_copy(value: T) -> T:
     """Copy any value that a Model can hold; immutable values are shared."""
     cls = type(value)

@@ -104,9 +104,8 @@ class _Properties(Mapping[str, Node]):
 def root_shape(node: Node, name: str) -> StructShape:
     """Return the shape of a whole resource of kind *name*."""
 
-    def fields() -> dict[str, Shape]:
-        properties = {key: node_shape(below) for key, below in node.properties.items()}
-        return {**properties, **_meta_shapes()}
+    def fields() -> Mapping[str, Shape]:
+        return _member_shapes(node, _meta_shapes())
 
     return StructShape(name, fields, preserves_unknown=node.preserves_unknown)
 
@@ -132,7 +131,7 @@ def _object_shape(node: Node) -> Shape:
     if node.properties or node.embedded:
         return StructShape(
             "object",
-            lambda: _member_shapes(node),
+            lambda: _member_shapes(node, _meta_shapes() if node.embedded else {}),
             atomic=atomic,
             preserves_unknown=node.preserves_unknown or node.embedded,
         )
@@ -141,9 +140,36 @@ def _object_shape(node: Node) -> Shape:
     return MapShape(Untyped(), atomic=True) if atomic else Untyped()
 
 
-def _member_shapes(node: Node) -> dict[str, Shape]:
-    shapes = {name: node_shape(below) for name, below in node.properties.items()}
-    return {**shapes, **_meta_shapes()} if node.embedded else shapes
+def _member_shapes(node: Node, shapes: dict[str, Shape]) -> Mapping[str, Shape]:
+    if len(node.properties) > _MANY_PROPERTIES:
+        return _LazyShapes(node.properties, shapes)
+    return {**{name: node_shape(below) for name, below in node.properties.items()}, **shapes}
+
+
+_MANY_PROPERTIES: Final = 200
+
+
+class _LazyShapes(Mapping[str, Shape]):
+    """The shapes of properties, each built on first use: a schema may have thousands."""
+
+    def __init__(self, properties: Mapping[str, Node], shapes: dict[str, Shape]) -> None:
+        self._properties = properties
+        self._shapes = shapes
+
+    def __getitem__(self, name: str) -> Shape:
+        shape = self._shapes.get(name)
+        if shape is None:
+            shape = self._shapes[name] = node_shape(self._properties[name])
+        return shape
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._shapes or name in self._properties
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self._properties), **self._shapes})
+
+    def __len__(self) -> int:
+        return len(self._properties.keys() | self._shapes.keys())
 
 
 def _meta_shapes() -> dict[str, Shape]:

@@ -2,13 +2,12 @@
 
 from typing import Final
 
-from apimachinery.meta.types import ObjectMeta
+from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.scalars.time import format_time
-from apis.apiextensions.v1 import CustomResourceDefinition
 from apiserver.views.table import NAME, Column
 
 
-def created_at(definition: CustomResourceDefinition) -> str:
+def created_at(definition: Object) -> str:
     created = definition.metadata.creation_timestamp
     return format_time(created) if created else ""
 
@@ -20,5 +19,6 @@ DEFINITION_COLUMNS: Final = (
         created_at,
         type="date",
         description=str(ObjectMeta.model_fields["creation_timestamp"].description or ""),
+        metadata_only=True,
     ),
 )

@@ -45,6 +45,11 @@ class ServedDefinition:
         self._kind = definition.custom_kind()
         self.codec = CustomCodec(self._kind)
 
+    def compile(self) -> None:
+        """Compile what else would be compiled for the first object; this may take long."""
+        for schema in self._kind.schemas.values():
+            schema.compile()
+
     @property
     def version(self) -> str:
         """The version for internal access: the preferred served one, else the storage version."""

@@ -8,7 +8,7 @@ definitions from the newest state of the store.
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
@@ -20,9 +20,11 @@ from apiserver.extensions.custom_group import CustomGroup
 from apiserver.extensions.custom_resource import ServedDefinition
 from apiserver.extensions.definition import DEFINITIONS, Definition, parse_definition
 from apiserver.install import Groups
+from apiserver.registry.pagination import ObjectPage
 from apiserver.registry.store import ResourceStore
 from apiserver.storage.cache.entry import Entry, EntrySelection
 from apiserver.views.resource_view import Form
+from apiserver.workload import LIGHT_BYTES, without_collection
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +44,9 @@ class DefinitionFollower:
         self._revisions: dict[str, int] = {}
         """The revision at which each definition was last processed."""
         self._served: dict[str, ServedDefinition] = {}
+        self._synced = 0
+        """The revision of the last list of definitions."""
+        self._syncing = asyncio.Lock()
         self._installed: set[str] = set()
         """The groups installed by this follower."""
 
@@ -51,7 +56,7 @@ class DefinitionFollower:
 
     async def start(self) -> None:
         """Serve the custom resources that are already defined."""
-        self.sync((await self._store.list(EntrySelection())).entries)
+        await self.sync(await self._store.list(EntrySelection()))
         self._groups.refresh = self.refresh
         await self._groups.filled(seconds=FILL_SECONDS)
 
@@ -63,7 +68,7 @@ class DefinitionFollower:
                     EntrySelection(), Form(DEFINITIONS.group_version)
                 ) as watcher:
                     async for _ in watcher:
-                        self.sync((await self._store.list(EntrySelection(), _AS_CACHED)).entries)
+                        await self.sync(await self._store.list(EntrySelection(), _AS_CACHED))
             except APIError as error:
                 log.warning("failed to follow the definitions, retrying: %s", error)
             await asyncio.sleep(_RETRY_SECONDS)
@@ -72,40 +77,50 @@ class DefinitionFollower:
         """Serve the newest definitions; keep the current ones if the store takes too long."""
         try:
             async with asyncio.timeout(REFRESH_SECONDS):
-                self.sync((await self._store.list(EntrySelection())).entries)
+                await self.sync(await self._store.list(EntrySelection()))
         except (APIError, TimeoutError) as error:
             log.debug("failed to refresh the definitions: %s", error)
 
-    def sync(self, entries: Iterable[Entry]) -> None:
-        """Serve the custom resources of these definitions, and no others."""
-        present: set[str] = set()
+    async def sync(self, definitions: ObjectPage) -> None:
+        """Serve the custom resources of these definitions, and no others.
+
+        A list that is older than the last one is ignored.
+        """
+        async with self._syncing:
+            if definitions.revision >= self._synced:
+                entries = definitions.entries
+                await self._sync({e.record.key.rpartition("/")[2]: e for e in entries})
+                self._synced = definitions.revision
+
+    async def _sync(self, entries: Mapping[str, Entry]) -> None:
         changed_groups: set[str] = set()
-        for entry in entries:
-            name = entry.record.key.rpartition("/")[2]
-            present.add(name)
-            if self._revisions.get(name, 0) < entry.record.revision:
-                self._revisions[name] = entry.record.revision
-                changed_groups |= self._process(name, entry)
-        for name in self._revisions.keys() - present:
+        for name in self._revisions.keys() - entries.keys():
             del self._revisions[name]
             deleted = self._served.pop(name, None)
             if deleted is not None:
                 changed_groups.add(deleted.definition.group)
-        for group in sorted(changed_groups):
-            self._install(group)
+        try:
+            for name, entry in entries.items():
+                if self._revisions.get(name, 0) < entry.record.revision:
+                    changed_groups |= await self._process(name, entry)
+                    self._revisions[name] = entry.record.revision
+        finally:  # also if the request that refreshes the definitions does not wait any longer
+            for group in sorted(changed_groups):
+                self._install(group)
 
-    def _process(self, name: str, entry: Entry) -> set[str]:
+    async def _process(self, name: str, entry: Entry) -> set[str]:
         """Parse a new or changed definition; return the groups to install again."""
         before = self._served.get(name)
         try:
-            return self._update(name, parse_definition(orjson.loads(entry.record.value)), before)
+            definition = parse_definition(orjson.loads(entry.record.value))
+            return await self._update(name, definition, before, len(entry.record.value))
         except (KeyError, TypeError, ValueError, MissingExtra):
             # An invalid definition must not affect the others.
             log.exception("definition %s cannot be parsed; its resource is not served", name)
             return {self._served.pop(name).definition.group} if before else set()
 
-    def _update(
-        self, name: str, definition: Definition, before: ServedDefinition | None
+    async def _update(
+        self, name: str, definition: Definition, before: ServedDefinition | None, size: int
     ) -> set[str]:
         if not definition.established:
             return {self._served.pop(name).definition.group} if before else set()
@@ -113,7 +128,7 @@ class DefinitionFollower:
             changed = before.definition.terminating != definition.terminating
             before.definition = definition
             return {definition.group} if changed else set()
-        self._served[name] = ServedDefinition(definition)
+        self._served[name] = await _compile(definition, size)
         if not self._is_built_in(definition.group):
             log.info("serving %s", name)
         return {definition.group}
@@ -137,3 +152,13 @@ class DefinitionFollower:
         return group not in self._installed and any(
             installed.group.name == group for installed in self._groups
         )
+
+
+async def _compile(definition: Definition, size: int) -> ServedDefinition:
+    """Compile the schemas of a definition; in a thread if it is large, because that takes long."""
+    served = ServedDefinition(definition)
+    if size > LIGHT_BYTES:
+        await asyncio.to_thread(without_collection, served.compile)
+    else:
+        served.compile()
+    return served

@@ -7,7 +7,7 @@ forever.
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -33,6 +33,7 @@ from apiserver.http.response import LARGE, TEXT, exchange_of, only_part, write_s
 from apiserver.install import Groups
 from apiserver.pages.version import version_document
 from apiserver.views.scale_mapping import KIND
+from apiserver.workload import without_collection
 
 Descriptions = dict[GroupVersion, list[ResourceDescription]]
 
@@ -137,8 +138,9 @@ class OpenAPI:
             encoded = self._documents.get(key)
             if encoded is None:
                 # Described here, because groups come and go while the thread computes.
-                described = self._descriptions()
-                encoded = self._documents[key] = await asyncio.to_thread(build, described)
+                step = partial(build, self._descriptions())
+                encoded = await asyncio.to_thread(without_collection, step)
+                self._documents[key] = encoded
             return encoded
 
     def _paths(self) -> dict[str, GroupVersion]:
@@ -166,14 +168,29 @@ def _build_v3(path: str, descriptions: Descriptions) -> EncodedDocument:
         resources=descriptions[version],
         index=index_versions(descriptions),
     )
-    return _encoded_document(orjson.dumps(document))
+    return _encoded_document(_dump(document, levels=2))
 
 
 def _build_v2(protobuf: bool, descriptions: Descriptions) -> EncodedDocument:
     document = document_v2(title=TITLE, version=_release(), versions=descriptions, watch_paths=True)
     if protobuf:
         return _encoded_document(GnosticEncoder().encode(document), _V2_CONTENT_TYPE)
-    return _encoded_document(orjson.dumps(document))
+    return _encoded_document(_dump(document, levels=2))
+
+
+def _dump(document: Mapping[str, Any], *, levels: int) -> bytes:
+    """Encode a document in parts: encoding all of it in one call would let no other thread run."""
+    if levels < 0:
+        return orjson.dumps(document)
+    parts = [
+        b"%b:%b"
+        % (
+            orjson.dumps(key),
+            _dump(value, levels=levels - 1) if isinstance(value, dict) else orjson.dumps(value),
+        )
+        for key, value in document.items()
+    ]
+    return b"{%b}" % b",".join(parts)
 
 
 def _select_type(req: Request, offered: tuple[str, ...]) -> str:

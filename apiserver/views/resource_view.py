@@ -15,6 +15,7 @@ import orjson
 
 from apimachinery.codec import Codec, dump_json
 from apimachinery.meta.types import Object, ObjectMeta, PartialObjectMetadata
+from apimachinery.model.decoding import decode_json
 from apimachinery.protobuf import frame as frame_protobuf
 from apimachinery.scalars.time import now
 from apimachinery.schema import GroupVersion
@@ -107,6 +108,7 @@ class ResourceView:
         self._fields = {label: path.split(".") for label, path in (fields or {}).items()}
         self._columns = whole_table(columns)
         self._cells = Cells(self.kind, self._columns)
+        self._reads_metadata_only = all(column.metadata_only for column in self._columns)
         self._definitions = b"[%b]" % b",".join(
             dump_json(definition(column)) for column in self._columns
         )
@@ -303,8 +305,12 @@ class ResourceView:
         return b'%b"metadata":%b}' % (_PARTIAL[form.meta], metadata)
 
     def _row(self, record: Record, form: Form) -> bytes:
-        stored = self._read(record)
         included = self._include(record, form)
+        if self._reads_metadata_only and len(record.value) > _LARGE_OBJECT:
+            partial = _partial_object(record)
+            if partial is not None:
+                return self._row_of(partial, included)
+        stored = self._read(record)
         if EVERYTHING not in stored.left_out:
             return self._row_of(stored.object, included)
         cells = encode_cells(
@@ -419,3 +425,18 @@ def _text(document: Any, path: list[str]) -> str:
             return "true" if document else "false"
         case _:
             return str(document)
+
+
+_LARGE_OBJECT: Final = 16 * 1024
+"""The size of stored objects of which a row decodes only the metadata, if its columns can do so."""
+
+
+def _partial_object(record: Record) -> PartialObjectMetadata | None:
+    """Return the metadata of a stored object, None if it needs the care of a whole decoding."""
+    try:
+        metadata = orjson.loads(record.value)["metadata"]
+        metadata["resourceVersion"] = str(record.revision)
+        decoded = decode_json(ObjectMeta, orjson.dumps(metadata), find_unknown=False)
+    except (ValueError, KeyError, TypeError):
+        return None
+    return PartialObjectMetadata(metadata=decoded.object)

@@ -34,7 +34,8 @@ _TIME: Final = re.compile(rb"\x00(-?[0-9]+)\x00")
 class Column:
     """One column; *cell* returns its value for an internal object.
 
-    A datetime is shown as an age. A *priority* above 0 is shown by `-o wide` only.
+    A datetime is shown as an age. A *priority* above 0 is shown by `-o wide` only. A column that
+    reads nothing but metadata does not need the whole object to be decoded.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Column:
     format: str = ""
     priority: int = 0
     description: str = ""
+    metadata_only: bool = False
 
 
 def _name(obj: Object) -> str:
@@ -54,9 +56,15 @@ def _created(obj: Object) -> datetime | str:
 
 
 NAME: Final = Column(
-    "Name", _name, format="name", description=str(ObjectMeta.model_fields["name"].description)
+    "Name",
+    _name,
+    format="name",
+    description=str(ObjectMeta.model_fields["name"].description),
+    metadata_only=True,
 )
-AGE: Final = Column("Age", _created, description="How long ago the object was created.")
+AGE: Final = Column(
+    "Age", _created, description="How long ago the object was created.", metadata_only=True
+)
 
 
 def whole_table(columns: Iterable[Column]) -> tuple[Column, ...]:

@@ -12,8 +12,9 @@ from apimachinery.meta.types import PartialObjectMetadata
 from apimachinery.scalars.time import now as current_time
 from apimachinery.schema import GroupResource
 from apis.apiextensions.conditions import ESTABLISHED, TERMINATING, is_true, set_condition
+from apis.apiextensions.controllers.definition_head import DefinitionHead
 from apis.apiextensions.controllers.definition_names import RETRY_DELAYS, definitions
-from apis.apiextensions.v1 import CustomResourceDefinition, CustomResourceDefinitionCondition
+from apis.apiextensions.v1 import CustomResourceDefinitionCondition
 from apis.apiextensions.v1.definition import FINALIZER
 from client.client import AsyncClient
 from client.controller.context import Context
@@ -52,7 +53,7 @@ class DefinitionCleanupController:
 
     def add_to(self, manager: Manager) -> None:
         manager.controller(
-            CustomResourceDefinition,
+            DefinitionHead,
             name="definition-cleanup",
             source=MetadataSource(self._definitions, _if_terminating, name="definitions"),
             workers=WORKERS,
@@ -68,10 +69,10 @@ class DefinitionCleanupController:
         except Conflict:
             return False  # another writer was faster: look at the result
 
-    async def _reconcile(self, ctx: Context[CustomResourceDefinition]) -> Result | None:
+    async def _reconcile(self, ctx: Context[DefinitionHead]) -> Result | None:
         return None if await self.sync(ctx.name) else Result(requeue=True)
 
-    async def _sync(self, definition: CustomResourceDefinition) -> bool:
+    async def _sync(self, definition: DefinitionHead) -> bool:
         meta = definition.metadata
         if meta.deletion_timestamp is None or FINALIZER not in meta.finalizers:
             return True
@@ -89,11 +90,13 @@ class DefinitionCleanupController:
         definition = await self._report(
             definition, "InstanceDeletionCompleted", "removed all instances", status="False"
         )
-        definition.metadata.finalizers.remove(FINALIZER)
-        await self._definitions.update(definition)
+        meta = definition.metadata
+        remaining = [finalizer for finalizer in meta.finalizers if finalizer != FINALIZER]
+        patch = {"resourceVersion": meta.resource_version, "finalizers": remaining}
+        await self._definitions.patch(meta.name, {"metadata": patch})
         return True
 
-    async def _delete_instances(self, definition: CustomResourceDefinition) -> bool:
+    async def _delete_instances(self, definition: DefinitionHead) -> bool:
         """Delete every object; return whether none is left."""
         spec = definition.spec
         version = next((version.name for version in spec.versions if version.served), None)
@@ -111,7 +114,7 @@ class DefinitionCleanupController:
         return not (await instances.page(limit=1)).items
 
     def _instances(
-        self, definition: CustomResourceDefinition, version: str
+        self, definition: DefinitionHead, version: str
     ) -> ResourceClient[PartialObjectMetadata]:
         spec = definition.spec
         return self._client.of(
@@ -123,8 +126,8 @@ class DefinitionCleanupController:
         ).metadata
 
     async def _report(
-        self, definition: CustomResourceDefinition, reason: str, message: str, status: str = "True"
-    ) -> CustomResourceDefinition:
+        self, definition: DefinitionHead, reason: str, message: str, status: str = "True"
+    ) -> DefinitionHead:
         condition = CustomResourceDefinitionCondition(
             type=TERMINATING, status=status, reason=reason, message=message
         )

@@ -11,7 +11,7 @@ from typing import Final
 from apimachinery.errors import Conflict, NotFound
 from apimachinery.scalars.time import now as current_time
 from apis.apiextensions.accepted_names import is_settled, settle_names
-from apis.apiextensions.v1 import CustomResourceDefinition
+from apis.apiextensions.controllers.definition_head import DefinitionHead
 from client.client import AsyncClient
 from client.controller.context import Context
 from client.controller.manager import Manager
@@ -25,10 +25,10 @@ RETRY_DELAYS: Final = (0.1, 10.0)
 """Seconds before the first and between the last attempts at a definition, doubling in between."""
 
 
-def definitions(client: AsyncClient) -> ResourceClient[CustomResourceDefinition]:
-    """Return the client of all definitions."""
+def definitions(client: AsyncClient) -> ResourceClient[DefinitionHead]:
+    """Return the client of all definitions, without their schemas."""
     return client.of(
-        CustomResourceDefinition,
+        DefinitionHead,
         resource="customresourcedefinitions",
         namespaced=False,
         api_version=API_VERSION,
@@ -44,7 +44,7 @@ class DefinitionNamesController:
 
     def add_to(self, manager: Manager) -> None:
         manager.controller(
-            CustomResourceDefinition,
+            DefinitionHead,
             name="definition-names",
             source=MetadataSource(self._definitions, name="definitions"),
             # One after the other: of two that want one name, the second must see that it is taken.
@@ -60,7 +60,7 @@ class DefinitionNamesController:
             return await self._settle_rivals(name)
         return await self._settle(definition)
 
-    async def _reconcile(self, ctx: Context[CustomResourceDefinition]) -> Result | None:
+    async def _reconcile(self, ctx: Context[DefinitionHead]) -> Result | None:
         return None if await self.sync(ctx.name) else Result(requeue=True)
 
     async def _settle_rivals(self, deleted: str) -> bool:
@@ -70,7 +70,7 @@ class DefinitionNamesController:
             done &= await self._settle(rival)
         return done
 
-    async def _settle(self, definition: CustomResourceDefinition) -> bool:
+    async def _settle(self, definition: DefinitionHead) -> bool:
         if definition.metadata.deletion_timestamp is not None or is_settled(definition):
             return True
         others = await self._of_group(definition.spec.group)
@@ -84,7 +84,7 @@ class DefinitionNamesController:
             return True
         return True
 
-    async def _of_group(self, group: str) -> Iterable[CustomResourceDefinition]:
+    async def _of_group(self, group: str) -> Iterable[DefinitionHead]:
         # Definitions are large, and their names end in the group: filter by name before reading.
         names = [
             obj.metadata.name

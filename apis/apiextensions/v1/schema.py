@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer
 
-from apimachinery.model.model import Model, field
+from apimachinery.model.model import Model, field, let_threads_run
 
 
 def _without_fraction(value: float) -> float:
@@ -52,6 +52,8 @@ class ValidationRule(Model):
 
 class JSONSchemaProps(Model):
     """A JSON schema, restricted to OpenAPI v3, with Kubernetes' extensions."""
+
+    model_post_init = let_threads_run
 
     id: str = field("", proto=1)
     schema_: str = field("", wire="$schema", proto=2)

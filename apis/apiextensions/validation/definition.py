@@ -132,11 +132,15 @@ def _validate_versions(
             yield invalid(here.child("deprecationWarning"), version.deprecation_warning, problem)
     yield from _validate_content(spec, before)
     names = [version.name for version in versions]
-    shown = [version.model_dump(mode="json", by_alias=True) for version in versions]
     if len(set(names)) < len(names):
-        yield invalid(path, shown, "must contain unique version names")
+        yield invalid(path, _shown(versions), "must contain unique version names")
     if sum(version.storage for version in versions) != 1:
-        yield invalid(path, shown, "must have exactly one version marked as storage version")
+        rule = "must have exactly one version marked as storage version"
+        yield invalid(path, _shown(versions), rule)
+
+
+def _shown(versions: Sequence[CustomResourceDefinitionVersion]) -> list[Any]:
+    return [version.model_dump(mode="json", by_alias=True) for version in versions]
 
 
 def _validate_content(
