@@ -245,7 +245,7 @@ def test_encoding_names_kind_and_version_and_leaves_the_object_alone(codec: Code
 def test_yaml_is_written_from_the_same_document(codec: Codec) -> None:
     text = codec.encode(v1.Gadget(spec=v1.GadgetSpec(model="a")), media_type=YAML).decode()
 
-    assert text.startswith("kind: Gadget\napiVersion: gadgets.example.io/v1\nmetadata: {}\nspec:\n")
+    assert text.startswith("apiVersion: gadgets.example.io/v1\nkind: Gadget\nmetadata: {}\nspec:\n")
     assert codec.decode(text.encode(), media_type=YAML).kind == GADGET
 
 

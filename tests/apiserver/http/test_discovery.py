@@ -190,7 +190,8 @@ async def test_health(client: Driver) -> None:
         "text/plain; charset=utf-8",
     )
     assert verbose.body == (
-        b"[+]ping ok\n[+]storage ok\n[+]cache-sync ok\n[+]shutdown ok\nreadyz check passed\n"
+        b"[+]ping ok\n[+]storage ok\n[+]storage-integrity ok\n[+]cache-sync ok\n[+]shutdown ok\n"
+        b"readyz check passed\n"
     )
     assert one.body == b"ok"
 

@@ -125,13 +125,15 @@ async def test_settled_waits_for_chains_of_changes(env: Environment) -> None:
 
 
 async def test_settled_says_what_is_not(env: Environment) -> None:
-    hold = asyncio.Event()
+    started, hold = asyncio.Event(), asyncio.Event()
 
     async def reconcile(ctx: Context[Gadget]) -> None:
+        started.set()
         await hold.wait()
 
     async with env.manager(lambda m: m.controller(Gadget)(reconcile)) as mgr:
         await env.client.of(Gadget).create(gadget())
+        await started.wait()
         with pytest.raises(NotSettled, match="controller gadget: reconciles default/lamp"):
             await mgr.settled(timeout=0.1)
         hold.set()
