@@ -86,10 +86,13 @@ class OwnerGraph:
             return former
         self.identities[uid] = ObjectIdentity(resource, metadata.namespace, metadata.name)
         if metadata.owner_references:
-            self.owners[uid] = tuple(reference.uid for reference in metadata.owner_references)
+            # Several references may have the same uid, with different names.
+            self.owners[uid] = tuple(
+                {reference.uid: None for reference in metadata.owner_references}
+            )
         for reference in metadata.owner_references:
             blocking = self.dependents.setdefault(reference.uid, {})
-            blocking[uid] = bool(reference.block_owner_deletion)
+            blocking[uid] = blocking.get(uid, False) or bool(reference.block_owner_deletion)
         # An owner that waits for its dependents may have one less to wait for.
         return (uid, *(set(former) - set(self.owners.get(uid, ()))))
 

@@ -9,10 +9,13 @@ import pytest
 
 from apimachinery.errors import NotFound
 from apimachinery.meta.types import ObjectMeta, OwnerReference
-from apis.core.controllers.garbage_collection import GarbageCollector
+from apimachinery.resources import ServedResource
+from apimachinery.schema import GroupVersionKind
+from apis.core.controllers.garbage_collection import GarbageCollector, OwnerGraph
 from apis.core.v1 import ConfigMap, Namespace
 from apis.gadgets.install import GADGETS
 from apis.gadgets.v1 import Gadget
+from client.controller.metadata_source import MetadataChange
 from tests.apis.controlled import ControlledServer, controlled_server
 
 Policy = Literal["Foreground", "Background", "Orphan"]
@@ -264,3 +267,20 @@ async def test_only_owned_and_terminating_objects_are_remembered(
 
 def gadget(meta: ObjectMeta) -> Any:
     return {"metadata": meta, "spec": {"model": "a1"}}
+
+
+def test_references_with_one_uid_are_one_edge() -> None:
+    """Anyone who may create an object can write such references; they must not stop the leader."""
+    kind = GroupVersionKind("", "v1", "ConfigMap")
+    graph, resource = OwnerGraph(), ServedResource(kind, "configmaps", "configmap")
+    references = [
+        OwnerReference(api_version="v1", kind="ConfigMap", name=name, uid="a") for name in "xy"
+    ]
+    references[0].block_owner_deletion = True
+    owned = ObjectMeta(uid="b", owner_references=references)
+
+    graph.note(resource, MetadataChange(owned, deleted=False))
+    assert graph.is_blocked("a")
+    graph.note(resource, MetadataChange(owned, deleted=True))
+
+    assert not graph.dependents

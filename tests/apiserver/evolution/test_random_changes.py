@@ -198,7 +198,7 @@ def test_objects_survive_changes_of_their_type(
 
 @pytest.mark.torture
 @pytest.mark.timeout(3600)
-@examples(300)
+@examples(150)
 @given(story=stories, seed=numbers)
 def test_objects_survive_any_changes_of_their_type(
     new_store: NewStore, runner: asyncio.Runner, story: list[Stage], seed: int
