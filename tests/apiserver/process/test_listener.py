@@ -16,6 +16,7 @@ from tests.apiserver.process.test_worker import Running, running
 FILES = 160
 """The limit of open files of the server."""
 FLOOD = 300
+HEADS = 40
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 
 
@@ -47,6 +48,10 @@ def flood(server: Running, kind: str) -> Iterator[None]:
             except (OSError, ssl.SSLError):  # closed for the next one
                 pass
         yield
+
+
+def memory(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def processor_time(pid: int) -> float:
@@ -82,6 +87,21 @@ def test_connections_in_use_are_not_closed_for_a_flood(server: Running) -> None:
     watch.sock.settimeout(0.2)
     with pytest.raises(TimeoutError):
         stream.read(1)
+
+
+def test_large_heads_cost_little_memory(server: Running) -> None:
+    """Of 200 headers of 64 KiB each, one connection held 6 MB before authentication."""
+    worker = server.ask()["pid"]
+    before = memory(worker)
+
+    with ExitStack() as connections:
+        for _ in range(HEADS):
+            one = connections.enter_context(shaken(server))
+            one.sendall(HEAD + b"X: " + b"a" * 60_000 + b"\r\nY: " + b"b" * 60_000)
+        server.ask()
+        grown = memory(worker) - before
+
+    assert grown / HEADS < 512 * 1024
 
 
 def test_the_limit_of_files_is_used_but_for_a_reserve() -> None:
