@@ -58,7 +58,7 @@ class Gate:
         try:
             exchange = self._start_exchange(scope, receive)
         except APIError as error:
-            await _send_error(send, error)
+            await _send_error(scope, send, error)
             return
         scope[KEY] = exchange
         try:
@@ -99,10 +99,10 @@ class Gate:
                 return
             message = "request did not complete within the allotted timeout"
             exchange.code = Timeout.code
-            await _send_error(send, Timeout.of(message))
+            await _send_error(scope, send, Timeout.of(message))
         except APIError as error:
             exchange.code = error.code
-            await _send_error(send, error)
+            await _send_error(scope, send, error)
         finally:
             in_flight.leave()
 
@@ -189,7 +189,7 @@ async def _receive_start() -> MutableMapping[str, Any]:
     return _REQUEST_STARTED
 
 
-async def _send_error(send: Send, error: APIError) -> None:
+async def _send_error(scope: Scope, send: Send, error: APIError) -> None:
     """Send an error without the framework, for failures outside it."""
     headers = [
         (b"content-type", JSON.encode()),
@@ -197,4 +197,5 @@ async def _send_error(send: Send, error: APIError) -> None:
         (b"audit-id", choose_request_id(None).encode()),
     ]
     await send({"type": "http.response.start", "status": error.code, "headers": headers})
-    await send({"type": "http.response.body", "body": status_bytes(error.status) + b"\n"})
+    body = b"" if scope.get("method") == "HEAD" else status_bytes(error.status) + b"\n"
+    await send({"type": "http.response.body", "body": body})

@@ -55,8 +55,10 @@ async def test_bodies_may_come_in_pieces(client: Driver) -> None:
 
 async def test_a_url_can_be_too_long(client: Driver) -> None:
     answer = await client.get(f"{GADGETS}?labelSelector=" + "a" * 70_000)
+    head = await client.send("HEAD", f"{GADGETS}?labelSelector=" + "a" * 70_000)
 
     assert answer.code == 414
+    assert (head.code, head.body) == (414, b"")
 
 
 async def test_a_request_may_ask_for_less_time(client: Driver) -> None:
