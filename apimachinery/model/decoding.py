@@ -28,6 +28,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 MAX_DEPTH: Final = 200
 """The maximum nesting of a document, which is the limit of pydantic's JSON parser."""
 
+_COUNTED: Final = 32 * 1024
 MAX_UNKNOWN: Final = 100
 """The maximum number of unknown fields that are listed for a large document."""
 
@@ -58,16 +59,29 @@ def decode_json(
     reported.
     """
     data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    if has_untyped_parts(cls) or b"NaN" in data or b"Infinity" in data:
+    if has_untyped_parts(cls):
         reject_non_finite_numbers(data)
-    if is_large(data):
+    elif not find_unknown or _has_floats(cls):
+        _reject_literals(data)
+    # Most documents are valid, and small enough to be counted only if they are not.
+    if len(data) > _COUNTED and is_large(data):
         return _decode_large(cls, data, find_unknown)
     try:
         return _validate(cls, data, find_unknown)
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=True)
+        problems = [] if is_large(data) else error.errors(include_url=False)
+    if not problems:
+        return _decode_large(cls, data, find_unknown)
+    return _decode_refused(cls, data, problems, find_unknown)
+
+
+def _decode_refused(
+    cls: type[ModelT], data: bytes, problems: list[ErrorDetails], find_unknown: bool
+) -> DecodedModel[ModelT]:
+    """Decode a document again that may have nulls or unknown fields; raises DecodeError."""
     if problems[0]["type"] == "json_invalid":
         raise DecodeError(str(problems[0]["ctx"]["error"]))
+    _reject_literals(data)
     document = _without_nulls(cls, load_json(data), problems)
     unknown = tuple(unknown_fields(document, cls)) if find_unknown else ()
     try:
@@ -78,6 +92,7 @@ def decode_json(
 
 
 def _decode_large(cls: type[ModelT], data: bytes, find_unknown: bool) -> DecodedModel[ModelT]:
+    _reject_literals(data)
     validator = fail_fast_validator(cls)
     try:
         obj: ModelT = validator.validate_json(data, by_alias=True, by_name=False)
@@ -144,6 +159,15 @@ def _validate(cls: type[ModelT], data: bytes, find_unknown: bool) -> DecodedMode
     return DecodedModel(cls.model_validate_json(data, by_alias=True, by_name=False, extra="forbid"))
 
 
+def _reject_literals(data: bytes) -> None:
+    """Raise DecodeError for NaN and Infinity, which pydantic accepts where it skips a field.
+
+    Searching for a single byte is much faster than for a word.
+    """
+    if (b"N" in data and b"NaN" in data) or (b"I" in data and b"Infinity" in data):
+        reject_non_finite_numbers(data)
+
+
 def reject_non_finite_numbers(data: bytes | str) -> None:
     """Raise DecodeError for NaN, Infinity and, in untyped parts, 1e400, which pydantic accepts.
 
@@ -166,6 +190,22 @@ def has_untyped_parts(cls: type[BaseModel]) -> bool:
         cached = _preserves_unknown(cls) or any(_is_untyped(info) for info in types)
         type.__setattr__(cls, "__untyped_cache__", cached)
     return cached
+
+
+def _has_floats(cls: type[BaseModel]) -> bool:
+    """Return whether the class, or one nested in it, has a field for numbers with a fraction."""
+    cached: bool | None = cls.__dict__.get("__floats_cache__")
+    if cached is None:
+        types = [field.type for model in reachable_models(cls) for field in fields_of(model)]
+        cached = any(map(_is_float, types))
+        type.__setattr__(cls, "__floats_cache__", cached)
+    return cached
+
+
+def _is_float(info: TypeInfo) -> bool:
+    if info.item is not None:
+        return _is_float(info.item)
+    return info.category == "scalar" and float in (info.python, *get_args(info.python))
 
 
 def _is_untyped(info: TypeInfo) -> bool:

@@ -102,6 +102,8 @@ class _Reader:
         """Keys and values so far, with aliases written out."""
         self._aliased = 0
         """The share of *_size* that comes from aliases."""
+        self._steps: list[str | int] = []
+        """The keys and positions from the root to the current value."""
 
     def documents(self, *, several: bool) -> Iterator[tuple[Any, dict[str, str]]]:
         first = True
@@ -113,34 +115,35 @@ class _Reader:
             first = False
             self.duplicates = {}
             self._anchors.clear()
-            yield self._read_value(next(self._events), Path(), 0), self.duplicates
+            yield self._read_value(next(self._events), 0), self.duplicates
 
-    def _read_value(self, event: Any, path: Path, depth: int) -> Any:
+    def _read_value(self, event: Any, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
             return self._read_alias(event)
+        if event.anchor is None:
+            return self._read_node(event, depth)
         start, values_before = self._size, self._values
-        if event.anchor is not None:
-            self._anchors[event.anchor] = None
-        value = self._read_node(event, path, depth)
-        if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchored(
-                value, self._size - start, self._values - values_before
-            )
+        self._anchors[event.anchor] = None
+        value = self._read_node(event, depth)
+        self._anchors[event.anchor] = _Anchored(
+            value, self._size - start, self._values - values_before
+        )
         return value
 
-    def _read_node(self, event: Any, path: Path, depth: int) -> Any:
-        self._size += 1
-        self._values += 1
-        if self._values > self._max_values:
+    def _read_node(self, event: Any, depth: int) -> Any:
+        values = self._values = self._values + 1
+        if values > self._max_values:
             raise too_many_values()
         if isinstance(event, yaml.ScalarEvent):
-            self._size += len(event.value)
+            self._size += len(event.value) + 1
             return _resolve_scalar(event)
+        self._size += 1
         if depth >= MAX_DEPTH:
-            raise DecodeError(f"yaml: nested deeper than {MAX_DEPTH} at {shorten(str(path), 200)}")
+            path = shorten(self._path(), 200)
+            raise DecodeError(f"yaml: nested deeper than {MAX_DEPTH} at {path}")
         if isinstance(event, yaml.MappingStartEvent):
-            return self._read_mapping(path, depth)
-        return self._read_sequence(path, depth)
+            return self._read_mapping(depth)
+        return self._read_sequence(depth)
 
     def _read_alias(self, event: yaml.AliasEvent) -> Any:
         if event.anchor not in self._anchors:
@@ -157,31 +160,39 @@ class _Reader:
             raise DecodeError(f"yaml: {_location(event)}: document contains excessive aliasing")
         return anchored.value
 
-    def _read_sequence(self, path: Path, depth: int) -> list[Any]:
+    def _path(self) -> str:
+        path = Path()
+        for step in self._steps:
+            path = path.index(step) if isinstance(step, int) else path.member(step)
+        return str(path)
+
+    def _read_sequence(self, depth: int) -> list[Any]:
         items: list[Any] = []
+        self._steps.append(0)
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
-            items.append(self._read_value(event, path.index(len(items)), depth + 1))
+            self._steps[-1] = len(items)
+            items.append(self._read_value(event, depth + 1))
+        self._steps.pop()
         return items
 
-    def _read_mapping(self, path: Path, depth: int) -> dict[str, Any]:
+    def _read_mapping(self, depth: int) -> dict[str, Any]:
         members: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if _is_merge(event):
-                for part in _merge_parts(
-                    event, self._read_value(next(self._events), path, depth + 1)
-                ):
+                for part in _merge_parts(event, self._read_value(next(self._events), depth + 1)):
                     for key, value in part.items():
                         merged.setdefault(key, value)
                 continue
-            name = self._read_value(event, path, depth + 1)
+            name = self._read_value(event, depth + 1)
             key = _key_text(event, name)
-            key_path = path.member(key)
             event = next(self._events)
-            value = self._read_value(event, key_path, depth + 1)
+            self._steps.append(key)
+            value = self._read_value(event, depth + 1)
             if key in members and len(self.duplicates) < MAX_DUPLICATES:
                 message = f"{_location(event)}: key {_format_key(name)} already set in map"
-                self.duplicates[str(key_path)] = message
+                self.duplicates[self._path()] = message
+            self._steps.pop()
             members[key] = value
         return {**merged, **members} if merged else members
 
