@@ -10,13 +10,18 @@ revision it has received.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
+from typing import Final
 
 from apimachinery.watch import EventType
 from apiserver.storage.cache.cache_limits import WatchLimits
 from apiserver.storage.cache.entry import Entry, EntrySelection, View
 from apiserver.storage.cache.read_revision import RevisionExpired
 from apiserver.storage.cache.window import Transition, Window
+from apiserver.time_slices import TimeSlices
+
+SHORT_BACKLOG: Final = 500
+"""Changes that are matched at once when a watch resumes."""
 
 log = logging.getLogger(__name__)
 
@@ -101,7 +106,7 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         """The revision of the last event delivered or queued."""
         self.slow = False
         """Whether the stream was ended because its queue was full."""
-        self._backlog: Iterator[EntryEvent] | None = None
+        self._backlog: Iterator[EntryEvent | None] | None = None
         self._caught_up: Callable[[], None] | None = None
         self._queue: list[EntryEvent] = []
         self._limits = limits
@@ -116,9 +121,7 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         if self._backlog is not None:
             # Sending may not block at all; a long backlog must let other tasks run.
             await asyncio.sleep(0)
-            backlog = list(islice(self._backlog, self._limits.batch))
-            if len(backlog) < self._limits.batch:
-                self._end_backlog()
+            backlog = await self._take_backlog(self._backlog)
             if backlog:
                 return backlog
         while not self._queue:
@@ -131,6 +134,23 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
                 self._waiter = None
         return self._take()
 
+    async def _take_backlog(self, backlog: Iterator[EntryEvent | None]) -> list[EntryEvent]:
+        """Return the next events of the backlog, as many as there is time for; none at its end."""
+        events: list[EntryEvent] = []
+        time = TimeSlices()
+        for event in backlog:
+            if event is not None:
+                events.append(event)
+                self.newest = max(self.newest, event.revision)
+                if len(events) == self._limits.batch:
+                    return events
+            if time.is_over:
+                if events:
+                    return events
+                await time.yield_loop()
+        self._end_backlog()
+        return events
+
     def when_caught_up(self, callback: Callable[[], None]) -> None:
         """Call *callback* when the backlog has been taken, at once if there is none."""
         if self._backlog is None:
@@ -138,8 +158,11 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         else:
             self._caught_up = callback
 
-    def prepend(self, backlog: Iterable[EntryEvent], *, until: int) -> None:
-        """Deliver *backlog*, which covers everything up to *until*, before the queue."""
+    def prepend(self, backlog: Iterable[EntryEvent | None], *, until: int) -> None:
+        """Deliver *backlog*, which covers everything up to *until*, before the queue.
+
+        None stands for a change that the watcher is not sent.
+        """
         self._backlog = chain(self._backlog or (), backlog)
         self.newest = until
 
@@ -227,13 +250,12 @@ class Fanout:
         watcher = Watcher(selection, form, after=after, bookmarks=bookmarks, limits=self._limits)
         if initial is not None:
             watcher.prepend(self._initial_events(watcher, initial), until=after)
-        events = [
-            event
-            for event in (self._event_for(watcher, transition) for transition in backlog)
-            if event
-        ]
-        if events:
-            watcher.prepend(events, until=events[-1].revision)
+        events = (self._event_for(watcher, transition) for transition in backlog)
+        if len(backlog) > SHORT_BACKLOG:
+            # Its changes are matched when they are sent, so that other tasks run in between.
+            watcher.prepend(events, until=after)
+        elif matching := [event for event in events if event is not None]:
+            watcher.prepend(matching, until=matching[-1].revision)
         if self._closed:
             watcher.end()
             return watcher

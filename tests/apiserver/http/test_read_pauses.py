@@ -32,6 +32,7 @@ READS = [
     (f"{STABLE}?{LONG_SELECTOR}", JSON),
     (f"{STABLE}?fieldSelector=metadata.name%3Dnone", JSON),
     (f"{STABLE}?watch=true&timeoutSeconds=1&{INITIAL}&labelSelector=app%3Dnone", JSON),
+    (f"{STABLE}?watch=true&timeoutSeconds=1&resourceVersion=10&{LONG_SELECTOR}", JSON),
     (STABLE, JSON),
     (STABLE, JSON),
     (BETA, JSON),

@@ -5,6 +5,7 @@ import asyncio
 import orjson
 import pytest
 
+from apiserver.storage.cache import fanout
 from apiserver.storage.cache.cache_limits import CacheLimits, WatchLimits, WindowSize
 from apiserver.storage.cache.watch_cache import (
     EntrySelection,
@@ -354,6 +355,28 @@ async def test_a_watcher_that_does_not_keep_up_is_ended_and_holds_up_nobody(
         assert len(pods.collection.fanout) == 1
         async with pods.watch(EVERYTHING, "v1", after=heard[-1].revision) as resumed:
             assert [text for _, text, _ in await hear(resumed, 2)] == ["p3", "p4"]
+
+
+async def test_a_long_backlog_is_told_in_order_and_before_what_is_new(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is matched while it is sent, and changes go on meanwhile."""
+    monkeypatch.setattr(fanout, "SHORT_BACKLOG", 10)
+    async with caching(backend) as (cache, pods):
+        start = cache.revision
+        for number in range(30):
+            await write(backend, f"p{number}", app="x" if number % 10 == 0 else "y")
+        await synced(cache, backend)
+
+        async with (
+            pods.watch(labelled("app", "x"), "v1", after=start) as watcher,
+            pods.watch(labelled("app", "z"), "v1", after=start) as unmatched,
+        ):
+            await write(backend, "new", app="x")
+            await write(backend, "other", app="z")
+
+            assert [text for _, text, _ in await hear(watcher, 4)] == ["p0", "p10", "p20", "new"]
+            assert [text for _, text, _ in await hear(unmatched, 1)] == ["other"]
 
 
 async def test_a_burst_longer_than_the_queue_does_not_end_a_watcher_that_reads(
