@@ -103,7 +103,12 @@ def _members(node: Node) -> Convert | None:
 
 
 def _to_double(value: Any) -> Any:
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return value
 
 
 def _to_timestamp(value: Any) -> Any:
@@ -112,20 +117,22 @@ def _to_timestamp(value: Any) -> Any:
     timestamp = Timestamp()
     try:
         timestamp.FromDatetime(parse_micro_time(value))
-    except ValueError:
+    except (ValueError, OverflowError):
         return value
     return timestamp
 
 
 def _date_to_timestamp(value: Any) -> Any:
-    return _to_timestamp(f"{value}T00:00:00Z")
+    return _to_timestamp(f"{value}T00:00:00Z") if isinstance(value, str) else value
 
 
 def _to_duration(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
     duration = Duration()
     try:
         duration.FromTimedelta(parse_duration(value))
-    except (InvalidDuration, TypeError):
+    except (InvalidDuration, ValueError, OverflowError):
         return value
     return duration
 

@@ -24,7 +24,7 @@ from apiserver.registry.pagination import ObjectPage
 from apiserver.registry.store import ResourceStore
 from apiserver.storage.cache.entry import Entry, EntrySelection
 from apiserver.views.resource_view import Form
-from apiserver.workload import LIGHT_BYTES, without_collection
+from apiserver.workload import without_collection
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +33,8 @@ FILL_SECONDS: Final = 30.0
 REFRESH_SECONDS: Final = 1.0
 """Seconds that a request waits for the newest definitions; then the cached ones are used."""
 _RETRY_SECONDS: Final = 1.0
+_SMALL_BYTES: Final = 4 * 1024
+"""The size of definitions that are compiled on the event loop: a few dozen rules at most."""
 _AS_CACHED: Final = ListOptions(resource_version="0")
 
 
@@ -157,7 +159,7 @@ class DefinitionFollower:
 async def _compile(definition: Definition, size: int) -> ServedDefinition:
     """Compile the schemas of a definition; in a thread if it is large, because that takes long."""
     served = ServedDefinition(definition)
-    if size > LIGHT_BYTES:
+    if size > _SMALL_BYTES:
         await asyncio.to_thread(without_collection, served.compile)
     else:
         served.compile()

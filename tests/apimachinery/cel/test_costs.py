@@ -215,3 +215,22 @@ def test_only_the_fields_that_a_rule_reads_are_converted() -> None:
     assert program.reads == {"a": {"b": None}, "c": None}
     assert program.reads_old == {"d": None}
     assert Program("self.all(k, self[k] > 0)", result="bool").reads is None
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"type": "string", "format": "duration"},
+        {"type": "string", "format": "date-time"},
+        {"type": "string", "format": "date"},
+        {"type": "string", "format": "byte"},
+        {"type": "number"},
+        {"type": "object", "x-kubernetes-embedded-resource": True, "properties": {"a": {}}},
+    ],
+)
+@pytest.mark.parametrize("value", [[-(2**70)], {"metadata": 3}, 10**400, "99999h", "é", None])
+def test_the_effort_of_values_that_have_another_type(keywords: dict[str, Any], value: Any) -> None:
+    rules = [{"rule": "self == self && string(self) != ''"}]
+    place = {**keywords, "x-kubernetes-validations": rules}
+
+    assert Schema({"type": "object", "properties": {"x": place}}).effort({"x": value}) >= 0
