@@ -116,7 +116,7 @@ SENSIBLE: Final[dict[str, dict[str, Any]]] = {
                     "subjects": _FLOW_SUBJECTS,
                     "resourceRules": [
                         {
-                            "verbs": ["get", "*"],
+                            "verbs": ["get", "list"],
                             "apiGroups": ["*"],
                             "resources": ["*"],
                             "clusterScope": True,
