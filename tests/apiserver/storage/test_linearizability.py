@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from apiserver.storage.etcd.backend import open_etcd
 from apiserver.storage.interface import Backend
 from apiserver.storage.sqlite.backend import open_sqlite
+from tests.apiserver.storage.etcd.etcd_binary import etcd_binary
 from tests.apiserver.storage.etcd.etcd_server import (
     Cluster,
     Node,
@@ -350,4 +351,6 @@ async def _etcd_rounds(
         done += callers.recorder.history
     for backend in backends:
         await backend.close()
-    record_history(f"linearizability of backends, the leader is {DONE[hurt]}", done, rounds)
+    etcd = f"etcd {etcd_binary().release}"
+    suite = f"linearizability of backends when the leader of {etcd} is {DONE[hurt]}"
+    record_history(suite, done, rounds)

@@ -13,6 +13,7 @@ from apiserver.storage.cache.watch_cache import CachedResource, EntrySelection, 
 from apiserver.storage.etcd.backend import open_etcd
 from apiserver.storage.interface import Backend, KeyPage, Record, Unavailable
 from tests.apiserver.storage.cache.cached import PODS, JsonView
+from tests.apiserver.storage.etcd.etcd_binary import etcd_binary
 from tests.apiserver.storage.etcd.etcd_server import (
     Cluster,
     Node,
@@ -130,4 +131,6 @@ async def _rounds(
             done += callers.recorder.history
     for backend in backends:
         await backend.close()
-    record_history(f"linearizability of watch caches, the leader is {DONE[hurt]}", done, rounds)
+    etcd = f"etcd {etcd_binary().release}"
+    suite = f"linearizability of watch caches when the leader of {etcd} is {DONE[hurt]}"
+    record_history(suite, done, rounds)
