@@ -46,6 +46,7 @@ async def running_controllers(
     election: Election,
     own_election: Election | None,
     defaults: Sequence[NamespaceDefault],
+    flow_configuration: bool,
 ) -> AsyncIterator[None]:
     """Run the controllers of this worker, and as a leader those of the server.
 
@@ -68,12 +69,10 @@ async def running_controllers(
 
     def of_every_server(manager: Manager) -> None:
         RoleAggregationController(client).add_to(manager)
-        FlowConfigurationController(client).add_to(manager)
         DefinitionCleanupController(
             client, resources.is_built_in, resources.delete_unserved
         ).add_to(manager)
-        if defaults:
-            NamespaceDefaultsController(client, defaults).add_to(manager)
+        _add_optional(manager, client, defaults, flow_configuration=flow_configuration)
 
     def all_of_leader(manager: Manager) -> None:
         of_every_server(manager)
@@ -103,6 +102,20 @@ async def running_controllers(
         app.before_drain(stop)
         yield
         stop()
+
+
+def _add_optional(
+    manager: Manager,
+    client: AsyncClient,
+    defaults: Sequence[NamespaceDefault],
+    *,
+    flow_configuration: bool,
+) -> None:
+    """Add the controllers that a test server does without."""
+    if defaults:
+        NamespaceDefaultsController(client, defaults).add_to(manager)
+    if flow_configuration:
+        FlowConfigurationController(client).add_to(manager)
 
 
 async def report_leftovers(stored: StoredContents) -> None:

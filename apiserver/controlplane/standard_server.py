@@ -103,11 +103,13 @@ def create_app(
     groups: Sequence[Group] = (),
     credentials: ServerCredentials | None = None,
     namespace_defaults: bool = True,
+    flow_configuration: bool = True,
 ) -> App:
     """Return the application of a configuration, not yet started.
 
     It serves *groups* beside those that *config* names. *credentials* replace the stored ones, for
-    a server without a data folder. Without *namespace_defaults* namespaces are created empty.
+    a server without a data folder. Without *namespace_defaults* namespaces are created empty,
+    without *flow_configuration* there are no flow schemas and priority levels beside the mandatory.
     """
     own = [*groups, *(load_group(reference) for reference in config.groups)]
     credentials = credentials or ServerCredentials.stored(config)
@@ -139,7 +141,14 @@ def create_app(
         metrics=metrics,
         hooks=[
             _serving_definitions,
-            partial(_controlled, config, access, not_among(standard, own), defaults),
+            partial(
+                _controlled,
+                config,
+                access,
+                not_among(standard, own),
+                defaults,
+                flow_configuration=flow_configuration,
+            ),
             partial(_fair, fairness),
             partial(_renewing_certificate, config),
         ],
@@ -259,12 +268,15 @@ async def _controlled(
     own: Sequence[Group],
     defaults: Sequence[NamespaceDefault],
     app: App,
+    *,
+    flow_configuration: bool,
 ) -> AsyncIterator[None]:
     """Write the bootstrap objects and run the controllers, which do not hold up readiness."""
     async with local_client(app) as client:
         await create_bootstrap_objects(client, port=config.bind.port)
         await access.start(app.groups, client, own)
-        await ensure_configuration(client)
+        if flow_configuration:
+            await ensure_configuration(client)
         elect = partial(election_for, config.storage_url, client, config.data_dir)
         async with running_controllers(
             app,
@@ -272,6 +284,7 @@ async def _controlled(
             election=elect(),
             own_election=elect(groups=[group.name for group in own]) if own else None,
             defaults=defaults,
+            flow_configuration=flow_configuration,
         ):
             yield
 

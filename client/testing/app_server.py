@@ -26,12 +26,13 @@ class InMemoryServer:
             tokens=[TokenAuthenticator({self.token: admin})],
             keys=TokenKeys(load_signing_key(new_signing_key())),
         )
-        # Without defaults, so that a test finds only its own objects in a namespace.
+        # Without defaults, so that a test finds only its own objects, and begins soon.
         self.app: App = create_app(
             ServerConfig(storage=storage, insecure_http=True),
             groups=groups,
             credentials=credentials,
             namespace_defaults=False,
+            flow_configuration=False,
         )
 
     def resources(self) -> dict[str, dict[str, str]]:
