@@ -23,6 +23,8 @@ from apiserver.fairness.seat_demand import SmoothedDemand
 from apiserver.fairness.work_estimation import most_seats
 
 ADJUSTMENT_SECONDS: Final = 10.0
+KEPT_SEATS: Final = 4
+"""Seats that a level keeps under pressure, so that writes can still wait for the store together."""
 
 
 class PriorityLevel:
@@ -55,7 +57,7 @@ class PriorityLevel:
         configuration = self.configuration
         if configuration.exempt:
             return
-        limit = max(min(self.current, 1), round(self.current * pressure))
+        limit = max(min(self.current, KEPT_SEATS), round(self.current * pressure))
         queuing = configuration.queuing
         hand_size = queuing.hand_size if queuing else 1
         self.widest = most_seats(max(self.nominal, self.current), hand_size)

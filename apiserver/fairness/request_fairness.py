@@ -7,7 +7,7 @@ changes. When seats are free, which is nearly always, a request takes them witho
 import asyncio
 from collections.abc import Hashable, Iterable
 from functools import partial
-from time import monotonic, thread_time, time
+from time import monotonic, time
 from typing import Final, Protocol
 
 from prometheus_client import CollectorRegistry
@@ -198,12 +198,10 @@ class RequestFairness:
         adjusted = reported = loop.time()
         while True:
             period = PERIOD if self.executing or self.pressure.fraction < 1 else IDLE_PERIOD
-            began, computed = loop.time(), thread_time()
+            due = loop.time() + period
             await asyncio.sleep(period)
             now = loop.time()
-            # What other processes take of the processor is none of the requests' doing.
-            share = min(1.0, (thread_time() - computed) / (now - began))
-            if self.pressure.measure(max(0.0, now - began - period) * share):
+            if self.pressure.measure(max(0.0, now - due)):
                 self.levels.set_pressure(self.pressure.fraction)
                 self.metrics.seat_fraction = self.pressure.fraction
             if now - adjusted >= ADJUSTMENT_SECONDS:

@@ -147,13 +147,14 @@ def test_pressure_gives_out_a_fraction_of_the_seats(time: FakeTime) -> None:
     assert level.queue_set.executing == 50
 
 
-def test_every_level_keeps_a_seat_under_pressure(time: FakeTime) -> None:
+def test_every_level_keeps_a_few_seats_under_pressure(time: FakeTime) -> None:
     levels = PriorityLevels(100, time)
     levels.configure([configuration("small", 1), configuration("large", 94)])
 
     levels.set_pressure(1 / 64)
 
     assert levels.by_name["small"].queue_set.limit == 1
+    assert levels.by_name["large"].queue_set.limit == 4
 
 
 @pytest.mark.parametrize(
