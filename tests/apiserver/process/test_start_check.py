@@ -52,7 +52,7 @@ def test_the_report_names_what_would_be_served(folder: Path) -> None:
     assert report.problems == ()
     assert report.served == (
         *("gadgets.example.io/v1", "gadgets.example.io/v1beta1", "v1 (core)"),
-        "6 more groups",
+        "7 more groups",
     )
     assert "mistakes" not in sys.modules, "workers are forked from this process"
 
