@@ -232,3 +232,24 @@ async def test_a_binding_to_a_role_that_is_not_there() -> None:
 )
 async def test_what_cannot_be_is_left_to_validation(attributes: Attributes) -> None:
     assert not await refusal(Server(), attributes)
+
+
+async def test_rules_that_take_too_long_to_compare_are_refused() -> None:
+    """Each permission is compared with all rules that the writer has for the resource."""
+    held = [rule("get", "pods", groups=f"g{number}") for number in range(2000)]
+    wanted = PolicyRule(verbs=["get"], api_groups=["none"] * 2000, resources=["pods"])
+
+    refused = await refusal(Server(*held), write(role("r", wanted)))
+
+    assert refused.endswith("some of the permissions; there are too many rules to compare")
+
+
+async def test_a_refusal_names_a_limited_number_of_permissions() -> None:
+    wanted = PolicyRule(
+        verbs=["get"], api_groups=[""], resources=[f"r{number}" for number in range(150)]
+    )
+
+    refused = await refusal(Server(READ), write(role("r", wanted)))
+
+    assert refused.endswith("\nand 50 more")
+    assert refused.count("APIGroups") == 100
