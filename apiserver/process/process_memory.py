@@ -9,7 +9,7 @@ cycles among them are found by a sweep over everything, in a quiet second, at mo
 minutes.
 
 The C library keeps freed memory for later. After many connections have ended, it is told to return
-what it can.
+what it can, in a quiet second: with a fragmented heap of 500 MB that takes 0.1 s.
 """
 
 import ctypes
@@ -29,8 +29,10 @@ QUIET_SHARE: Final = 0.05
 MANY_CONNECTIONS: Final = 100
 """Memory is returned after half of at least so many connections have ended."""
 
-TRIM_DELAY: Final = 5.0
-"""Seconds in which the requests of ended connections end, too."""
+TRIM_DELAYS: Final = (5.0, 120.0)
+"""Seconds after which their memory is returned: when their requests have ended, too, and when the
+window of recent changes has moved on.
+"""
 
 
 class ProcessMemory:
@@ -48,7 +50,7 @@ class ProcessMemory:
         self._cpu_at_check = 0.0
         self._has_frozen = False
         self._most_connections = 0
-        self._trim_at = float("inf")
+        self._trims_due: list[float] = []
 
     def start(self) -> None:
         """Freeze all objects that exist now, and those that survive full collections."""
@@ -73,9 +75,9 @@ class ProcessMemory:
         self._most_connections = max(self._most_connections, connections)
         if self._most_connections >= MANY_CONNECTIONS and connections < self._most_connections / 2:
             self._most_connections = connections
-            self._trim_at = now + TRIM_DELAY
-        if now >= self._trim_at:
-            self._trim_at = float("inf")
+            self._trims_due = [now + delay for delay in TRIM_DELAYS]
+        if is_quiet and self._trims_due and now >= self._trims_due[0]:
+            del self._trims_due[0]
             self._trim(0)
 
     def _sweep(self, now: float) -> None:
