@@ -43,6 +43,7 @@ class Allowance:
             raise DefaultsTooLarge(MAX_DEFAULTED_VALUES, "values")
 
 
+_CONTAINERS: Final = (dict, list)
 Fill = Callable[[Any, Allowance], None]
 """Fills in the defaults of a value in place."""
 
@@ -64,7 +65,8 @@ class _Default:
     def new(self, allowance: Allowance) -> Any:
         """Return a copy that belongs to one object."""
         allowance.spend(self.size, self.values)
-        return deep_copy(self.value)
+        value = self.value
+        return deep_copy(value) if isinstance(value, _CONTAINERS) else value
 
 
 def compile_defaulting(node: Node) -> Fill | None:
@@ -96,11 +98,14 @@ _LARGE_DEFAULT: Final = 4096
 
 def count_nodes(value: Any) -> int:
     """Return the number of values within a value."""
-    if isinstance(value, dict):
-        return 1 + sum(map(count_nodes, value.values()))
-    if isinstance(value, list):
-        return sum(map(count_nodes, value)) + 1
-    return 1
+    count, pending = 1, [value]
+    while pending:
+        container = pending.pop()
+        members = container.values() if isinstance(container, dict) else container
+        if isinstance(container, _CONTAINERS):
+            count += len(container)
+            pending += [member for member in members if isinstance(member, _CONTAINERS)]
+    return count
 
 
 class _Members(dict[str, Fill | None]):
@@ -136,7 +141,7 @@ def _members(node: Node) -> Fill:
             if name not in value:
                 value[name] = default.new(allowance)
         for name, member in value.items():
-            if isinstance(member, dict | list) and name in sources and (nested := below[name]):
+            if isinstance(member, _CONTAINERS) and name in sources and (nested := below[name]):
                 nested(member, allowance)
 
     return fill

@@ -113,23 +113,19 @@ def _compile_array(schema: JSONSchema) -> Iterator[Validate]:
 class _Element:
     """The validation of list items or map values, compiled with the first of them."""
 
-    __slots__ = ("_alternatives", "_schema", "_validate")
+    __slots__ = ("_alternatives", "_schema", "compiled")
 
     def __init__(self, schema: JSONSchema) -> None:
         self._schema = schema
-        self._validate: Validate | None = None
+        self.compiled: Validate | None = None
         self._alternatives = -1
 
-    @property
-    def validate(self) -> Validate:
-        if self._validate is None:
-            self._validate = compile_validation(self._schema)
-        return self._validate
+    def compile(self) -> Validate:
+        self.compiled = compile_validation(self._schema)
+        return self.compiled
 
     def too_complex(self, count: int) -> Problems:
         """Return the problem of too many items with alternatives, if there is one."""
-        if count < _MANY_ITEMS:
-            return _NOTHING
         if self._alternatives < 0:
             self._alternatives = _count_alternatives(self._schema)
         if count * self._alternatives <= MAX_ALTERNATIVES:
@@ -145,9 +141,9 @@ def _compile_items(element: _Element, keys: tuple[str, ...]) -> Validate:
     def validate(value: Any, old: Any) -> Problems:
         if not value:
             return _NOTHING
-        if problem := element.too_complex(len(value)):
+        if len(value) >= _MANY_ITEMS and (problem := element.too_complex(len(value))):
             return problem
-        below = element.validate
+        below = element.compiled or element.compile()
         before = _index_by_keys(old, keys) if keys and isinstance(old, list) else {}
         problems: Problems = []
         for position, item in enumerate(value):
@@ -225,11 +221,10 @@ def _compile_properties(properties: Mapping[str, JSONSchema]) -> Validate:
         before = old if isinstance(old, dict) else _EMPTY
         problems: Problems = []
         # A large schema must not cost its size for every small item of a list.
-        if len(declared) <= 2 * len(value):
-            names = [name for name in declared if name in value]
-        else:
-            names = sorted(declared.keys() & value.keys())
-        for name in names:
+        few = len(declared) <= 4 * len(value) + 8
+        for name in declared if few else sorted(declared.keys() & value.keys()):
+            if name not in value:
+                continue
             if member_problems := below[name](value[name], before.get(name, ABSENT)):
                 problems += [problem.below(member_step(name)) for problem in member_problems]
                 if len(problems) > MAX_PROBLEMS:
@@ -243,9 +238,9 @@ def _compile_undeclared(element: _Element, declared: frozenset[str]) -> Validate
     def validate(value: Any, old: Any) -> Problems:
         if not value:
             return _NOTHING
-        if problem := element.too_complex(len(value)):
+        if len(value) >= _MANY_ITEMS and (problem := element.too_complex(len(value))):
             return problem
-        below = element.validate
+        below = element.compiled or element.compile()
         before = old if isinstance(old, dict) else _EMPTY
         problems: Problems = []
         for name, member in value.items():
