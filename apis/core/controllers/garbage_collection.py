@@ -15,7 +15,7 @@ any kind.
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -36,6 +36,8 @@ from client.workqueue.rate_limiters import ExponentialFailure
 ORPHAN: Final = "orphan"
 FOREGROUND: Final = "foregroundDeletion"
 WORKERS: Final = 8
+TURN: Final = 50
+"""Owners of an object examined before other tasks run."""
 RETRY_DELAYS: Final = (0.1, 10.0)
 """Seconds before the first and between the last attempts at an object, doubling in between."""
 MAX_ABSENT: Final = 500
@@ -217,8 +219,11 @@ class GarbageCollector:
         """Delete an object whose owners are all gone; remove references to some that are."""
         gone: set[str] = set()
         remaining = 0
-        for reference in metadata.owner_references:
-            if await self._is_solid(reference, metadata.namespace):
+        resources = _by_kind(await self._resources())
+        for position, reference in enumerate(metadata.owner_references):
+            if position % TURN == TURN - 1:
+                await asyncio.sleep(0)  # absent owners are remembered, and cost no request
+            if await self._is_solid(reference, metadata.namespace, resources):
                 remaining += 1
             else:
                 gone.add(reference.uid)
@@ -227,9 +232,16 @@ class GarbageCollector:
         elif gone:
             await self._delete(identity, metadata, "Background")
 
-    async def _is_solid(self, reference: OwnerReference, namespace: str) -> bool:
+    async def _is_solid(
+        self,
+        reference: OwnerReference,
+        namespace: str,
+        resources: Mapping[tuple[str, str], ServedResource],
+    ) -> bool:
         """Return whether an owner exists and does not wait for its dependents to be deleted."""
-        resource = await self._resource_of(reference)
+        # Whatever the version in which the reference names the kind.
+        group = GroupVersion.parse(reference.api_version).group
+        resource = resources.get((group, reference.kind))
         if resource is None:
             return True  # a kind that is not served now may be served later
         identity = ObjectIdentity(
@@ -245,14 +257,6 @@ class GarbageCollector:
                 self._absent.popitem(last=False)
             return False
         return owner.deletion_timestamp is None or FOREGROUND not in owner.finalizers
-
-    async def _resource_of(self, reference: OwnerReference) -> ServedResource | None:
-        """Return the resource of a kind, whatever the version in which a reference names it."""
-        group = GroupVersion.parse(reference.api_version).group
-        for resource in await self._resources():
-            if (resource.kind.group, resource.kind.kind) == (group, reference.kind):
-                return resource
-        return None
 
     # Requests
 
@@ -295,6 +299,14 @@ class GarbageCollector:
 
     def _collection(self, identity: ObjectIdentity) -> ResourceClient[PartialObjectMetadata]:
         return collection(self._client, identity.resource, identity.namespace)
+
+
+def _by_kind(resources: Iterable[ServedResource]) -> dict[tuple[str, str], ServedResource]:
+    """Return the first resource of each kind, by group and kind."""
+    found: dict[tuple[str, str], ServedResource] = {}
+    for resource in resources:
+        found.setdefault((resource.kind.group, resource.kind.kind), resource)
+    return found
 
 
 def is_tracked(metadata: ObjectMeta) -> bool:
