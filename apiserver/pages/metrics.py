@@ -1,5 +1,6 @@
 """`/metrics`: the metrics of the server for Prometheus."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 
 from falcon.asgi import Request, Response
@@ -17,7 +18,9 @@ class MetricsHandler:
 
     async def on_get(self, req: Request, resp: Response) -> None:
         resp.content_type = CONTENT_TYPE
-        resp.data = self._metrics.render(list(undecodable_objects(self._groups())))
+        undecodable = list(undecodable_objects(self._groups()))
+        # A server with many resources has megabytes of text.
+        resp.data = await asyncio.to_thread(self._metrics.render, undecodable)
 
 
 def undecodable_objects(groups: Groups) -> Iterator[Undecodable]:

@@ -59,6 +59,9 @@ class Outcome:
     """The most processor time that single requests took, in seconds."""
     memory_warm: int = 0
     memory_end: int = 0
+    objects_warm: int = 0
+    """Python objects that the garbage collector knows: they show a leak that memory hides."""
+    objects_end: int = 0
 
 
 class Tracebacks(logging.Handler):
@@ -107,6 +110,7 @@ class Campaign:
                 print(self._progress(began), file=sys.stderr, flush=True)
         await self._tidy()
         self.outcome.memory_end = resident()
+        self.outcome.objects_end = len(gc.get_objects())
         self.outcome.seconds = time.monotonic() - began
 
     async def prepare(self) -> None:
@@ -181,6 +185,7 @@ class Campaign:
         self._tidied += 1
         if self._tidied == WARM_UP:
             self.outcome.memory_warm = resident()
+            self.outcome.objects_warm = len(gc.get_objects())
 
     async def _remove(self, path: str, metadata: dict[str, Any]) -> None:
         if metadata["uid"] in self._kept:

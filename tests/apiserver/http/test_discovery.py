@@ -1,10 +1,12 @@
 """What the server says it serves: discovery, OpenAPI, version, health."""
 
 import gzip
+import time
 from typing import Any
 
 import orjson
 import pytest
+from prometheus_client import Counter
 
 from apimachinery.errors import NotFound
 from apimachinery.openapi.gnostic import GnosticEncoder
@@ -16,6 +18,7 @@ from apiserver.pages.health import Check, Health, Unhealthy
 from apiserver.pages.openapi import OpenAPI
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import GADGETS, gadget
+from tests.pauses import loop_pauses, machine_factor
 
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 V2BETA1 = V2.replace("v=v2", "v=v2beta1")
@@ -275,3 +278,15 @@ async def test_openapi_of_a_group_that_is_removed_meanwhile_is_not_found(app: Ap
 
     with pytest.raises(NotFound):
         await page.on_v3(None, None, "apis/removed.example.io/v1")
+
+
+async def test_many_metrics_do_not_hold_the_event_loop(app: App, client: Driver) -> None:
+    many = Counter("many", "Many.", ["number"], registry=app.metrics.registry)
+    for number in range(20_000):
+        many.labels(str(number)).inc()
+
+    async with loop_pauses(time.thread_time) as pauses:
+        answer = await client.get("/metrics")
+
+    assert answer.body.count(b"many_total{") == 20_000
+    assert pauses.longest < 0.05 * machine_factor()
