@@ -104,16 +104,37 @@ def without_collection(step: Callable[[], R]) -> R:
 
     The collector would scan them again and again, with the interpreter lock held: up to 100 ms at
     once for a large definition. They are then moved to the oldest generation, which costs nothing.
+    In a process with frozen objects they are frozen as well: unfreezing them would unfreeze all.
     """
     if not gc.isenabled():
         return step()
+    _FROZEN_OBJECTS.remember()
     gc.disable()
     try:
         return step()
     finally:
         gc.freeze()
-        gc.unfreeze()
+        if not _FROZEN_OBJECTS.existed():
+            gc.unfreeze()
         gc.enable()
+
+
+class _FrozenObjects:
+    """Whether the process had frozen objects of its own, remembered: counting them takes time."""
+
+    def __init__(self) -> None:
+        self._found: bool | None = None
+
+    def remember(self) -> None:
+        """Look for frozen objects, before anything is frozen here."""
+        if not self._found:
+            self._found = gc.get_freeze_count() > 0
+
+    def existed(self) -> bool:
+        return bool(self._found)
+
+
+_FROZEN_OBJECTS: Final = _FrozenObjects()
 
 
 class Workload:

@@ -86,7 +86,8 @@ async def loop_pauses(clock: Callable[[], float] = time.perf_counter) -> AsyncIt
     await asyncio.sleep(0)
     try:
         yield pauses
-        await asyncio.sleep(0)
+        # The next beat sees a pause in the last step.
+        await asyncio.sleep(2 * BEAT)
     finally:
         pulse.cancel()
 

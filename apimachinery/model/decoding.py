@@ -102,7 +102,8 @@ def _decode_large(cls: type[ModelT], data: bytes, find_unknown: bool) -> Decoded
             raise DecodeError(str(problems[0]["ctx"]["error"])) from None
         if b"null" not in data:
             raise to_decode_error(cls, problems) from None
-        document = orjson.dumps(without_nulls(_load_large(data), TypeInfo("model", cls)))
+        # Not by orjson, which refuses numbers that unknown fields may have.
+        document = json.dumps(without_nulls(_load_large(data), TypeInfo("model", cls)))
         try:
             obj = validator.validate_json(document, by_alias=True, by_name=False)
         except ValidationError as remaining:

@@ -195,9 +195,10 @@ class FlowMetrics:
         return ()
 
     def carry_over(self) -> None:
-        for (level, schema), counts in self.flows.items():
+        # Copies: a scrape runs in another thread than the event loop.
+        for (level, schema), counts in list(self.flows.items()):
             self._carry_over_flow(level, schema, counts)
-        for level_state in self._levels.by_name.values():
+        for level_state in list(self._levels.by_name.values()):
             self._set_level(level_state)
         self._fair_fraction.set(self._levels.fair_fraction)
         self._seat_fraction.set(self.seat_fraction)

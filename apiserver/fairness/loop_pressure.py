@@ -11,7 +11,7 @@ from typing import Final
 
 PERIOD: Final = 0.02
 """Seconds between two measurements."""
-LATE: Final = 0.003
+LATE: Final = 0.025
 """The average delay of callbacks, in seconds, that the fraction is regulated to."""
 SHRINK, GROW = 0.85, 1.08
 LEAST: Final = 1 / 64

@@ -23,7 +23,7 @@ from apiserver.fairness.seat_demand import SmoothedDemand
 from apiserver.fairness.work_estimation import most_seats
 
 ADJUSTMENT_SECONDS: Final = 10.0
-KEPT_SEATS: Final = 4
+KEPT_SEATS: Final = 16
 """Seats that a level keeps under pressure, so that writes can still wait for the store together."""
 
 

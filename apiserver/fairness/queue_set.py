@@ -304,7 +304,7 @@ class QueueSet:
             # The same work after the response, on fewer seats and for longer.
             request.linger_seconds *= request.final_seats / limit
             request.final_seats = limit
-            request.seats = max(request.initial_seats, limit)
+            request.seats = min(request.seats, limit)
         request.started = now
         self.dispatched += 1
         self.executing += 1

@@ -32,6 +32,8 @@ from apiserver.http.request_info import RequestInfo
 
 MOST_FLOWS: Final = 4096
 """Cached classifications; when there are more, all are made anew."""
+CACHED_PATH: Final = 1024
+"""The length of a path up to which its classification is cached: clients choose it."""
 IDLE_PERIOD: Final = 0.25
 """Seconds between two measurements of the event loop while nothing is executed."""
 REPORT_SECONDS: Final = 1.0
@@ -127,9 +129,11 @@ class RequestFairness:
             key = user.name, user.groups, info.verb, info.path
         flow = self._flows.get(key)
         if flow is None:
-            if len(self._flows) >= MOST_FLOWS:
-                self._flows.clear()
-            flow = self._flows[key] = self._classify(user, info)
+            flow = self._classify(user, info)
+            if len(info.path) <= CACHED_PATH:
+                if len(self._flows) >= MOST_FLOWS:
+                    self._flows.clear()
+                self._flows[key] = flow
         return FairSeat(self, flow, exchange)
 
     def start(self, seat: "FairSeat") -> Start:

@@ -16,7 +16,8 @@ def is_light(entry: Entry, form: Hashable) -> bool:
 
 async def encode_large(entry: Entry, form: Hashable, workload: Workload) -> bytes:
     """Encode a large entry as a heavy step of a request, and keep the result."""
-    workload.add(entry.record.value)
+    # Not counted: many watchers may get here in the same moment.
+    workload.may_grow()
     encoded = await workload.run(_encode_once, entry, form)
     entry.keep(form, encoded)
     return encoded

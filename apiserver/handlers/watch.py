@@ -25,6 +25,7 @@ from apiserver.handlers.list import list_selection
 from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.http.access import BEARER_PROTOCOL
 from apiserver.http.exchange import Exchange
+from apiserver.http.logs import quoted
 from apiserver.http.negotiation import Shape
 from apiserver.http.request_limits import Limits
 from apiserver.http.response import exchange_of, status_bytes
@@ -133,7 +134,8 @@ class Watches:
             if watcher.slow or exchange.connection.stalled:
                 self._metrics.slow_watcher(exchange.info)
                 log.info(
-                    "the client of a watch of %s was too slow; watch ended", exchange.info.path
+                    "the client of a watch of %s was too slow; watch ended",
+                    quoted(exchange.info.path),
                 )
 
         exchange.opened.callback(untrack)

@@ -36,6 +36,8 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 STALL_SECONDS: Final = 1.0
 """A response that waits for its client for so long gives its seat back."""
+BUFFERED_BYTES: Final = 64 * 1024
+"""The length of a response up to which it is sent without waiting for its client."""
 
 _REQUEST_STARTED: Final = {"type": "http.request", "body": b"", "more_body": True}
 
@@ -95,7 +97,8 @@ class Gate:
                 raise
             if exchange.code:
                 # A response that has started can only be aborted.
-                log.warning("timed out while sending the response to %s", exchange.info.path)
+                path = quoted(exchange.info.path)
+                log.warning("timed out while sending the response to %s", path)
                 return
             message = "request did not complete within the allotted timeout"
             exchange.code = Timeout.code
@@ -169,10 +172,10 @@ def _log_fields(exchange: Exchange, info: RequestInfo, seconds: float) -> dict[s
 
 
 def _seat_releasing(exchange: Exchange, send: Send) -> Send:
-    """Return a `send` that gives the seat of a streamed response back while its client stalls."""
+    """Return a `send` that gives the seat of a response back while its client stalls."""
 
     async def sending(message: MutableMapping[str, Any]) -> None:
-        if not message.get("more_body"):
+        if not _may_stall(message):
             await send(message)
             return
         timer = asyncio.get_running_loop().call_later(STALL_SECONDS, exchange.release_seat)
@@ -182,6 +185,13 @@ def _seat_releasing(exchange: Exchange, send: Send) -> Send:
             timer.cancel()
 
     return sending
+
+
+def _may_stall(message: MutableMapping[str, Any]) -> bool:
+    """Return whether sending may have to wait for the client: in a stream, or if it is long."""
+    if message["type"] == "websocket.send":
+        return True
+    return message.get("more_body", False) or len(message.get("body", b"")) > BUFFERED_BYTES
 
 
 async def _receive_start() -> MutableMapping[str, Any]:

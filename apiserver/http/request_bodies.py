@@ -101,6 +101,8 @@ class BodyReader:
             async with asyncio.timeout(limits.body_seconds) as self._timeout:
                 while more:
                     message = await receive()
+                    if self._evicted:
+                        raise Overloaded
                     if message["type"] != "http.request":
                         raise Disconnected
                     part = message.get("body", b"")

@@ -16,7 +16,6 @@ import resource
 import socket
 import ssl
 from contextlib import suppress
-from itertools import islice
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -36,8 +35,6 @@ TLS_SHUTDOWN_TIMEOUT: Final = 2.0
 _ACCEPTS_PER_TURN: Final = 16
 _PAUSE_SECONDS: Final = 0.1
 """The time for which nothing is accepted after the process has run out of files."""
-_LOOKS: Final = 100
-"""How many connections are looked at for one to close."""
 _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -121,8 +118,7 @@ class Listener:
 
     def _evict_newcomer(self) -> bool:
         self._forget_known()
-        oldest = islice(self._newcomers, _LOOKS)
-        found = next((connection for connection in oldest if not connection.is_serving), None)
+        found = next((each for each in self._newcomers if not each.is_serving), None)
         if found is None:
             return False
         self._newcomers.pop(found).cancel()

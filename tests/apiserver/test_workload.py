@@ -1,14 +1,16 @@
 """Where the steps of a request run, and in which order."""
 
 import asyncio
+import gc
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
 
 import pytest
 
+import apiserver.workload as workload_module
 from apimachinery.serialization.media_types import YAML
-from apiserver.workload import LIGHT_BYTES, HeavyThread, Workload
+from apiserver.workload import LIGHT_BYTES, HeavyThread, Workload, without_collection
 
 HEAVY = b"[" + b"0," * LIGHT_BYTES + b"0]"
 
@@ -141,3 +143,26 @@ async def test_a_turn_that_nobody_takes_passes_on(thread: HeavyThread) -> None:
     assert await running
     await asyncio.gather(unlucky, return_exceptions=True)
     assert unlucky.cancelled()
+
+
+def test_frozen_objects_stay_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker freezes its cache, so that no collection visits it."""
+    monkeypatch.setattr(workload_module, "_FROZEN_OBJECTS", workload_module._FrozenObjects())
+    gc.freeze()
+    try:
+        assert without_collection(lambda: 1) == 1
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+
+
+def test_nothing_is_frozen_in_a_process_without_frozen_objects(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workload_module, "_FROZEN_OBJECTS", workload_module._FrozenObjects())
+    gc.unfreeze()
+
+    without_collection(lambda: [[] for _ in range(1000)])
+
+    assert gc.get_freeze_count() == 0
+    assert gc.isenabled()

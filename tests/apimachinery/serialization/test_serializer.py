@@ -114,6 +114,7 @@ def test_other_yaml_readers_read_the_same_strings(value: Any) -> None:
         ({"a": "1"}, 'a: "1"\n'),
         ({"a": "2020-01-01T00:00:00Z"}, 'a: "2020-01-01T00:00:00Z"\n'),
         ({"a": "yes", "b": "1:30", "y": "0x1"}, 'a: "yes"\nb: "1:30"\n"y": "0x1"\n'),
+        (["0X1F", "0B1", "-0O17"], '- "0X1F"\n- "0B1"\n- "-0O17"\n'),
         ({"a": "b: c", "b": "-x", "c": "- x", "d": ""}, 'a: "b: c"\nb: -x\nc: "- x"\nd: ""\n'),
         ({"a": "b\nc\n"}, "a: |\n  b\n  c\n"),
         ({"a": "b\n\nc"}, "a: |-\n  b\n\n  c\n"),

@@ -3,7 +3,7 @@
 import pytest
 
 from apiserver.fairness.flow_configuration import LevelConfiguration, Queuing
-from apiserver.fairness.priority_levels import PriorityLevel, PriorityLevels
+from apiserver.fairness.priority_levels import KEPT_SEATS, PriorityLevel, PriorityLevels
 from apiserver.fairness.queue_set import SeatRequest, Start
 from apiserver.fairness.seat_allocation import ImpossibleAllocation, SeatClaim, allocate
 from apiserver.fairness.seat_demand import DemandIntegrator, SmoothedDemand
@@ -138,11 +138,11 @@ def test_pressure_gives_out_a_fraction_of_the_seats(time: FakeTime) -> None:
     levels = PriorityLevels(100, time)
     levels.configure([configuration("a", 95)])
     level = levels.by_name["a"]
-    levels.set_pressure(0.1)
+    levels.set_pressure(0.2)
 
     demand(level, 50)
 
-    assert level.queue_set.executing == 10
+    assert level.queue_set.executing == 19
     levels.set_pressure(1.0)
     assert level.queue_set.executing == 50
 
@@ -154,7 +154,7 @@ def test_every_level_keeps_a_few_seats_under_pressure(time: FakeTime) -> None:
     levels.set_pressure(1 / 64)
 
     assert levels.by_name["small"].queue_set.limit == 1
-    assert levels.by_name["large"].queue_set.limit == 4
+    assert levels.by_name["large"].queue_set.limit == KEPT_SEATS
 
 
 @pytest.mark.parametrize(
