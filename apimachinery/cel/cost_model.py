@@ -61,6 +61,10 @@ class CostModel:
         """Return the bound of the accumulator of a loop that runs *count* times."""
         raise NotImplementedError
 
+    def presence(self, cost: int, operand: Expression) -> int:
+        """Return the cost of `has()` on a field of an operand, which itself has the given cost."""
+        return cost
+
     def _estimate(self, expression: Expression) -> tuple[int, Bound]:
         match expression:
             case Literal(value=value):
@@ -86,7 +90,7 @@ class CostModel:
     def _select(self, select: Select) -> tuple[int, Bound]:
         cost, operand = self._estimate(select.operand)
         if select.presence_only:
-            return 0, SCALAR
+            return self.presence(cost, select.operand), SCALAR
         return cut(cost + _MEMBER), operand.field(select.field)
 
     def _conditional(self, call: Call) -> tuple[int, Bound]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from math import ceil
 from typing import Final
 
-from apimachinery.cel.checked_expression import Call, Expression, Literal
+from apimachinery.cel.checked_expression import Call, Expression, Identifier, Literal, Select
 from apimachinery.cel.cost_model import CostModel, traversal
 from apimachinery.cel.value_bounds import (
     LARGEST,
@@ -55,6 +55,11 @@ class DefinitionCosts(CostModel):
 
     def accumulator(self, initial: Bound, count: int) -> Bound:
         return initial
+
+    def presence(self, cost: int, operand: Expression) -> int:
+        while isinstance(operand, Select):
+            operand = operand.operand
+        return 0 if isinstance(operand, Identifier) else cost
 
 
 def _constant(arguments: list[Bound], call: Call) -> tuple[int, Bound]:

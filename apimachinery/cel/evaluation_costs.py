@@ -66,7 +66,8 @@ class EvaluationCosts(CostModel):
     def accumulator(self, initial: Bound, count: int) -> Bound:
         if initial.kind not in ("list", "map"):
             return initial
-        return ComputedBound(initial.kind, count // 2 + 1, element=SCALAR)  # on average
+        # Half of the items are there on average; what they are, the step of the loop adds.
+        return ComputedBound(initial.kind, count // 2 + 1, element=ActualBound(()))
 
 
 def union_of_parts(iterated: ActualBound) -> Bound:

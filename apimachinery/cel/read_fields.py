@@ -45,13 +45,15 @@ def fields_weight(bound: Bound, fields: ReadFields | None) -> int:
 
 def property_fields(fields: ReadFields | None, node: Node | None) -> ReadFields | None:
     """Return the fields under the names of the properties, which CEL may have to escape."""
-    if fields is None or node is None or not node.properties:
+    if fields is None or node is None or not (node.properties or node.additional):
         return fields
     names = {name: name for name in fields}
     if not names.keys() <= set(node.properties):
         names = {escape(name): name for name in node.properties}
     return {
-        names.get(name, name): property_fields(below, node.properties.get(names.get(name, name)))
+        names.get(name, name): property_fields(
+            below, node.properties.get(names.get(name, name), node.additional)
+        )
         for name, below in fields.items()
     }
 

@@ -80,6 +80,18 @@ UNKNOWN: Final = ComputedBound("", LARGEST)
 
 def union(left: Bound, right: Bound) -> Bound:
     """Return the bound of values that have either bound."""
+    if isinstance(left, ActualBound) and left.is_empty:
+        return right
+    if isinstance(right, ActualBound) and right.is_empty:
+        return left
+    if isinstance(left, ActualBound) and isinstance(right, ActualBound):
+        merged = left.merge(right)
+        if merged is not None:
+            return merged
+    return _computed_union(left, right)
+
+
+def _computed_union(left: Bound, right: Bound) -> Bound:
     kind = left.kind if left.kind == right.kind else ""
     element = None
     if isinstance(left, ComputedBound) and left.kind == "list" and left.size == 0:
@@ -100,6 +112,26 @@ class ActualBound:
     def __init__(self, values: Sequence[Any]) -> None:
         self._values = values
         self._fields: dict[str, ActualBound] = {}
+        self._merged: dict[ActualBound, ActualBound] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no value, so that reading it fails."""
+        return not self._values
+
+    def merge(self, other: "ActualBound") -> "ActualBound | None":
+        """Return the bound of the values of both, each once; None if they are too many."""
+        if other is self:
+            return self
+        if len(self._values) + len(other._values) > _MAX_MERGED:
+            return None
+        merged = self._merged.get(other)
+        if merged is None:
+            known = set(map(id, self._values))
+            new = [value for value in other._values if id(value) not in known]
+            merged = ActualBound([*self._values, *new]) if new else self
+            self._merged[other] = merged
+        return merged
 
     @cached_property
     def kind(self) -> Kind:
@@ -143,6 +175,8 @@ class ActualBound:
         return [value for value in self._values if isinstance(value, str)]
 
 
+_MAX_MERGED: Final = 10_000
+"""The number of values up to which bounds keep them when they are merged."""
 _KINDS: Final[Mapping[type, Kind]] = {
     str: "string",
     bytes: "bytes",

@@ -8,7 +8,7 @@ import pytest
 
 from apimachinery.cel.program import EvaluationError, InvalidExpression, Program
 from apimachinery.cel.rule_budget import CALL_LIMIT, OBJECT_LIMIT
-from apimachinery.cel.value_bounds import ActualBound, DeclaredBound
+from apimachinery.cel.value_bounds import ActualBound, DeclaredBound, union
 from apimachinery.structural import Schema
 
 REQUIRED = {
@@ -64,6 +64,14 @@ def test_the_estimate_of_a_definition_is_that_of_kubernetes(
     assert Program(rule, result="bool").definition_cost(DeclaredBound(schema)) == cost
 
 
+def test_what_has_is_asked_of_counts_in_a_definition() -> None:
+    schema = DeclaredBound({"type": "object", "properties": {"s": {"type": "string"}}})
+
+    assert Program("has(self.a.b)", result="bool").definition_cost(schema) == 0
+    computed = Program("has({'a': self.s + self.s}.a)", result="bool")
+    assert computed.definition_cost(schema) > 600_000
+
+
 def bound(rule: str, value: Any) -> int:
     variable = ActualBound([value])
     return Program(rule, result="bool").evaluation_cost(variable, variable)
@@ -80,6 +88,8 @@ LARGE = {"s": "x" * 10_000, "t": "x" * 10_000, "l": list(range(40))}
         ("self.l.all(x, self.l.all(y, x + y >= 0))", {"l": list(range(95))}),
         ("self.l.map(x, x + 1).size() > 0", {"l": list(range(800))}),
         ("self.l.filter(x, x > 1).map(x, [x]).size() > 0", {"l": list(range(500))}),
+        ("self.l.filter(x, x.a > 0).map(x, x.a).sum() > 0", {"l": [{"a": 1}] * 500}),
+        ("self.l.map(x, x.t).all(t, t.all(s, s.size() > 0))", {"l": [{"t": ["x"] * 9}] * 300}),
         ("self.l.all(x, self.l == self.l)", {"l": list(range(300))}),
         ("self.l.all(x, self.s == self.t && self.s <= self.t)", LARGE),
         ("self.l.all(x, !self.s.contains('xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxy'))", LARGE),
@@ -137,6 +147,7 @@ def seconds(program: Program, value: Any) -> float:
         ("self.l.all(x, self.l.all(y, x == y))", {"l": ["x" * 1_000] * 5_000}),
         ("self.s.split('').map(c, self.s).join(self.s).size() > 0", {"s": "x" * 10_000}),
         ("self == self", {"l": [[]] * 200_000}),
+        ("has({'a': [self.s]" + ".map(x, x + x)" * 15 + "}.a)", {"s": "x" * 1_000}),
     ],
 )
 def test_a_rule_that_would_take_too_long_is_not_evaluated(rule: str, value: Any) -> None:
@@ -157,6 +168,75 @@ def test_a_rule_that_would_take_too_long_is_not_evaluated(rule: str, value: Any)
         "<nil>: Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no"
         f" further validation rules will be run due to call cost exceeds limit for rule: {rule}"
     ]
+
+
+ITEM = {
+    "name": "web",
+    "on": True,
+    "a": 1,
+    "tags": ["x", "y"],
+    "labels": {"app": "web"},
+    "limits": {"cpu": "500m", "memory": "1Gi"},
+    "ports": [{"name": "http", "port": 80}],
+}
+ORDINARY = {
+    "items": [ITEM, {**ITEM, "name": "job", "a": 2}],
+    "names": ["web", "job"],
+    "min": 1,
+    "max": 9,
+    "first": {"name": "a"},
+    "second": {"name": "b", "note": None},
+}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "self.items.filter(i, i.on).all(i, i.name.size() > 1)",
+        "self.items.filter(i, i.on)[0].name.size() == 3",
+        "self.items.filter(i, i.a > 0).map(y, y.a).sum() == 3",
+        "self.items.map(x, x.tags).all(ts, ts.all(t, t.size() < 10))",
+        "self.items.map(x, [x.a, x.a]).all(p, p[0] <= p[1])",
+        "self.items.map(x, x.on, x.name).all(n, n in self.names)",
+        "self.items.all(x, self.items.exists_one(y, y.name == x.name))",
+        "self.items.filter(i, has(i.ports)).all(i, i.ports.exists(p, p.port == 80))",
+        "self.items.map(i, i.ports.filter(p, p.port > 1)).all(ps, ps[0].name.matches('^[a-z]+$'))",
+        "self.items.filter(i, has(i.limits)).all(i, quantity(i.limits.cpu).isLessThan("
+        "quantity('2')))",
+        "self.items.map(i, i.limits).all(l, l.all(k, isQuantity(l[k])))",
+        "self.items.map(i, i.labels).all(l, 'app' in l && l.app.startsWith('w'))",
+        "self.items.map(i, {'n': i.name, 'a': i.a}).all(e, e.n != '')",
+        "self.items.filter(i, i.on).filter(i, i.a == 2).all(i, i.tags.join(',') == 'x,y')",
+        "self.items.filter(i, i.on).map(i, i.name) == self.names",
+        "(has(self.absent) ? self.absent : []).all(x, x.name.size() > 0)",
+        "(has(self.items) ? self.items : []).all(x, x.name.size() > 0)",
+        "(has(self.absent) ? self.absent : self.items).map(x, x.name).all(n, n.size() == 3)",
+        "[self.first, self.second].all(e, e.name.size() == 1 && !has(e.absent))",
+        "(self.min > 1 ? self.first : self.second).name.startsWith('b')",
+        "(self.items + self.items).filter(i, i.on).all(i, i.tags.size() == 2)",
+        "!has(self.absent) || self.absent.filter(x, x.on).all(x, x.name == '')",
+        "has(self.min) && has(self.max) && self.min <= self.max",
+    ],
+)
+def test_ordinary_rules_cost_little(rule: str) -> None:
+    assert bound(rule, ORDINARY) < 20_000
+    assert Program(rule, result="bool").evaluate(ORDINARY) is True
+
+
+def test_the_bounds_of_merged_values_do_not_grow_with_the_expression() -> None:
+    rule = "[self.a, self.b]" + ".map(x, [x, self.a][0])" * 12 + ".all(x, x.size() >= 0)"
+    start = time.thread_time()
+
+    assert bound(rule, {"a": list(range(1_000)), "b": list(range(1_000))}) < CALL_LIMIT
+
+    assert time.thread_time() - start < 0.5
+
+
+def test_merged_values_are_all_bounded() -> None:
+    few, many = ActualBound([1, 1]), ActualBound(["x" * 1_000, 1])
+
+    assert union(few, many).size == union(many, few).size == 1_000
+    assert union(ActualBound([]), many) is union(many, ActualBound([])) is many
 
 
 def test_all_rules_of_an_object_share_a_budget() -> None:

@@ -208,3 +208,15 @@ def test_items_of_an_unchanged_list_are_not_checked_again() -> None:
 
     assert told(schema, {"x": [5], "y": 1}, {"x": [5], "y": 2}) == []
     assert told(schema, {"x": [5, 1]}, {"x": [5]}) == ["x[0]: Invalid value: failed rule: self < 3"]
+
+
+def test_fields_of_map_values_are_found_by_their_escaped_names() -> None:
+    value = {"type": "object", "properties": {"foo-bar": {"type": "integer"}}}
+    place = {
+        "type": "object",
+        "properties": {"m": {"type": "object", "additionalProperties": value}},
+    }
+    schema = ruled("self.m.k.foo__dash__bar == 3", place, message="not three")
+
+    assert told(schema, {"x": {"m": {"k": {"foo-bar": 3}}}}) == []
+    assert told(schema, {"x": {"m": {"k": {"foo-bar": 4}}}}) == ["x: Invalid value: not three"]
