@@ -2,8 +2,8 @@
 
 After a crash SQLite replays its log up to the first frame that is not intact and drops the rest
 silently: a damaged frame looks like one that the crash interrupted. Yet a transaction is written
-only after the one before has reached the disk. So if a commit in the dropped rest is followed by
-further frames, it was durable, and somebody may have been told so.
+only after the one before has reached the disk, with `synchronous=full`. So if a commit in the
+dropped rest is followed by further frames, it was durable, and somebody may have been told so.
 
 What remains undetected is damage of the very last transaction of a log.
 """
@@ -43,17 +43,20 @@ def replay_log(database: Path) -> int:
     Then the log is copied to `-wal.damaged` first. While other connections use the database nothing
     is done: the first of them has replayed the log.
     """
-    log = _read_log(database)
-    if log is None:
+    if not os.path.exists(_log_file(database)):  # a name that is too long does not exist
         return 0
+    # SQLite removes the log of an empty file at once.
+    log = _read_log(database) if _is_empty(database) else None
     with closing(sqlite3.connect(database, isolation_level=None, timeout=0)) as connection:
         try:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            # Not before the lock: whoever closes the database last replays and removes the log.
+            log = log or _read_log(database)
             _, replayed, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         except sqlite3.Error:  # others use it, or it is damaged itself
             return 0
-        lost = _count_lost(log, max(replayed, 0))
+        lost = _count_lost(log, max(replayed, 0)) if log else 0
         if lost:
             file = _log_file(database)
             with suppress(OSError):
@@ -66,6 +69,10 @@ def _count_lost(log: WriteAheadLog, replayed: int) -> int:
         return sum(log.commits) if replayed == 0 else 0
     # The last frame may be the end of a transaction that the crash interrupted.
     return sum(log.commits[replayed : max(replayed, log.last - 1)])
+
+
+def _is_empty(database: Path) -> bool:
+    return not os.path.exists(database) or os.path.getsize(database) == 0
 
 
 def _log_file(database: Path) -> Path:

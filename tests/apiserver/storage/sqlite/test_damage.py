@@ -5,12 +5,14 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from apiserver.storage.interface import Damaged
 from apiserver.storage.sqlite.backend import SqliteBackend, open_sqlite
 from apiserver.storage.sqlite.damage import find_damage
+from apiserver.storage.sqlite.lost_commits import replay_log
 from apiserver.storage.sqlite.schema import CannotOpen, open_file
 
 PAGE = 4096
@@ -104,8 +106,9 @@ async def test_a_page_overwritten_while_open_is_found_by_whoever_reads_it(
             await reader.range("/")
     else:
         reader._damage.suspect()  # as for an answer that cannot be explained
-        while not reader._damage.reason:
-            await asyncio.sleep(0.001)
+        async with asyncio.timeout(10):
+            while not reader._damage.reason:
+                await asyncio.sleep(0.001)
     await refused(reader)
     await refused(writer)
 
@@ -207,7 +210,7 @@ async def keys(backend: SqliteBackend) -> list[str]:
 
 
 async def test_a_crash_without_damage_loses_nothing(crashed: Path) -> None:
-    backend = await open_sqlite(url_of(crashed))
+    backend = await open_sqlite(f"sqlite:///{crashed}")
 
     assert len(await keys(backend)) == 10
     await backend.check_integrity()
@@ -222,7 +225,7 @@ async def test_transactions_lost_with_a_damaged_log_are_noticed(crashed: Path, p
     overwrite(log, offset, 4)
     as_found = log.read_bytes()
 
-    backend = await open_sqlite(url_of(crashed))
+    backend = await open_sqlite(f"sqlite:///{crashed}")
     reason = await refused(backend)
     await backend.close()
 
@@ -230,21 +233,64 @@ async def test_transactions_lost_with_a_damaged_log_are_noticed(crashed: Path, p
     assert Path(f"{log}.damaged").read_bytes() == as_found
 
 
+async def test_a_log_without_its_database_is_noticed(crashed: Path) -> None:
+    crashed.write_bytes(b"")
+
+    backend = await open_sqlite(f"sqlite:///{crashed}")
+    reason = await refused(backend)
+    await backend.close()
+
+    assert "10 transactions are lost" in reason
+
+
 async def test_a_transaction_that_a_crash_interrupted_is_no_damage(crashed: Path) -> None:
     log = Path(f"{crashed}-wal")
     with log.open("r+b") as file:
         file.truncate(log.stat().st_size - 1000)
 
-    backend = await open_sqlite(url_of(crashed))
+    backend = await open_sqlite(f"sqlite:///{crashed}")
 
     assert await keys(backend) == [f"/{number}" for number in range(9)]
     await backend.create("/new", b"x")
     await backend.close()
 
 
+@pytest.mark.parametrize("synchronous", ["normal", "off"])
+async def test_commits_that_were_not_promised_to_be_durable_are_no_damage(
+    crashed: Path, synchronous: str
+) -> None:
+    """A power failure may keep a later frame of the log and lose an earlier one."""
+    log = Path(f"{crashed}-wal")
+    overwrite(log, log.stat().st_size // 2, 4)
+
+    backend = await open_sqlite(f"sqlite:///{crashed}?synchronous={synchronous}")
+
+    await backend.check_integrity()
+    await backend.create("/new", b"x")
+    await backend.close()
+
+
+def test_a_log_that_another_process_replays_meanwhile_is_no_damage(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It closes the store between the first look at the log and the lock."""
+    other, connect = open_file(path), sqlite3.connect
+    other.execute("UPDATE store SET revision = revision + 1")
+    other.execute("UPDATE store SET revision = revision - 1")
+
+    def close_and_connect(*args: Any, **options: Any) -> sqlite3.Connection:
+        other.close()
+        return cast(sqlite3.Connection, connect(*args, **options))
+
+    assert Path(f"{path}-wal").stat().st_size > 0
+    monkeypatch.setattr(sqlite3, "connect", close_and_connect)
+
+    assert replay_log(path) == 0
+
+
 async def test_a_log_in_use_is_no_damage(tmp_path: Path) -> None:
     """Whatever another process writes while a store is opened."""
-    url = f"sqlite:///{tmp_path}/store.db?synchronous=off"
+    url = f"sqlite:///{tmp_path}/store.db"
     first = await open_sqlite(url)
 
     async def write() -> None:
