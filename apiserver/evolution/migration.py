@@ -132,6 +132,7 @@ class KindMigration:
                     value,
                     revision=record.revision,
                     ttl=self._seconds_to_live(stored.object),
+                    replaced_bytes=len(record.value),
                 )
             except ValueTooLarge as error:
                 self.report.left.append(Example(object_name(record.key), str(error)))

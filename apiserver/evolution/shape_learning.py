@@ -153,9 +153,19 @@ class LearningBackend:
         await self._learn(page.records)
         return page
 
-    async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
+    async def update(
+        self,
+        key: str,
+        value: bytes,
+        *,
+        revision: int,
+        ttl: int | None = None,
+        replaced_bytes: int = 0,
+    ) -> int:
         try:
-            return await self._backend.update(key, value, revision=revision, ttl=ttl)
+            return await self._backend.update(
+                key, value, revision=revision, ttl=ttl, replaced_bytes=replaced_bytes
+            )
         except RevisionConflict as conflict:
             if conflict.current is not None:
                 await self._learn((conflict.current,))

@@ -105,11 +105,20 @@ class Backend(Protocol):
         After *ttl* seconds the backend deletes the key, as a client's delete would.
         """
 
-    async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
+    async def update(
+        self,
+        key: str,
+        value: bytes,
+        *,
+        revision: int,
+        ttl: int | None = None,
+        replaced_bytes: int = 0,
+    ) -> int:
         """Replace the value of *key* if it is still at *revision*. Raises RevisionConflict.
 
         An update without *ttl* makes the key permanent, even if it was created with one; with
-        KEEP_TTL the key expires when it would have expired without the update.
+        KEEP_TTL the key expires when it would have expired without the update. *replaced_bytes* is
+        the size of the value at *revision*: one that exceeds the limit may stay that large.
         """
 
     async def delete(self, key: str, *, revision: int) -> int:

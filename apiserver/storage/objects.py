@@ -241,7 +241,11 @@ class ObjectStorage(Generic[T]):
                 if self.before_first_write is not None:
                     await self._prepare_to_write()
                 revision = await self._backend.update(
-                    key, value, revision=record.revision, ttl=intent.ttl
+                    key,
+                    value,
+                    revision=record.revision,
+                    ttl=intent.ttl,
+                    replaced_bytes=len(record.value),
                 )
                 return Outcome(_set_version(intent.object, revision), revision, stored=value)
         if not confirmed:
@@ -270,7 +274,7 @@ class ObjectStorage(Generic[T]):
         """
         if not isinstance(intent, Put):
             return b""
-        value = self._encode_object(intent.object)
+        value = self._encode_object(intent.object, record)
         if kept is None or record is None:
             return value
         if not differs_beyond_metadata(kept.before, value):
@@ -282,14 +286,15 @@ class ObjectStorage(Generic[T]):
             lost = (*lost, *kept.stored.left_out)
         raise WouldLoseFields(record.key, lost, is_newer=self.codec.is_newer(record.value))
 
-    def _encode_object(self, obj: T) -> bytes:
+    def _encode_object(self, obj: T, record: Record | None = None) -> bytes:
         """Return the bytes to store. Raises ValueTooLarge.
 
         An object may have more values than the document it was created from, such as its
-        managedFields. One with too many could be stored, but not be sent back to be updated.
+        managedFields. One with too many could be stored, but not be sent back to be updated. If the
+        *record* that it replaces already has too many, it stays usable: it can still be deleted.
         """
         value = self.codec.encode(obj)
-        if has_many_values(value):
+        if has_many_values(value) and not (record and has_many_values(record.value)):
             raise ValueTooLarge(f"limit is {MAX_VALUES} values, managedFields included")
         return value
 

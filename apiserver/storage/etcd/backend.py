@@ -96,8 +96,16 @@ class EtcdBackend:
             return outcome.revision
         raise KeyExists(key)
 
-    async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
-        self._limit.check(value)
+    async def update(
+        self,
+        key: str,
+        value: bytes,
+        *,
+        revision: int,
+        ttl: int | None = None,
+        replaced_bytes: int = 0,
+    ) -> int:
+        self._limit.check(value, replaced_bytes)
         return await self._replace(key, value, revision, ttl)
 
     async def delete(self, key: str, *, revision: int) -> int:

@@ -169,8 +169,16 @@ class SqliteBackend:
         self._limit.check(value)
         return await self._write(Create(key, value, self._expiry(ttl)))
 
-    async def update(self, key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
-        self._limit.check(value)
+    async def update(
+        self,
+        key: str,
+        value: bytes,
+        *,
+        revision: int,
+        ttl: int | None = None,
+        replaced_bytes: int = 0,
+    ) -> int:
+        self._limit.check(value, replaced_bytes)
         expires = KEEP_TTL if ttl == KEEP_TTL else self._expiry(ttl)
         return await self._write(Update(key, value, revision, expires))
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -594,9 +595,9 @@ async def test_an_update_sets_the_time_to_live_again() -> None:
         await put(here, note("a"))
         update = here.backend.update
 
-        async def noticing(key: str, value: bytes, *, revision: int, ttl: int | None = None) -> int:
-            lives.append(ttl)
-            return await update(key, value, revision=revision, ttl=ttl)
+        async def noticing(key: str, value: bytes, **options: Any) -> int:
+            lives.append(options["ttl"])
+            return await update(key, value, **options)
 
         here.backend.update = noticing  # type: ignore[method-assign]
         await edit(here, saying("x"))
