@@ -175,7 +175,7 @@ async def write_large(address: Address) -> None:
 async def test_a_watcher_that_never_reads_is_ended_and_others_see_everything(
     server: Server, address: Address
 ) -> None:
-    deaf, slow, quick = Reader("deaf"), Reader("slow", pause=0.1), Reader("quick")
+    deaf, slow, quick = Reader("deaf"), Reader("slow", pause=0.02), Reader("quick")
     async with AsyncExitStack() as opened:
         wires = [await opened.enter_async_context(connected(address)) for _ in range(3)]
         for reader, wire in zip((deaf, slow, quick), wires, strict=True):
