@@ -185,6 +185,7 @@ async def test_a_server_writes_meanwhile(store: str) -> None:
     assert len(events) > count, "objects were migrated and written"
 
 
+@pytest.mark.torture
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     store, count = f"sqlite:///{tmp_path}/store.sqlite", 40
 

@@ -72,6 +72,7 @@ async def test_a_pause_is_measured_and_names_what_ran() -> None:
     assert ".spin:" in pause.sample.frames[-1]
 
 
+@pytest.mark.torture
 async def test_a_call_that_keeps_the_interpreter_lock_is_named() -> None:
     pause = longest(await pauses(one_long_call))
 
