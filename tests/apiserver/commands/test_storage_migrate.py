@@ -185,7 +185,6 @@ async def test_a_server_writes_meanwhile(store: str) -> None:
     assert len(events) > count, "objects were migrated and written"
 
 
-@pytest.mark.torture
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     store, count = f"sqlite:///{tmp_path}/store.sqlite", 40
 
@@ -198,7 +197,7 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "apiserver", "storage", "migrate", "shop:RENAMED"]
     environ = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
     process = subprocess.Popen(
-        [*command, "--storage", store, "--rate", "40"], env=environ, stdout=subprocess.PIPE
+        [*command, "--storage", store, "--rate", "10"], env=environ, stdout=subprocess.PIPE
     )
     deadline = time.monotonic() + 60
     while _migrated(store, before) < 5:
