@@ -72,9 +72,12 @@ async def test_a_pause_is_measured_and_names_what_ran() -> None:
     assert ".spin:" in pause.sample.frames[-1]
 
 
-@pytest.mark.torture
 async def test_a_call_that_keeps_the_interpreter_lock_is_named() -> None:
-    pause = longest(await pauses(one_long_call))
+    """The sample is taken when the call returns, or a moment too late on a busy machine."""
+    for _ in range(ATTEMPTS):
+        pause = longest(await pauses(one_long_call))
+        if any(".one_long_call:" in frame for frame in pause.sample.frames):
+            break
 
     assert pause.seconds > PAUSE / 2
     assert any(".one_long_call:" in frame for frame in pause.sample.frames)
