@@ -11,6 +11,7 @@ from apis.core.install import CORE
 from apis.events.install import EVENTS
 from apis.flowcontrol.install import FLOWCONTROL
 from apis.gadgets.install import GADGETS
+from apis.networking.install import NETWORKING
 from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
 from apiserver import Decision, Group, RequestInfo, User
@@ -39,6 +40,7 @@ GROUPS: tuple[Group, ...] = (
     APIEXTENSIONS,
     FLOWCONTROL,
     GADGETS,
+    NETWORKING,
     authorization_group(NobodyMay()),
     authentication_group(TokenReviewer([])),
     rbac_group(NobodyMay(), no_roles),

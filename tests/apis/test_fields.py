@@ -19,7 +19,9 @@ from apis.coordination import v1 as coordination
 from apis.core import v1 as core
 from apis.events import v1 as events
 from apis.flowcontrol import v1 as flowcontrol
+from apis.networking import v1 as networking
 from apis.rbac import v1 as rbac
+from tests.apis.networking.fields import NETWORKING
 
 CORE = {
     "ClientIPConfig": "timeoutSeconds=1",
@@ -206,6 +208,7 @@ GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (authorization, AUTHORIZATION),
     (authentication, AUTHENTICATION),
     (flowcontrol, FLOWCONTROL),
+    (networking, NETWORKING),
     (rbac, RBAC),
     (events, EVENTS),
 )

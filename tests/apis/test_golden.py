@@ -31,9 +31,11 @@ KINDS: dict[str, type[Object]] = {
 }
 
 
-YOUNGER = {
-    f"flowcontrol.apiserver.k8s.io/{kind}" for kind in ("FlowSchema", "PriorityLevelConfiguration")
-}
+YOUNGER_GROUPS = (
+    "flowcontrol.apiserver.k8s.io/",
+    "networking.k8s.io/",
+)
+YOUNGER = {name for name in KINDS if name.startswith(YOUNGER_GROUPS)}
 """Kinds that were never stored without their shape."""
 
 

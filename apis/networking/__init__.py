@@ -1,0 +1,3 @@
+"""The networking.k8s.io group: ingresses, network policies, and the addresses of services."""
+
+GROUP = "networking.k8s.io"
