@@ -153,6 +153,10 @@ _WITHOUT_VALUE: Final = frozenset(
 )
 
 
+class GoStruct(dict[str, Any]):
+    """A bad value that Kubernetes shows as a struct: fields in order, unset ones as null."""
+
+
 class Omitted(Enum):
     """Takes the place of a bad value that the message must not show."""
 
@@ -382,6 +386,8 @@ class _Excerpt:
 
     def of(self, value: Any) -> Any:
         self._left -= 1
+        if isinstance(value, GoStruct):
+            return {name: self.of(item) for name, item in value.items() if self._left > 0}
         if isinstance(value, Mapping):
             keys = nsmallest(max(self._left, 1), value, key=str)
             return {shorten(str(key)): self.of(value[key]) for key in keys if self._left > 0}

@@ -12,6 +12,7 @@ from apis.events.install import EVENTS
 from apis.flowcontrol.install import FLOWCONTROL
 from apis.gadgets.install import GADGETS
 from apis.networking.install import NETWORKING
+from apis.policy.install import POLICY
 from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
 from apiserver import Decision, Group, RequestInfo, User
@@ -41,6 +42,7 @@ GROUPS: tuple[Group, ...] = (
     FLOWCONTROL,
     GADGETS,
     NETWORKING,
+    POLICY,
     authorization_group(NobodyMay()),
     authentication_group(TokenReviewer([])),
     rbac_group(NobodyMay(), no_roles),

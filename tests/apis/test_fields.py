@@ -20,8 +20,10 @@ from apis.core import v1 as core
 from apis.events import v1 as events
 from apis.flowcontrol import v1 as flowcontrol
 from apis.networking import v1 as networking
+from apis.policy import v1 as policy
 from apis.rbac import v1 as rbac
 from tests.apis.networking.fields import NETWORKING
+from tests.apis.policy.fields import POLICY
 
 CORE = {
     "ClientIPConfig": "timeoutSeconds=1",
@@ -209,6 +211,7 @@ GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (authentication, AUTHENTICATION),
     (flowcontrol, FLOWCONTROL),
     (networking, NETWORKING),
+    (policy, POLICY),
     (rbac, RBAC),
     (events, EVENTS),
 )

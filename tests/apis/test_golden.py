@@ -34,6 +34,7 @@ KINDS: dict[str, type[Object]] = {
 YOUNGER_GROUPS = (
     "flowcontrol.apiserver.k8s.io/",
     "networking.k8s.io/",
+    "policy/",
 )
 YOUNGER = {name for name in KINDS if name.startswith(YOUNGER_GROUPS)}
 """Kinds that were never stored without their shape."""

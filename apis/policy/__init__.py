@@ -1,0 +1,3 @@
+"""The policy group: budgets that limit voluntary disruptions of pods."""
+
+GROUP = "policy"
