@@ -24,6 +24,7 @@ from apiserver.group import (
 )
 from apiserver.http.request_info import RequestInfo
 from apiserver.registry.strategy import Strategy
+from apiserver.server_parts import ServerParts
 from apiserver.views.table import Column
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ __all__ = [
     "Resource",
     "ReviewHandler",
     "Rules",
+    "ServerParts",
     "Strategy",
     "Subresource",
     "SubresourceHandler",

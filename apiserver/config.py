@@ -140,7 +140,7 @@ SETTINGS: Final = (
         "groups",
         StringList(),
         "MODULE:GROUP",
-        "an API group to serve, as its module and the name of the Group in that module",
+        "an API group to serve, as its module and the name of the Group, or tuple of groups, in it",
     ),
     Setting(
         "bind",

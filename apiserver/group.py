@@ -6,7 +6,7 @@ group from them, and the server imports no group by name.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from apimachinery.meta.types import Object
 from apimachinery.model.declared_rules import selectable_fields
@@ -16,6 +16,9 @@ from apiserver.admission.chain import Plugin
 from apiserver.context import RequestContext
 from apiserver.registry.strategy import Strategy
 from apiserver.views.table import Column
+
+if TYPE_CHECKING:
+    from apiserver.server_parts import ServerParts
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
@@ -144,6 +147,12 @@ class Group:
     """Validating admission plugins for every resource of the group."""
     deprecated: Mapping[str, str] = field(default_factory=dict)
     """Version -> its replacement; responses in that version carry a warning."""
+    complete: Callable[["Group", "ServerParts"], "Group"] | None = None
+    """Returns the group with what it needs of the server that installs it."""
+
+    def completed(self, parts: "ServerParts") -> "Group":
+        """Return the group as the server with *parts* installs it."""
+        return self.complete(self, parts) if self.complete is not None else self
 
     def storage_version_of(self, resource: Resource) -> str:
         """Return the version in which a resource is stored, empty for the internal one."""

@@ -52,7 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def api_groups(request: pytest.FixtureRequest) -> Sequence[Any]:
     """The groups that the server has beside the standard ones; override it to choose them."""
     loading = _load("apiserver.process.loading")
-    return [loading.load_group(reference) for reference in request.config.getini(GROUPS)]
+    references = request.config.getini(GROUPS)
+    return [group for reference in references for group in loading.load_groups(reference)]
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""Registration of the core group, for clients and servers: kinds, defaults and field labels."""
+"""Registration of the core kinds that every server has: kinds, defaults and field labels.
+
+`register_full.py` adds the other kinds of the group.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,7 +9,7 @@ from typing import Final
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme
 from apis.core import GROUP, v1
-from apis.core.v1 import defaults
+from apis.core.v1.defaults import standard_kinds as defaults
 
 V1: Final = GroupVersion(GROUP, "v1")
 

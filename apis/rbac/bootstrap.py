@@ -133,12 +133,14 @@ def _offered_roles(offers: Iterable[Offer]) -> Iterator[ClusterRole]:
         edited = [offer for offer in offered if EDIT in offer.roles]
         hidden = [offer for offer in edited if offer not in viewed]
         if viewed:
-            yield _role(f"{group}:{VIEW}", _on(READ, group, *_readable(viewed)), into=(VIEW,))
+            yield _role(
+                f"{group or 'core'}:{VIEW}", _on(READ, group, *_readable(viewed)), into=(VIEW,)
+            )
         if edited:
             rules = [_on(WRITE, group, *_writable(edited))]
             if hidden:
                 rules.append(_on(READ, group, *_readable(hidden)))
-            yield _role(f"{group}:{EDIT}", *rules, into=(EDIT,))
+            yield _role(f"{group or 'core'}:{EDIT}", *rules, into=(EDIT,))
 
 
 def _readable(offers: Sequence[Offer]) -> list[str]:

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
@@ -22,8 +22,7 @@ from apis.authorization.install import authorization_group
 from apis.coordination.install import COORDINATION
 from apis.core.bootstrap import create_bootstrap_objects
 from apis.core.controllers.namespace_defaults import NamespaceDefault, default_account, root_ca
-from apis.core.install import CORE, core_group
-from apis.core.tokens import TokenRequests
+from apis.core.install import CORE
 from apis.events.install import EVENTS
 from apis.flowcontrol.install import FLOWCONTROL
 from apis.flowcontrol.reconciliation import ensure_configuration
@@ -64,7 +63,8 @@ from apiserver.process.data_folder import (
     server_ca_bundle,
     token_keys,
 )
-from apiserver.process.loading import load_group
+from apiserver.process.loading import load_groups
+from apiserver.server_parts import ServerParts
 from apiserver.storage.backends import open_backend
 
 log = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ def create_app(
     a server without a data folder. Without *namespace_defaults* namespaces are created empty,
     without *flow_configuration* there are no flow schemas and priority levels beside the mandatory.
     """
-    own = [*groups, *(load_group(reference) for reference in config.groups)]
+    own = [*groups, *(group for name in config.groups for group in load_groups(name))]
     credentials = credentials or ServerCredentials.stored(config)
     access = RoleAccess(config.authorization_mode)
     accounts = ServiceAccountTokens(
@@ -121,12 +121,13 @@ def create_app(
         audiences=config.audiences,
     )
     reviewer = TokenReviewer(credentials.tokens, accounts, audiences=config.audiences)
-    standard = standard_groups(access, reviewer, accounts)
+    standard = standard_groups(access, reviewer)
+    parts = ServerParts(config, access.authorizer, accounts, lambda name: app.groups.store(name))
     defaults = _namespace_defaults(config) if namespace_defaults else []
     metrics = ServerMetrics()
     fairness = _fairness(config, metrics, lambda: app.groups)
     app = App(
-        with_standard(own, standard),
+        [group.completed(parts) for group in with_standard(own, standard)],
         partial(open_backend, config.storage_url),
         authentication=Authentication(
             [CertificateAuthenticator(), *credentials.tokens, accounts],
@@ -145,7 +146,7 @@ def create_app(
                 _controlled,
                 config,
                 access,
-                not_among(standard, own),
+                beyond(standard, own),
                 defaults,
                 flow_configuration=flow_configuration,
             ),
@@ -165,12 +166,11 @@ def create_app(
 def standard_groups(
     access: RoleAccess | None = None,
     reviewer: TokenReviewer | None = None,
-    accounts: ServiceAccountTokens | None = None,
 ) -> tuple[Group, ...]:
     """Return the groups that every server has, unless a group of the same name replaces one."""
     access = access or RoleAccess()
     return (
-        core_group(TokenRequests(accounts)) if accounts else CORE,
+        CORE,
         authentication_group(reviewer),
         authorization_group(access.authorizer),
         COORDINATION,
@@ -202,6 +202,18 @@ def not_among(replacing: Sequence[Group], groups: Sequence[Group]) -> list[Group
     """Return those of *groups* that none of *replacing* replaces."""
     names = {group.name for group in replacing}
     return [group for group in groups if group.name not in names]
+
+
+def beyond(standard: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
+    """Return *groups* without the resources that the standard groups have as well."""
+    known = {(group.name, resource.name) for group in standard for resource in group.resources}
+    added = (
+        replace(
+            group, resources=tuple(r for r in group.resources if (group.name, r.name) not in known)
+        )
+        for group in groups
+    )
+    return [group for group in added if group.resources]
 
 
 def namespace_admission(groups: Groups) -> Chain:
@@ -282,11 +294,24 @@ async def _controlled(
             app,
             client,
             election=elect(),
-            own_election=elect(groups=[group.name for group in own]) if own else None,
+            own_election=elect(groups=_distinction(own)) if own else None,
             defaults=defaults,
             flow_configuration=flow_configuration,
         ):
             yield
+
+
+def _distinction(own: Sequence[Group]) -> list[str]:
+    """Return what tells servers with these resources, beyond the standard ones, from others."""
+    standard = {group.name for group in standard_groups()}
+    whole = [group.name for group in own if group.name not in standard]
+    parts = [
+        f"{group.name}/{resource.name}"
+        for group in own
+        if group.name in standard
+        for resource in group.resources
+    ]
+    return whole + parts
 
 
 @asynccontextmanager

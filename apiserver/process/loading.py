@@ -1,4 +1,4 @@
-"""Group loading: imports a group by `module:NAME`, as given on the command line.
+"""Group loading: imports a group, or several, by `module:NAME`, as given on the command line.
 
 Most failures here are typos in the name, so every error message names what was searched, where, and
 what exists instead.
@@ -10,8 +10,9 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Sequence
 from types import ModuleType
-from typing import Final
+from typing import Final, TypeGuard
 
 from apiserver.group import Group
 
@@ -29,8 +30,8 @@ def search_current_folder() -> None:
         sys.path.insert(0, os.getcwd())
 
 
-def load_group(reference: str) -> Group:
-    """Import the Group that `module:NAME` refers to. Raises GroupError."""
+def load_groups(reference: str) -> tuple[Group, ...]:
+    """Import the Group, or the tuple of them, that `module:NAME` refers to. Raises GroupError."""
     parts = _REFERENCE.fullmatch(reference)
     if parts is None:
         raise GroupError(f"group {reference!r}: expected MODULE:GROUP, such as gadgets:GADGETS")
@@ -40,13 +41,30 @@ def load_group(reference: str) -> Group:
             f"group {reference!r}: module {parts['module']} has no {parts['name']}"
             f"{_suggestion(module)}"
         )
-    group = getattr(module, parts["name"])
-    if not isinstance(group, Group):
-        raise GroupError(
-            f"group {reference!r}: {parts['name']} is of type {type(group).__name__}, "
-            f"not a Group{_suggestion(module)}"
-        )
-    return group
+    value = getattr(module, parts["name"])
+    if isinstance(value, Group):
+        return (value,)
+    if _is_groups(value):
+        return tuple(value)
+    raise GroupError(
+        f"group {reference!r}: {parts['name']} is {_described(value)}, "
+        f"not a Group{_suggestion(module)}"
+    )
+
+
+def _is_groups(value: object) -> TypeGuard[Sequence[Group]]:
+    """Return whether a value is a tuple or list of groups, at least one."""
+    if not isinstance(value, tuple | list) or not value:
+        return False
+    return all(isinstance(each, Group) for each in value)
+
+
+def _described(value: object) -> str:
+    name = type(value).__name__
+    if not isinstance(value, tuple | list):
+        return f"of type {name}"
+    others = [type(each).__name__ for each in value if not isinstance(each, Group)]
+    return f"a {name} with {others[0]}" if others else f"an empty {name}"
 
 
 def _import_module(name: str, reference: str) -> ModuleType:
@@ -84,5 +102,9 @@ def _import_failure(name: str, reference: str, error: BaseException) -> str:
 
 
 def _suggestion(module: ModuleType) -> str:
-    groups = sorted(name for name, value in vars(module).items() if isinstance(value, Group))
+    groups = sorted(
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, Group) or _is_groups(value)
+    )
     return f"; the groups in it are {', '.join(groups)}" if groups else "; no Group is in it"

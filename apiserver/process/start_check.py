@@ -27,7 +27,7 @@ from apiserver.evolution.start import ShapeStart, UnsafeStart
 from apiserver.group import Group
 from apiserver.group_check import describe_error, register_groups
 from apiserver.install import Groups
-from apiserver.process.loading import GroupError, load_group
+from apiserver.process.loading import GroupError, load_groups
 from apiserver.storage.backends import open_backend
 from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.interface import Backend, StorageError
@@ -167,13 +167,14 @@ def load_candidate(references: Sequence[str]) -> Candidate:
     problems: list[str] = []
     for reference in references:
         try:
-            group = load_group(reference)
+            loaded = load_groups(reference)
         except GroupError as error:
             problems.append(" ".join(str(error).split()))
             continue
-        if group.name in own:
-            problems.append(f"group {group.name!r} is given twice")
-        own[group.name] = group
+        for group in loaded:
+            if group.name in own:
+                problems.append(f"group {group.name!r} is given twice")
+            own[group.name] = group
     groups = with_standard(list(own.values()), standard_groups())
     scheme = Scheme()
     problems += register_groups(groups, scheme)

@@ -3,16 +3,10 @@
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme
-from apis.apiextensions.install import APIEXTENSIONS
 from apis.authentication.install import authentication_group
 from apis.authorization.install import authorization_group
-from apis.coordination.install import COORDINATION
-from apis.core.install import CORE
-from apis.events.install import EVENTS
-from apis.flowcontrol.install import FLOWCONTROL
 from apis.gadgets.install import GADGETS
-from apis.networking.install import NETWORKING
-from apis.policy.install import POLICY
+from apis.kubernetes import KUBERNETES
 from apis.rbac.install import rbac_group
 from apis.rbac.policy import Policy
 from apiserver import Decision, Group, RequestInfo, User
@@ -35,14 +29,8 @@ async def no_roles() -> Policy:
 
 
 GROUPS: tuple[Group, ...] = (
-    CORE,
-    COORDINATION,
-    EVENTS,
-    APIEXTENSIONS,
-    FLOWCONTROL,
+    *KUBERNETES,
     GADGETS,
-    NETWORKING,
-    POLICY,
     authorization_group(NobodyMay()),
     authentication_group(TokenReviewer([])),
     rbac_group(NobodyMay(), no_roles),

@@ -79,19 +79,6 @@ def test_names_and_short_names_are_unique_within_a_group() -> None:
         assert len(names) == len(set(names))
 
 
-def test_short_names_of_core() -> None:
-    found = {resource.name: resource.short_names for resource in GROUPS[0].resources}
-
-    assert found == {
-        "configmaps": ("cm",),
-        "events": ("ev",),
-        "namespaces": ("ns",),
-        "secrets": (),
-        "serviceaccounts": ("sa",),
-        "services": ("svc",),
-    }
-
-
 def test_namespaces_are_deleted_one_by_one() -> None:
     namespaces = next(found for found in GROUPS[0].resources if found.name == "namespaces")
 

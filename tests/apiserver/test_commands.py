@@ -190,6 +190,8 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         ("good", "expected MODULE:GROUP"),
         ("good:NOPE", "module good has no NOPE; the groups in it are GADGETS"),
         ("good:main", "main is of type int, not a Group"),
+        ("good:none", "none is an empty tuple, not a Group; the groups in it are GADGETS"),
+        ("good:mixed", "mixed is a list with int, not a Group; the groups in it are GADGETS"),
         ("broken:X", "broken.py, line 1"),
         ("failing:X", "importing failing failed: ZeroDivisionError: division by zero"),
         ("lacking:X", "importing lacking failed: ModuleNotFoundError: No module named 'absent'"),
@@ -199,7 +201,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_a_group_that_cannot_be_loaded_is_explained(
     folder: Path, capsys: pytest.CaptureFixture[str], group: str, why: str
 ) -> None:
-    (folder / "good.py").write_text(GROUP + "main = 1")
+    (folder / "good.py").write_text(GROUP + "main = 1; none = (); mixed = [GADGETS, 1]")
     (folder / "broken.py").write_text("def")
     (folder / "failing.py").write_text("1 / 0")
     (folder / "lacking.py").write_text("import absent")

@@ -8,7 +8,7 @@ import pytest
 from apis.core.bootstrap import NAMESPACES, bootstrap_objects, create_bootstrap_objects
 from apis.core.install import CORE
 from apis.core.v1 import Namespace, Service
-from apis.core.v1.defaults import set_service_defaults, set_service_port_defaults
+from apis.core.v1.defaults.standard_kinds import set_service_defaults, set_service_port_defaults
 from client.client import AsyncClient
 from tests.apis.controlled import controlled_server
 

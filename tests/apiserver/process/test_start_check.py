@@ -57,6 +57,16 @@ def test_the_report_names_what_would_be_served(folder: Path) -> None:
     assert "mistakes" not in sys.modules, "workers are forked from this process"
 
 
+def test_several_groups_can_be_given_by_one_name(folder: Path) -> None:
+    """The core group of KUBERNETES takes the place of the standard one."""
+    (folder / "many.py").write_text("from apis.kubernetes import KUBERNETES as ALL")
+
+    served = check_apart(ServerConfig(groups=("many:ALL", "mistakes:GOOD"))).served
+
+    assert {"v1 (core)", "coordination.k8s.io/v1", "gadgets.example.io/v1"} < set(served)
+    assert served[-1] == "3 more groups"
+
+
 def test_all_groups_are_tried(folder: Path) -> None:
     importing, *problems = refusals("unfinished:GROUP", "mistakes:BAD", "mistakes:nothing")
 

@@ -1,0 +1,22 @@
+"""Registration of all kinds of the core group: those that every server has, and the others.
+
+Add a kind in alphabetical place: its class, its defaults and its field labels.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from apimachinery.scheme import Scheme
+from apis.core.register import V1
+from apis.core.register import add_to_scheme as add_standard_to_scheme
+
+FULL_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {}
+"""Kind -> field-selector label -> path of the value, for the kinds that not every server has."""
+
+
+def add_to_scheme(scheme: Scheme) -> None:
+    add_standard_to_scheme(scheme)
+    scheme.add(V1, internal=True)
+    scheme.add_defaults()
+    for kind, labels in FULL_FIELDS.items():
+        scheme.add_field_labels(V1.with_kind(kind), labels)

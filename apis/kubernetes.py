@@ -1,0 +1,27 @@
+"""KUBERNETES: every group that Kubernetes serves, for `apiserver serve apis.kubernetes:KUBERNETES`.
+
+A server has the groups for access, authentication and authorization in any case: they are built
+from its own parts, and so they are not listed here.
+"""
+
+from typing import Final
+
+from apis.apiextensions.install import APIEXTENSIONS
+from apis.coordination.install import COORDINATION
+from apis.core.install_full import FULL_CORE
+from apis.events.install import EVENTS
+from apis.flowcontrol.install import FLOWCONTROL
+from apis.networking.install import NETWORKING
+from apis.policy.install import POLICY
+from apiserver import Group
+
+KUBERNETES: Final[tuple[Group, ...]] = (
+    FULL_CORE,
+    EVENTS,
+    NETWORKING,
+    POLICY,
+    APIEXTENSIONS,
+    COORDINATION,
+    FLOWCONTROL,
+)
+"""In the order in which discovery lists them, core first."""

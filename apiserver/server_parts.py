@@ -1,0 +1,31 @@
+"""ServerParts: what a server offers to groups that need more than the object of a request.
+
+A group that is a constant knows no server. `Group.complete` receives these parts when a server
+installs the group, and adds what depends on them: the token subresource of service accounts, which
+signs with the keys of the server, or an action on one object that looks at others.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from apimachinery.schema import GroupResource
+from apiserver.auth.authorization import Authorizer
+from apiserver.auth.service_account_tokens import ServiceAccountTokens
+from apiserver.config import ServerConfig
+from apiserver.registry.store import ResourceStore
+
+
+@dataclass(frozen=True, slots=True)
+class ServerParts:
+    """The parts of one server that groups may use."""
+
+    config: ServerConfig
+    authorizer: Authorizer
+    accounts: ServiceAccountTokens
+    """Signs and verifies the tokens of service accounts."""
+    find_store: Callable[[GroupResource], ResourceStore[Any]]
+    """Returns the store of a served resource, only while a request is served.
+
+    Raises KeyError if there is none.
+    """

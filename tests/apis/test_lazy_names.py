@@ -1,0 +1,56 @@
+"""Importing one class does not import what it does not need, and type checkers see every name."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PACKAGES = [
+    path
+    for path in sorted((ROOT / "apis").rglob("__init__.py"))
+    if "lazy_names" in path.read_text()
+]
+
+
+def package_name(path: Path) -> str:
+    return ".".join(path.parent.relative_to(ROOT).parts)
+
+
+@pytest.mark.parametrize("path", PACKAGES, ids=package_name)
+def test_type_checkers_and_python_see_the_same_names(path: Path) -> None:
+    package = import_module(package_name(path))
+    declared = {
+        alias.asname: node.module
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname
+    }
+
+    # A name that is defined elsewhere would be imported through the module that imports it.
+    assert {name: getattr(package, name).__module__ for name in package.__all__} == declared
+
+
+@pytest.mark.parametrize("path", PACKAGES, ids=package_name)
+def test_an_unknown_name_is_an_attribute_error(path: Path) -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'Nonsense'"):
+        import_module(package_name(path)).Nonsense  # noqa: B018
+
+
+def imported_by(statement: str) -> set[str]:
+    """The modules of this project that a statement imports."""
+    program = f"{statement}\nimport sys; print(*sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return {name for name in run.stdout.split() if name.split(".")[0] in ("apis", "apiserver")}
+
+
+def test_a_class_brings_only_what_it_needs() -> None:
+    assert imported_by("from apis.core.v1 import ConfigMap") == {
+        *("apis", "apis.core", "apis.core.v1", "apis.core.v1.config_map")
+    }
