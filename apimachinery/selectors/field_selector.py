@@ -203,11 +203,27 @@ def _compile(requirements: tuple[FieldRequirement, ...]) -> Matcher:
         return _always
     if len(requirements) == 1:
         return _matcher(requirements[0])
-    matchers = tuple(map(_matcher, requirements))
+    return _all_of(requirements)
+
+
+def _all_of(requirements: tuple[FieldRequirement, ...]) -> Matcher:
+    """Merge requirements by field: a resource has few, but a selector may have many terms."""
+    allowed: dict[str, set[str]] = {}
+    excluded: dict[str, set[str]] = {}
+    for requirement in requirements:
+        field, values = requirement.field, {requirement.value}
+        if requirement.operator is Operator.EQUALS:
+            allowed.setdefault(field, values).intersection_update(values)
+        else:
+            excluded.setdefault(field, set()).update(values)
+    required, refused = tuple(allowed.items()), tuple(excluded.items())
 
     def matches(fields: Mapping[str, str]) -> bool:
-        for matcher in matchers:  # noqa: SIM110  # all() takes 1.5 times as long
-            if not matcher(fields):
+        for field, values in required:
+            if fields.get(field, "") not in values:
+                return False
+        for field, values in refused:  # noqa: SIM110  # any() takes 1.5 times as long
+            if fields.get(field, "") in values:
                 return False
         return True
 

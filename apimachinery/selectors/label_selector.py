@@ -5,17 +5,16 @@ be created from text, from the API type `LabelSelector` or from a set of labels.
 function compiled for its requirements, because a watch calls it for every event.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Final, NoReturn, Protocol, TypeAlias, final
+from typing import Any, Final, NoReturn, Protocol, final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid, quote, to_aggregate_message
 from apimachinery.names import is_label_value, is_qualified_name
 from apimachinery.scalars.intstr import parse_integer
+from apimachinery.selectors.label_matchers import LabelMatcher, match_all, match_none, match_one
 from apimachinery.selectors.parser import InvalidSelector, Operator, Term, parse_terms
-
-Matcher: TypeAlias = Callable[[Mapping[str, str]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Requirement:
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Return whether *labels* meet the requirement."""
-        return _matcher(self)(labels)
+        return match_one(self)(labels)
 
     def __str__(self) -> str:
         if self.operator is Operator.DOES_NOT_EXIST:
@@ -55,7 +54,7 @@ class Selector:
     """
 
     __slots__ = ("matches", "requirements", "selectable")
-    matches: Matcher
+    matches: LabelMatcher
     """Returns whether labels meet every requirement."""
     requirements: tuple[Requirement, ...]
     selectable: bool
@@ -66,7 +65,7 @@ class Selector:
         ordered = tuple(sorted(requirements, key=attrgetter("key"))) if selectable else ()
         _set(self, "requirements", ordered)
         _set(self, "selectable", selectable)
-        _set(self, "matches", _compile(ordered) if selectable else _never)
+        _set(self, "matches", match_all(ordered) if selectable else match_none)
 
     @property
     def empty(self) -> bool:
@@ -224,85 +223,3 @@ def _count_rule(operator: Operator, count: int) -> str:
             return "" if count == 1 else rule
         case _:
             return "" if count == 1 else "exact-match compatibility requires one single value"
-
-
-def _compile(requirements: tuple[Requirement, ...]) -> Matcher:
-    if not requirements:
-        return _always
-    if len(requirements) == 1:
-        return _matcher(requirements[0])
-    if all(requirement.operator in _EQUALITIES for requirement in requirements):
-        return _all_equal(
-            tuple((requirement.key, requirement.values[0]) for requirement in requirements)
-        )
-    return _all_of(tuple(map(_matcher, requirements)))
-
-
-def _matcher(requirement: Requirement) -> Matcher:
-    key, values = requirement.key, requirement.values
-    match requirement.operator:
-        case Operator.EXISTS:
-            return lambda labels: key in labels
-        case Operator.DOES_NOT_EXIST:
-            return lambda labels: key not in labels
-        case Operator.GREATER_THAN | Operator.LESS_THAN:
-            return _ordered(key, values[0], greater=requirement.operator is Operator.GREATER_THAN)
-        case Operator.NOT_IN | Operator.NOT_EQUALS:
-            return _differs(key, values)
-        case _:
-            return _equals(key, values)
-
-
-def _equals(key: str, values: tuple[str, ...]) -> Matcher:
-    if len(values) == 1:
-        (value,) = values
-        return lambda labels: labels.get(key) == value
-    allowed = frozenset(values)
-    return lambda labels: labels.get(key) in allowed
-
-
-def _differs(key: str, values: tuple[str, ...]) -> Matcher:
-    if len(values) == 1:
-        (value,) = values
-        return lambda labels: labels.get(key) != value
-    excluded = frozenset(values)
-    return lambda labels: labels.get(key) not in excluded
-
-
-def _ordered(key: str, value: str, *, greater: bool) -> Matcher:
-    bound = parse_integer(value) or 0
-
-    def matches(labels: Mapping[str, str]) -> bool:
-        number = parse_integer(labels.get(key, ""))
-        return number is not None and (number > bound if greater else number < bound)
-
-    return matches
-
-
-def _all_equal(pairs: tuple[tuple[str, str], ...]) -> Matcher:
-    def matches(labels: Mapping[str, str]) -> bool:
-        get = labels.get
-        for key, value in pairs:  # noqa: SIM110  # all() takes 1.5 times as long
-            if get(key) != value:
-                return False
-        return True
-
-    return matches
-
-
-def _all_of(matchers: tuple[Matcher, ...]) -> Matcher:
-    def matches(labels: Mapping[str, str]) -> bool:
-        for matcher in matchers:  # noqa: SIM110  # all() takes 1.5 times as long
-            if not matcher(labels):
-                return False
-        return True
-
-    return matches
-
-
-def _always(labels: Mapping[str, str]) -> bool:
-    return True
-
-
-def _never(labels: Mapping[str, str]) -> bool:
-    return False

@@ -51,7 +51,7 @@ async def delete_collection(endpoint: Endpoint, req: Request, resp: Response) ->
     """Delete every object that the selectors match, and respond with the list of them."""
     exchange = exchange_of(req)
     negotiate(req, endpoint, Shape.LIST)
-    list_options, selection = list_selection(endpoint, exchange)
+    list_options, selection = await list_selection(endpoint, exchange)
     options = await _options(req)
     if options.ignore_store_read_error_with_cluster_breaking_potential:
         rule = "is not allowed with DELETECOLLECTION, try again after removing the option"

@@ -30,20 +30,23 @@ from apiserver.views.selection import select
 MAX_WHOLE: Final = 512 * 1024
 """The size in bytes up to which a list is sent as a whole; the parts of others are joined."""
 
+LONG_SELECTOR: Final = 2_048
+"""The length of a parameter from which on parsing it takes milliseconds."""
+
 
 async def list_objects(endpoint: Endpoint, req: Request, resp: Response) -> None:
     """Respond with the objects of a collection, or with one page of them."""
     exchange = exchange_of(req)
     negotiate(req, endpoint, Shape.LIST)
     refuse_export(exchange.query)
-    options, selection = list_selection(endpoint, exchange)
+    options, selection = await list_selection(endpoint, exchange)
     page = await _with_timeout(
         endpoint.stored.list(selection, options), options.timeout_seconds if options else None
     )
     await write_page(endpoint, req, resp, page)
 
 
-def list_selection(
+async def list_selection(
     endpoint: Endpoint, exchange: Exchange
 ) -> tuple[ListOptions | None, EntrySelection]:
     """Return the validated options of a request for a collection, and the objects it selects.
@@ -51,10 +54,18 @@ def list_selection(
     Without a query string the options are None and the whole collection is selected.
     """
     info = exchange.info
+    if not exchange.query and info.verb != "watch":
+        namespace = info.namespace if endpoint.namespaced else ""
+        return None, EntrySelection(namespace=namespace or None)
+    if any(len(values[0]) > LONG_SELECTOR for values in exchange.query.values() if values):
+        exchange.workload.may_grow()
+    return await exchange.workload.run(_selection, endpoint, exchange)
+
+
+def _selection(endpoint: Endpoint, exchange: Exchange) -> tuple[ListOptions, EntrySelection]:
+    info = exchange.info
     namespace = info.namespace if endpoint.namespaced else ""
     name = info.name if info.name_in_path else ""
-    if not exchange.query and info.verb != "watch":
-        return None, EntrySelection(namespace=namespace or None)
     options, selectors = load_list(exchange.query)
     options.watch = info.verb == "watch"
     default_list_options(options)

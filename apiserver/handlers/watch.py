@@ -94,7 +94,7 @@ class Watches:
         exchange = exchange_of(req)
         accepted = negotiate(req, endpoint, Shape.STREAM)
         exchange.watcher = self._source(req.get_header(SOURCE) or "")
-        options, selection = list_selection(endpoint, exchange)
+        options, selection = await list_selection(endpoint, exchange)
         include = included_object(exchange)
         form = endpoint.form(accepted, include_object=include, columns=False)
         first = endpoint.form(accepted, include_object=include)

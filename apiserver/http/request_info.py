@@ -26,6 +26,8 @@ _VERBS: Final = {
 }
 _NAMESPACE_SUBRESOURCES: Final = frozenset({"status", "finalize"})
 _NAME_LABEL: Final = "metadata.name"
+_MAX_PARSED: Final = 2_048
+"""The longest field selector that is parsed before authorization."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +131,11 @@ def _is_true(values: Sequence[str] | None) -> bool:
 def _selected_name(query: Query) -> str:
     """Return the only name that a field selector can match, empty if there may be several.
 
-    Malformed selectors are rejected later.
+    Malformed selectors are rejected later. Of a very long selector no name is taken: parsing it
+    here would cost others time, before it is known whether the user may do anything at all.
     """
     text = query.get("fieldSelector")
-    if not text or _NAME_LABEL not in text[0]:
+    if not text or _NAME_LABEL not in text[0] or len(text[0]) > _MAX_PARSED:
         return ""
     try:
         name = fields.parse(text[0]).requires_exact_match(_NAME_LABEL)

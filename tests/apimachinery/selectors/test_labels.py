@@ -43,7 +43,8 @@ requirements = st.one_of(
         Requirement, keys, st.sampled_from([Operator.EXISTS, Operator.DOES_NOT_EXIST]), st.just(())
     ),
 )
-selectors = st.lists(requirements, max_size=5).map(labels.Selector)
+# More than eight are merged by key.
+selectors = st.lists(requirements, max_size=14).map(labels.Selector)
 label_sets = st.dictionaries(keys, values | integers)
 
 
@@ -247,6 +248,25 @@ def test_a_selector_matches_when_every_requirement_does(
 def test_labels_are_matched(text: str, matched: bool) -> None:
     assert labels.parse(text).matches(WEB) is matched
     assert labels.parse(text).matches(MappingProxyType(dict(WEB))) is matched
+
+
+def test_matching_costs_no_more_for_a_long_selector() -> None:
+    class Counting(dict[str, str]):
+        lookups = 0
+
+        def get(self, key: str, default: str | None = None) -> str | None:  # type: ignore[override]
+            self.lookups += 1
+            return super().get(key, default)
+
+        def __getitem__(self, key: str) -> str:
+            self.lookups += 1
+            return super().__getitem__(key)
+
+    selector = labels.parse(",".join(f"key{number}!=x,app!=v{number}" for number in range(1_000)))
+    counting = Counting(WEB)
+
+    assert selector.matches(counting)
+    assert counting.lookups <= len(WEB)
 
 
 @pytest.mark.parametrize("value", ["1_0", " 7", "\u0667", "9223372036854775808", "x", ""])

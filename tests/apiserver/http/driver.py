@@ -73,6 +73,8 @@ class Driver:
     def __init__(self, app: App, **headers: str) -> None:
         self.app = app
         self.headers = headers
+        self.seconds = 30.0
+        """The longest that an answer may take."""
 
     async def send(
         self,
@@ -107,7 +109,7 @@ class Driver:
             else:
                 received.append(message.get("body", b""))
 
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(self.seconds):
             await self.app(self._scope(method, url, sent), receive, send)
         answer.body = b"".join(received)
         return answer

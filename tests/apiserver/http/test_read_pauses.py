@@ -87,6 +87,7 @@ async def fill(app: App, count: int, *, size: int = 10) -> None:
 
 async def check_reads(app: App, reads: list[tuple[str, str]]) -> None:
     client = Driver(app, authorization="Bearer root")
+    client.seconds = 300.0
     longest = {}
     for url, accept in reads:
         async with loop_pauses(time.thread_time) as pauses:
