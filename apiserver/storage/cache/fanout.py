@@ -17,6 +17,7 @@ from apimachinery.watch import EventType
 from apiserver.storage.cache.cache_limits import WatchLimits
 from apiserver.storage.cache.entry import Entry, EntrySelection, View
 from apiserver.storage.cache.read_revision import RevisionExpired
+from apiserver.storage.cache.waking import WakeTurns
 from apiserver.storage.cache.window import Transition, Window
 from apiserver.time_slices import TimeSlices
 
@@ -95,6 +96,7 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         after: int,
         bookmarks: bool,
         limits: WatchLimits,
+        turns: WakeTurns,
     ) -> None:
         self.selection = selection
         self.selective = selection.selective
@@ -113,6 +115,8 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         self._closed = False
         self._failure: RevisionExpired | None = None
         self._waiter: asyncio.Future[None] | None = None
+        """What the consumer waits for; None once it is to be resumed."""
+        self._turns = turns
 
     def __aiter__(self) -> "Watcher":
         return self
@@ -127,9 +131,9 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         while not self._queue:
             if self._closed:
                 raise self._failure or StopAsyncIteration
-            self._waiter = asyncio.get_running_loop().create_future()
+            self._waiter = waiter = asyncio.get_running_loop().create_future()
             try:
-                await self._waiter
+                await waiter
             finally:
                 self._waiter = None
         return self._take()
@@ -206,8 +210,9 @@ class Watcher(AsyncIterator[list[EntryEvent]]):
         return queue[: self._limits.batch]
 
     def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        if self._waiter is not None:
+            waiter, self._waiter = self._waiter, None
+            self._turns.resume(waiter)
 
 
 class Fanout:
@@ -223,6 +228,7 @@ class Fanout:
         self._index: dict[tuple[str | None, str | None], dict[Watcher, None]] = {}
         self._slots: list[dict[Watcher, None]] = [{} for _ in range(limits.bookmark_slots)]
         self._next_slot = 0
+        self._turns = WakeTurns()
         self._closed = False
         self.slow = 0
         """The number of watchers ended because they were too slow."""
@@ -247,7 +253,14 @@ class Fanout:
         watcher to the index.
         """
         backlog = window.after(after)
-        watcher = Watcher(selection, form, after=after, bookmarks=bookmarks, limits=self._limits)
+        watcher = Watcher(
+            selection,
+            form,
+            after=after,
+            bookmarks=bookmarks,
+            limits=self._limits,
+            turns=self._turns,
+        )
         if initial is not None:
             watcher.prepend(self._initial_events(watcher, initial), until=after)
         events = (self._event_for(watcher, transition) for transition in backlog)
