@@ -166,6 +166,15 @@ class Omitted(Enum):
 OMITTED: Final = Omitted.OMITTED
 
 
+class Unset(Enum):
+    """Takes the place of an empty list where Kubernetes' message shows `null`."""
+
+    NULL = "null"
+
+
+NULL: Final = Unset.NULL
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One error in one field; `str(error)` is the message that Kubernetes prints."""
@@ -313,6 +322,8 @@ def _format_value(value: Any) -> str:
         case None:
             # Kubernetes prints the word in quotes, as if it were a string.
             return '"null"'
+        case Unset():
+            return "null"
         case bool():
             return "true" if value else "false"
         case float():

@@ -133,7 +133,12 @@ def is_domain_prefixed_path(value: str) -> list[str]:
     host, _, path = value.partition("/")
     if not host or not path:
         return ['must be a domain-prefixed path (such as "acme.io/foo")']
-    return is_dns1123_subdomain(host) + _check_pattern(_HTTP_PATH, path, "Invalid path")
+    return is_dns1123_subdomain(host) + is_http_path(path)
+
+
+def is_http_path(value: str) -> list[str]:
+    """Check the characters of a path of an HTTP URL."""
+    return _check_pattern(_HTTP_PATH, value, "Invalid path")
 
 
 def is_domain_prefixed_key(value: str) -> list[str]:

@@ -139,6 +139,7 @@ LAYERS: dict[str, str] = {
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
+    "apis.*.admission": "apimachinery apis apiserver/ apiserver.storage.cache.entry",
     "apis.kubernetes": "apis apiserver/",
     "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
     "apis.*.install_full": "apimachinery apis apiserver/",

@@ -163,6 +163,14 @@ def from_label_selector(selector: LabelSelectorLike | None) -> Selector:
     return Selector((*_equalities(selector.match_labels), *expressions))
 
 
+def format_label_selector(selector: LabelSelectorLike | None) -> str:
+    """Return a selector as tables show it: `<none>` without requirements, `<error>` if invalid."""
+    try:
+        return str(from_label_selector(selector)) or "<none>"
+    except InvalidSelector:
+        return "<error>"
+
+
 _set = object.__setattr__
 
 _SETS: Final = (Operator.IN, Operator.NOT_IN)

@@ -1,11 +1,25 @@
 """The group networking.k8s.io as a server installs it."""
 
+from dataclasses import replace
 from typing import Final
 
 from apis.networking import GROUP, printers, v1
+from apis.networking.admission import DefaultIngressClass
 from apis.networking.register import add_to_scheme
-from apis.networking.strategy import IPAddressStrategy, ServiceCIDRStrategy
-from apiserver import STATUS, Group, Resource
+from apis.networking.strategy import (
+    IngressClassStrategy,
+    IngressStrategy,
+    IPAddressStrategy,
+    NetworkPolicyStrategy,
+    ServiceCIDRStrategy,
+)
+from apiserver import STATUS, Group, Resource, ServerParts
+
+
+def with_default_class(group: Group, parts: ServerParts) -> Group:
+    """Return the group for a server that sets the class of new Ingresses."""
+    return replace(group, mutating=(*group.mutating, DefaultIngressClass(parts)))
+
 
 NETWORKING: Final = Group(
     name=GROUP,
@@ -13,12 +27,34 @@ NETWORKING: Final = Group(
     add_to_scheme=add_to_scheme,
     resources=(
         Resource(
+            "ingressclasses",
+            v1.IngressClass,
+            IngressClassStrategy(),
+            namespaced=False,
+            columns=printers.INGRESS_CLASS_COLUMNS,
+        ),
+        Resource(
+            "ingresses",
+            v1.Ingress,
+            IngressStrategy(),
+            short_names=("ing",),
+            subresources=(STATUS,),
+            columns=printers.INGRESS_COLUMNS,
+        ),
+        Resource(
             "ipaddresses",
             v1.IPAddress,
             IPAddressStrategy(),
             short_names=("ip",),
             namespaced=False,
             columns=printers.IP_ADDRESS_COLUMNS,
+        ),
+        Resource(
+            "networkpolicies",
+            v1.NetworkPolicy,
+            NetworkPolicyStrategy(),
+            short_names=("netpol",),
+            columns=printers.NETWORK_POLICY_COLUMNS,
         ),
         Resource(
             "servicecidrs",
@@ -29,4 +65,5 @@ NETWORKING: Final = Group(
             columns=printers.SERVICE_CIDR_COLUMNS,
         ),
     ),
+    complete=with_default_class,
 )

@@ -23,3 +23,13 @@ class LocalObjectReference(Model):
     """Reference to an object of a known kind in the same namespace."""
 
     name: str = field("", proto=1, doc="Name of the referent.")
+
+
+class TypedLocalObjectReference(Model, map_type="atomic"):
+    """Reference to an object of any kind in the same namespace."""
+
+    api_group: str | None = field(
+        None, proto=1, doc="API group of the referent; unset for the core group."
+    )
+    kind: str = field("", proto=2, omit_empty=False, doc="Kind of the referent. Required.")
+    name: str = field("", proto=3, omit_empty=False, doc="Name of the referent. Required.")

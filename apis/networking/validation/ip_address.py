@@ -1,6 +1,6 @@
 """Validation of IPAddresses."""
 
-from apimachinery.fieldpath import FieldErrors, Path, immutable, invalid, required
+from apimachinery.fieldpath import NULL, FieldErrors, Path, immutable, invalid, required
 from apimachinery.names import is_dns1123_subdomain, is_path_segment_name
 from apis.networking.v1 import IPAddress, ParentReference
 
@@ -16,7 +16,8 @@ def validate_ip_address(address: IPAddress) -> FieldErrors:
 def validate_ip_address_update(new: IPAddress, old: IPAddress) -> FieldErrors:
     yield from validate_ip_address(new)
     if new.spec.parent_ref != old.spec.parent_ref:
-        yield immutable(Path("spec", "parentRef"), new.spec.parent_ref)
+        # As in Kubernetes, the message does not show the new value.
+        yield immutable(Path("spec", "parentRef"), NULL)
 
 
 def _validate_parent(parent: ParentReference, path: Path) -> FieldErrors:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from apimachinery.fieldpath import FieldErrors, Path, immutable, invalid, required
+from apimachinery.fieldpath import NULL, FieldErrors, Path, immutable, invalid, required
 from apimachinery.ip_addresses import is_canonical_cidr, parse_cidr
 from apis.networking.v1 import ServiceCIDR
 
@@ -43,4 +43,4 @@ def validate_service_cidr_update(new: ServiceCIDR, old: ServiceCIDR) -> FieldErr
             yield immutable(_PATH.index(0), after[0])
         yield from validate_service_cidr(new)
     else:
-        yield immutable(_PATH, after)
+        yield immutable(_PATH, after or NULL)

@@ -109,7 +109,7 @@ def test_mistakes_in_ranges(cidrs: list[str], expected: list[str]) -> None:
                 ' ("2001:db8::/64")',
             ],
         ),
-        ([], ["spec.cidrs: Invalid value: []: field is immutable"]),
+        ([], ["spec.cidrs: Invalid value: null: field is immutable"]),
     ],
 )
 def test_a_second_range_is_the_only_change(new: list[str], expected: list[str]) -> None:
@@ -176,7 +176,7 @@ def test_the_parent_of_an_address_cannot_change() -> None:
     old, new = (address(resource="services", name=name) for name in ("a", "b"))
 
     assert messages(ADDRESSES.validate_update(new, old)) == [
-        'spec.parentRef: Invalid value: {"resource":"services","name":"b"}: field is immutable'
+        "spec.parentRef: Invalid value: null: field is immutable"
     ]
     assert messages(ADDRESSES.validate_update(old, old)) == []
 
