@@ -24,7 +24,7 @@ from client.resource_lookup import (
     parse_api_version,
 )
 from client.runtime.clock import Clock, SystemClock
-from client.subresource import Binding, FindTarget, ResourceTarget
+from client.subresource import ClientSettings, FindTarget, ResourceTarget
 from client.transport.request import ALL_NAMESPACES, Pairs, Request, ResourceLocation
 from client.transport.request_rate import RequestRateLimiter, TokenBucket, Unlimited
 from client.transport.sender import Reply, Sender
@@ -157,7 +157,7 @@ class AsyncClient:
         self, cls: type[ObjectT], find_target: FindTarget, namespace: str | None
     ) -> RESTResourceClient[ObjectT]:
         effective = self.config.namespace if namespace is None else namespace
-        binding = Binding(
+        binding = ClientSettings(
             self.sender,
             find_target,
             namespace="" if effective == ALL_NAMESPACES else effective,

@@ -47,7 +47,7 @@ FindTarget: TypeAlias = Callable[[], Awaitable[ResourceTarget]]
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class ClientSettings:
     """The settings of a resource client, which its subresource clients share."""
 
     sender: Sender
@@ -88,7 +88,7 @@ class Binding:
 class SharedVerbs(Generic[ObjectT]):
     """The verbs that resources and subresources have in common."""
 
-    def __init__(self, binding: Binding, cls: type[ObjectT], subresource: str = "") -> None:
+    def __init__(self, binding: ClientSettings, cls: type[ObjectT], subresource: str = "") -> None:
         self._binding = binding
         self._codec = ObjectCodec(cls)
         self._subresource = subresource

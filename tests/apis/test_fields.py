@@ -22,6 +22,7 @@ from apis.flowcontrol import v1 as flowcontrol
 from apis.networking import v1 as networking
 from apis.policy import v1 as policy
 from apis.rbac import v1 as rbac
+from tests.apis.core.pod_fields import POD_FIELDS
 from tests.apis.networking.fields import NETWORKING
 from tests.apis.policy.fields import POLICY
 
@@ -203,7 +204,7 @@ EVENTS = {
 }
 
 GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
-    (core, CORE),
+    (core, CORE | POD_FIELDS),
     (coordination, COORDINATION),
     (scale, AUTOSCALING),
     (apiextensions, APIEXTENSIONS),

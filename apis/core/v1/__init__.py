@@ -8,7 +8,58 @@ from typing import TYPE_CHECKING
 from apimachinery.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from apis.core.v1.binding import Binding as Binding
+    from apis.core.v1.cloud_volume_sources import (
+        AWSElasticBlockStoreVolumeSource as AWSElasticBlockStoreVolumeSource,
+    )
+    from apis.core.v1.cloud_volume_sources import AzureDiskVolumeSource as AzureDiskVolumeSource
+    from apis.core.v1.cloud_volume_sources import AzureFileVolumeSource as AzureFileVolumeSource
+    from apis.core.v1.cloud_volume_sources import CinderVolumeSource as CinderVolumeSource
+    from apis.core.v1.cloud_volume_sources import (
+        GCEPersistentDiskVolumeSource as GCEPersistentDiskVolumeSource,
+    )
+    from apis.core.v1.cloud_volume_sources import GitRepoVolumeSource as GitRepoVolumeSource
+    from apis.core.v1.cloud_volume_sources import (
+        PhotonPersistentDiskVolumeSource as PhotonPersistentDiskVolumeSource,
+    )
+    from apis.core.v1.cloud_volume_sources import PortworxVolumeSource as PortworxVolumeSource
+    from apis.core.v1.cloud_volume_sources import ScaleIOVolumeSource as ScaleIOVolumeSource
+    from apis.core.v1.cloud_volume_sources import StorageOSVolumeSource as StorageOSVolumeSource
+    from apis.core.v1.cloud_volume_sources import (
+        VsphereVirtualDiskVolumeSource as VsphereVirtualDiskVolumeSource,
+    )
     from apis.core.v1.config_map import ConfigMap as ConfigMap
+    from apis.core.v1.container import Container as Container
+    from apis.core.v1.container import ContainerPort as ContainerPort
+    from apis.core.v1.container import ContainerRestartRule as ContainerRestartRule
+    from apis.core.v1.container import (
+        ContainerRestartRuleOnExitCodes as ContainerRestartRuleOnExitCodes,
+    )
+    from apis.core.v1.container import VolumeDevice as VolumeDevice
+    from apis.core.v1.container import VolumeMount as VolumeMount
+    from apis.core.v1.container_status import ContainerState as ContainerState
+    from apis.core.v1.container_status import ContainerStateRunning as ContainerStateRunning
+    from apis.core.v1.container_status import ContainerStateTerminated as ContainerStateTerminated
+    from apis.core.v1.container_status import ContainerStateWaiting as ContainerStateWaiting
+    from apis.core.v1.container_status import ContainerStatus as ContainerStatus
+    from apis.core.v1.container_status import ContainerUser as ContainerUser
+    from apis.core.v1.container_status import ImageVolumeStatus as ImageVolumeStatus
+    from apis.core.v1.container_status import LinuxContainerUser as LinuxContainerUser
+    from apis.core.v1.container_status import ResourceHealth as ResourceHealth
+    from apis.core.v1.container_status import ResourceStatus as ResourceStatus
+    from apis.core.v1.container_status import VolumeMountStatus as VolumeMountStatus
+    from apis.core.v1.container_status import VolumeStatus as VolumeStatus
+    from apis.core.v1.env import ConfigMapEnvSource as ConfigMapEnvSource
+    from apis.core.v1.env import ConfigMapKeySelector as ConfigMapKeySelector
+    from apis.core.v1.env import EnvFromSource as EnvFromSource
+    from apis.core.v1.env import EnvVar as EnvVar
+    from apis.core.v1.env import EnvVarSource as EnvVarSource
+    from apis.core.v1.env import FileKeySelector as FileKeySelector
+    from apis.core.v1.env import ObjectFieldSelector as ObjectFieldSelector
+    from apis.core.v1.env import ResourceFieldSelector as ResourceFieldSelector
+    from apis.core.v1.env import SecretEnvSource as SecretEnvSource
+    from apis.core.v1.env import SecretKeySelector as SecretKeySelector
+    from apis.core.v1.ephemeral_container import EphemeralContainer as EphemeralContainer
     from apis.core.v1.event import Event as Event
     from apis.core.v1.event import EventSeries as EventSeries
     from apis.core.v1.event import EventSource as EventSource
@@ -16,9 +67,120 @@ if TYPE_CHECKING:
     from apis.core.v1.namespace import NamespaceCondition as NamespaceCondition
     from apis.core.v1.namespace import NamespaceSpec as NamespaceSpec
     from apis.core.v1.namespace import NamespaceStatus as NamespaceStatus
+    from apis.core.v1.network_volume_sources import CephFSVolumeSource as CephFSVolumeSource
+    from apis.core.v1.network_volume_sources import FCVolumeSource as FCVolumeSource
+    from apis.core.v1.network_volume_sources import FlexVolumeSource as FlexVolumeSource
+    from apis.core.v1.network_volume_sources import FlockerVolumeSource as FlockerVolumeSource
+    from apis.core.v1.network_volume_sources import GlusterfsVolumeSource as GlusterfsVolumeSource
+    from apis.core.v1.network_volume_sources import ISCSIVolumeSource as ISCSIVolumeSource
+    from apis.core.v1.network_volume_sources import NFSVolumeSource as NFSVolumeSource
+    from apis.core.v1.network_volume_sources import QuobyteVolumeSource as QuobyteVolumeSource
+    from apis.core.v1.network_volume_sources import RBDVolumeSource as RBDVolumeSource
+    from apis.core.v1.persistent_volume_claim import (
+        PersistentVolumeClaimSpec as PersistentVolumeClaimSpec,
+    )
+    from apis.core.v1.persistent_volume_claim import (
+        PersistentVolumeClaimTemplate as PersistentVolumeClaimTemplate,
+    )
+    from apis.core.v1.pod import EvictionResponder as EvictionResponder
+    from apis.core.v1.pod import HostAlias as HostAlias
+    from apis.core.v1.pod import Pod as Pod
+    from apis.core.v1.pod import PodDNSConfig as PodDNSConfig
+    from apis.core.v1.pod import PodDNSConfigOption as PodDNSConfigOption
+    from apis.core.v1.pod import PodOS as PodOS
+    from apis.core.v1.pod import PodResourceClaim as PodResourceClaim
+    from apis.core.v1.pod import PodSpec as PodSpec
+    from apis.core.v1.pod_status import (
+        ContainerExtendedResourceRequest as ContainerExtendedResourceRequest,
+    )
+    from apis.core.v1.pod_status import HostIP as HostIP
+    from apis.core.v1.pod_status import (
+        NodeAllocatableMappedResources as NodeAllocatableMappedResources,
+    )
+    from apis.core.v1.pod_status import (
+        NodeAllocatableOverheadResources as NodeAllocatableOverheadResources,
+    )
+    from apis.core.v1.pod_status import (
+        NodeAllocatableResourceClaimStatus as NodeAllocatableResourceClaimStatus,
+    )
+    from apis.core.v1.pod_status import PodCondition as PodCondition
+    from apis.core.v1.pod_status import (
+        PodExtendedResourceClaimStatus as PodExtendedResourceClaimStatus,
+    )
+    from apis.core.v1.pod_status import PodIP as PodIP
+    from apis.core.v1.pod_status import PodResourceClaimStatus as PodResourceClaimStatus
+    from apis.core.v1.pod_status import PodStatus as PodStatus
+    from apis.core.v1.pod_status import PodVolumeHealth as PodVolumeHealth
+    from apis.core.v1.pod_status import VolumeHealthCondition as VolumeHealthCondition
+    from apis.core.v1.pod_template import PodTemplate as PodTemplate
+    from apis.core.v1.pod_template import PodTemplateSpec as PodTemplateSpec
+    from apis.core.v1.probe import ExecAction as ExecAction
+    from apis.core.v1.probe import GRPCAction as GRPCAction
+    from apis.core.v1.probe import HTTPGetAction as HTTPGetAction
+    from apis.core.v1.probe import HTTPHeader as HTTPHeader
+    from apis.core.v1.probe import Lifecycle as Lifecycle
+    from apis.core.v1.probe import LifecycleHandler as LifecycleHandler
+    from apis.core.v1.probe import Probe as Probe
+    from apis.core.v1.probe import SleepAction as SleepAction
+    from apis.core.v1.probe import TCPSocketAction as TCPSocketAction
+    from apis.core.v1.projected_volume import (
+        ClusterTrustBundleProjection as ClusterTrustBundleProjection,
+    )
+    from apis.core.v1.projected_volume import ConfigMapProjection as ConfigMapProjection
+    from apis.core.v1.projected_volume import DownwardAPIProjection as DownwardAPIProjection
+    from apis.core.v1.projected_volume import PodCertificateProjection as PodCertificateProjection
+    from apis.core.v1.projected_volume import ProjectedVolumeSource as ProjectedVolumeSource
+    from apis.core.v1.projected_volume import SecretProjection as SecretProjection
+    from apis.core.v1.projected_volume import (
+        ServiceAccountTokenProjection as ServiceAccountTokenProjection,
+    )
+    from apis.core.v1.projected_volume import VolumeProjection as VolumeProjection
     from apis.core.v1.references import LocalObjectReference as LocalObjectReference
     from apis.core.v1.references import ObjectReference as ObjectReference
+    from apis.core.v1.references import TypedLocalObjectReference as TypedLocalObjectReference
+    from apis.core.v1.references import TypedObjectReference as TypedObjectReference
+    from apis.core.v1.replication_controller import ReplicationController as ReplicationController
+    from apis.core.v1.replication_controller import (
+        ReplicationControllerCondition as ReplicationControllerCondition,
+    )
+    from apis.core.v1.replication_controller import (
+        ReplicationControllerSpec as ReplicationControllerSpec,
+    )
+    from apis.core.v1.replication_controller import (
+        ReplicationControllerStatus as ReplicationControllerStatus,
+    )
+    from apis.core.v1.resource_requirements import ContainerResizePolicy as ContainerResizePolicy
+    from apis.core.v1.resource_requirements import ResourceClaim as ResourceClaim
+    from apis.core.v1.resource_requirements import ResourceRequirements as ResourceRequirements
+    from apis.core.v1.resource_requirements import (
+        VolumeResourceRequirements as VolumeResourceRequirements,
+    )
+    from apis.core.v1.scheduling import Affinity as Affinity
+    from apis.core.v1.scheduling import NodeAffinity as NodeAffinity
+    from apis.core.v1.scheduling import NodeSelector as NodeSelector
+    from apis.core.v1.scheduling import NodeSelectorRequirement as NodeSelectorRequirement
+    from apis.core.v1.scheduling import NodeSelectorTerm as NodeSelectorTerm
+    from apis.core.v1.scheduling import PodAffinity as PodAffinity
+    from apis.core.v1.scheduling import PodAffinityTerm as PodAffinityTerm
+    from apis.core.v1.scheduling import PodAntiAffinity as PodAntiAffinity
+    from apis.core.v1.scheduling import PodReadinessGate as PodReadinessGate
+    from apis.core.v1.scheduling import PodSchedulingGate as PodSchedulingGate
+    from apis.core.v1.scheduling import PodSchedulingGroup as PodSchedulingGroup
+    from apis.core.v1.scheduling import PreferredSchedulingTerm as PreferredSchedulingTerm
+    from apis.core.v1.scheduling import Toleration as Toleration
+    from apis.core.v1.scheduling import TopologySpreadConstraint as TopologySpreadConstraint
+    from apis.core.v1.scheduling import WeightedPodAffinityTerm as WeightedPodAffinityTerm
     from apis.core.v1.secret import Secret as Secret
+    from apis.core.v1.security_context import AppArmorProfile as AppArmorProfile
+    from apis.core.v1.security_context import Capabilities as Capabilities
+    from apis.core.v1.security_context import PodSecurityContext as PodSecurityContext
+    from apis.core.v1.security_context import SeccompProfile as SeccompProfile
+    from apis.core.v1.security_context import SecurityContext as SecurityContext
+    from apis.core.v1.security_context import SELinuxOptions as SELinuxOptions
+    from apis.core.v1.security_context import Sysctl as Sysctl
+    from apis.core.v1.security_context import (
+        WindowsSecurityContextOptions as WindowsSecurityContextOptions,
+    )
     from apis.core.v1.service import ClientIPConfig as ClientIPConfig
     from apis.core.v1.service import LoadBalancerIngress as LoadBalancerIngress
     from apis.core.v1.service import LoadBalancerStatus as LoadBalancerStatus
@@ -29,19 +191,110 @@ if TYPE_CHECKING:
     from apis.core.v1.service import ServiceStatus as ServiceStatus
     from apis.core.v1.service import SessionAffinityConfig as SessionAffinityConfig
     from apis.core.v1.service_account import ServiceAccount as ServiceAccount
+    from apis.core.v1.volume import Volume as Volume
+    from apis.core.v1.volume_sources import ConfigMapVolumeSource as ConfigMapVolumeSource
+    from apis.core.v1.volume_sources import CSIVolumeSource as CSIVolumeSource
+    from apis.core.v1.volume_sources import DownwardAPIVolumeFile as DownwardAPIVolumeFile
+    from apis.core.v1.volume_sources import DownwardAPIVolumeSource as DownwardAPIVolumeSource
+    from apis.core.v1.volume_sources import EmptyDirVolumeSource as EmptyDirVolumeSource
+    from apis.core.v1.volume_sources import EphemeralVolumeSource as EphemeralVolumeSource
+    from apis.core.v1.volume_sources import HostPathVolumeSource as HostPathVolumeSource
+    from apis.core.v1.volume_sources import ImageVolumeSource as ImageVolumeSource
+    from apis.core.v1.volume_sources import KeyToPath as KeyToPath
+    from apis.core.v1.volume_sources import (
+        PersistentVolumeClaimVolumeSource as PersistentVolumeClaimVolumeSource,
+    )
+    from apis.core.v1.volume_sources import SecretVolumeSource as SecretVolumeSource
 else:
     __getattr__, __all__ = lazy_names(
         __name__,
         {
+            "binding": "Binding",
+            "cloud_volume_sources": (
+                "AWSElasticBlockStoreVolumeSource AzureDiskVolumeSource AzureFileVolumeSource"
+                " CinderVolumeSource GCEPersistentDiskVolumeSource GitRepoVolumeSource"
+                " PhotonPersistentDiskVolumeSource PortworxVolumeSource ScaleIOVolumeSource"
+                " StorageOSVolumeSource VsphereVirtualDiskVolumeSource"
+            ),
             "config_map": "ConfigMap",
+            "container": (
+                "Container ContainerPort ContainerRestartRule ContainerRestartRuleOnExitCodes"
+                " VolumeDevice VolumeMount"
+            ),
+            "container_status": (
+                "ContainerState ContainerStateRunning ContainerStateTerminated"
+                " ContainerStateWaiting ContainerStatus ContainerUser ImageVolumeStatus"
+                " LinuxContainerUser ResourceHealth ResourceStatus VolumeMountStatus"
+                " VolumeStatus"
+            ),
+            "env": (
+                "ConfigMapEnvSource ConfigMapKeySelector EnvFromSource EnvVar EnvVarSource"
+                " FileKeySelector ObjectFieldSelector ResourceFieldSelector SecretEnvSource"
+                " SecretKeySelector"
+            ),
+            "ephemeral_container": "EphemeralContainer",
             "event": "Event EventSeries EventSource",
             "namespace": "Namespace NamespaceCondition NamespaceSpec NamespaceStatus",
-            "references": "LocalObjectReference ObjectReference",
+            "network_volume_sources": (
+                "CephFSVolumeSource FCVolumeSource FlexVolumeSource FlockerVolumeSource"
+                " GlusterfsVolumeSource ISCSIVolumeSource NFSVolumeSource QuobyteVolumeSource"
+                " RBDVolumeSource"
+            ),
+            "persistent_volume_claim": "PersistentVolumeClaimSpec PersistentVolumeClaimTemplate",
+            "pod": (
+                "EvictionResponder HostAlias Pod PodDNSConfig PodDNSConfigOption PodOS"
+                " PodResourceClaim PodSpec"
+            ),
+            "pod_status": (
+                "ContainerExtendedResourceRequest HostIP NodeAllocatableMappedResources"
+                " NodeAllocatableOverheadResources NodeAllocatableResourceClaimStatus"
+                " PodCondition PodExtendedResourceClaimStatus PodIP PodResourceClaimStatus"
+                " PodStatus PodVolumeHealth VolumeHealthCondition"
+            ),
+            "pod_template": "PodTemplate PodTemplateSpec",
+            "probe": (
+                "ExecAction GRPCAction HTTPGetAction HTTPHeader Lifecycle LifecycleHandler"
+                " Probe SleepAction TCPSocketAction"
+            ),
+            "projected_volume": (
+                "ClusterTrustBundleProjection ConfigMapProjection DownwardAPIProjection"
+                " PodCertificateProjection ProjectedVolumeSource SecretProjection"
+                " ServiceAccountTokenProjection VolumeProjection"
+            ),
+            "references": (
+                "LocalObjectReference ObjectReference TypedLocalObjectReference"
+                " TypedObjectReference"
+            ),
+            "replication_controller": (
+                "ReplicationController ReplicationControllerCondition ReplicationControllerSpec"
+                " ReplicationControllerStatus"
+            ),
+            "resource_requirements": (
+                "ContainerResizePolicy ResourceClaim ResourceRequirements"
+                " VolumeResourceRequirements"
+            ),
+            "scheduling": (
+                "Affinity NodeAffinity NodeSelector NodeSelectorRequirement NodeSelectorTerm"
+                " PodAffinity PodAffinityTerm PodAntiAffinity PodReadinessGate PodSchedulingGate"
+                " PodSchedulingGroup PreferredSchedulingTerm Toleration TopologySpreadConstraint"
+                " WeightedPodAffinityTerm"
+            ),
             "secret": "Secret",
+            "security_context": (
+                "AppArmorProfile Capabilities PodSecurityContext SELinuxOptions SeccompProfile"
+                " SecurityContext Sysctl WindowsSecurityContextOptions"
+            ),
             "service": (
                 "ClientIPConfig LoadBalancerIngress LoadBalancerStatus PortStatus Service"
                 " ServicePort ServiceSpec ServiceStatus SessionAffinityConfig"
             ),
             "service_account": "ServiceAccount",
+            "volume": "Volume",
+            "volume_sources": (
+                "CSIVolumeSource ConfigMapVolumeSource DownwardAPIVolumeFile"
+                " DownwardAPIVolumeSource EmptyDirVolumeSource EphemeralVolumeSource"
+                " HostPathVolumeSource ImageVolumeSource KeyToPath"
+                " PersistentVolumeClaimVolumeSource SecretVolumeSource"
+            ),
         },
     )

@@ -3,7 +3,7 @@
 from apimachinery.model.model import Model, field
 
 
-class ObjectReference(Model):
+class ObjectReference(Model, map_type="atomic"):
     """Reference to an object or a part of it; which fields are set depends on the referrer."""
 
     kind: str = field("", proto=1, doc="Kind of the referent.")
@@ -19,7 +19,7 @@ class ObjectReference(Model):
     )
 
 
-class LocalObjectReference(Model):
+class LocalObjectReference(Model, map_type="atomic"):
     """Reference to an object of a known kind in the same namespace."""
 
     name: str = field("", proto=1, doc="Name of the referent.")
@@ -29,7 +29,20 @@ class TypedLocalObjectReference(Model, map_type="atomic"):
     """Reference to an object of any kind in the same namespace."""
 
     api_group: str | None = field(
-        None, proto=1, doc="API group of the referent; unset for the core group."
+        None, proto=1, omit_empty=False, doc="Group of the referent; unset for the core group."
     )
-    kind: str = field("", proto=2, omit_empty=False, doc="Kind of the referent. Required.")
-    name: str = field("", proto=3, omit_empty=False, doc="Name of the referent. Required.")
+    kind: str = field("", proto=2, omit_empty=False, doc="Kind of the referent.")
+    name: str = field("", proto=3, omit_empty=False, doc="Name of the referent.")
+
+
+class TypedObjectReference(Model):
+    """Reference to an object of any kind, perhaps in another namespace."""
+
+    api_group: str | None = field(
+        None, proto=1, omit_empty=False, doc="Group of the referent; unset for the core group."
+    )
+    kind: str = field("", proto=2, omit_empty=False, doc="Kind of the referent.")
+    name: str = field("", proto=3, omit_empty=False, doc="Name of the referent.")
+    namespace: str | None = field(
+        None, proto=4, doc="Namespace of the referent; defaults to that of the referrer."
+    )
