@@ -7,6 +7,7 @@ from its own parts, and so they are not listed here.
 from typing import Final
 
 from apis.apiextensions.install import APIEXTENSIONS
+from apis.autoscaling.install import AUTOSCALING
 from apis.coordination.install import COORDINATION
 from apis.core.install_full import FULL_CORE
 from apis.events.install import EVENTS
@@ -18,6 +19,7 @@ from apiserver import Group
 KUBERNETES: Final[tuple[Group, ...]] = (
     FULL_CORE,
     EVENTS,
+    AUTOSCALING,
     NETWORKING,
     POLICY,
     APIEXTENSIONS,

@@ -8,13 +8,14 @@ from types import ModuleType
 
 import pytest
 
-from apimachinery import scale
 from apimachinery.meta.types import TypeMeta
 from apimachinery.model.class_fields import fields_of
 from apimachinery.model.model import Model
 from apis.apiextensions import v1 as apiextensions
 from apis.authentication import v1 as authentication
 from apis.authorization import v1 as authorization
+from apis.autoscaling import v1 as autoscaling_v1
+from apis.autoscaling import v2 as autoscaling_v2
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core
 from apis.events import v1 as events
@@ -22,6 +23,7 @@ from apis.flowcontrol import v1 as flowcontrol
 from apis.networking import v1 as networking
 from apis.policy import v1 as policy
 from apis.rbac import v1 as rbac
+from tests.apis.autoscaling.fields import AUTOSCALING_V1, AUTOSCALING_V2
 from tests.apis.core.pod_fields import POD_FIELDS
 from tests.apis.networking.fields import NETWORKING
 from tests.apis.policy.fields import POLICY
@@ -109,12 +111,6 @@ APIEXTENSIONS = {
     "ValidationRule": "rule=1 message=2 messageExpression=3 reason=4 fieldPath=5 optionalOldSelf=6",
     "WebhookClientConfig": "url=3 service=1 caBundle=2",
     "WebhookConversion": "clientConfig=2 conversionReviewVersions=3",
-}
-
-AUTOSCALING = {
-    "Scale": "metadata=1 spec=2 status=3",
-    "ScaleSpec": "replicas=1",
-    "ScaleStatus": "replicas=1 selector=2",
 }
 
 AUTHORIZATION = {
@@ -206,7 +202,8 @@ EVENTS = {
 GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (core, CORE | POD_FIELDS),
     (coordination, COORDINATION),
-    (scale, AUTOSCALING),
+    (autoscaling_v1, AUTOSCALING_V1),
+    (autoscaling_v2, AUTOSCALING_V2),
     (apiextensions, APIEXTENSIONS),
     (authorization, AUTHORIZATION),
     (authentication, AUTHENTICATION),

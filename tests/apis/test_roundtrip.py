@@ -16,6 +16,7 @@ from apis.coordination import v1 as coordination
 from apis.core import v1 as core
 from apiserver.group import Group
 from apiserver.views.scale_mapping import scale_scheme
+from tests.apis.autoscaling.canonical import CANONICAL
 from tests.apis.filled import filled
 from tests.apis.groups import GROUPS, full_scheme
 
@@ -37,11 +38,12 @@ BOUNDED: Strategies = {
     (coordination.LeaseSpec, "lease_transitions"): INT32,
 }
 """Optional integers of 32 bits."""
+STRATEGIES: Strategies = {**BOUNDED, **CANONICAL}
 
 
 @pytest.mark.parametrize("group", OWN, ids=lambda group: group.name or "core")
 def test_versions_and_stored_bytes_lose_nothing(group: Group) -> None:
-    assert_roundtrip(group.add_to_scheme, examples=10, strategies=BOUNDED)
+    assert_roundtrip(group.add_to_scheme, examples=10, strategies=STRATEGIES)
 
 
 def test_events_of_both_groups_are_the_same() -> None:
