@@ -16,7 +16,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from apimachinery.scalars.duration import InvalidDuration, parse_duration
 from apimachinery.scalars.time import parse_micro_time
-from apimachinery.structural.schema_node import Node
+from apimachinery.structural.schema_node import SchemaNode
 
 Convert = Callable[[Any], Any]
 
@@ -38,7 +38,7 @@ def escape(name: str) -> str:
     return _SPECIAL.sub(lambda match: _ESCAPES[match[0]], name)
 
 
-def compile_conversion(node: Node, *, root: bool = False) -> Convert | None:
+def compile_conversion(node: SchemaNode, *, root: bool = False) -> Convert | None:
     """Compile the conversion of values of *node*; None if they need none."""
     if root or node.embedded:
         return _resource(node)
@@ -69,7 +69,7 @@ def _each_item(below: Convert | None) -> Convert | None:
     return lambda value: [below(item) for item in value] if isinstance(value, list) else value
 
 
-def _resource(node: Node) -> Convert:
+def _resource(node: SchemaNode) -> Convert:
     """Convert a whole resource; rules can use only the names in its metadata."""
     members = _members(node) or (lambda value: value)
 
@@ -84,7 +84,7 @@ def _resource(node: Node) -> Convert:
     return convert
 
 
-def _members(node: Node) -> Convert | None:
+def _members(node: SchemaNode) -> Convert | None:
     parts = ((name, compile_conversion(part)) for name, part in node.properties.items())
     below = {name: conversion for name, conversion in parts if conversion is not None}
     renamed = {name: escape(name) for name in node.properties if escape(name) != name}

@@ -10,7 +10,7 @@ from apimachinery.cel.read_fields import ReadFields, property_fields, select_fie
 from apimachinery.cel.rule_budget import RuleBudget
 from apimachinery.cel.value_bounds import ActualBound, DeclaredBound
 from apimachinery.structural.jsonpath import InvalidJSONPath, path_steps
-from apimachinery.structural.schema_node import Node
+from apimachinery.structural.schema_node import SchemaNode
 from apimachinery.structural.schema_validation import ABSENT
 
 CHEAP: Final = 20_000
@@ -20,7 +20,7 @@ CHEAP: Final = 20_000
 class BoundExpression:
     """An expression over the values of one node."""
 
-    def __init__(self, program: Program, node: Node, *, root: bool) -> None:
+    def __init__(self, program: Program, node: SchemaNode, *, root: bool) -> None:
         self.program = program
         self._fields = property_fields(program.reads, node)
         self._old_fields = property_fields(program.reads_old, node)
@@ -81,7 +81,9 @@ class CompiledRule:
         return self.message or f"failed rule: {self.text}"
 
 
-def compile_rule(source: Mapping[str, Any], node: Node, *, root: bool = False) -> CompiledRule:
+def compile_rule(
+    source: Mapping[str, Any], node: SchemaNode, *, root: bool = False
+) -> CompiledRule:
     """Compile a rule of a schema; raise InvalidExpression if a part of it is invalid."""
     text = source["rule"].strip()
     optional = bool(source.get("optionalOldSelf"))

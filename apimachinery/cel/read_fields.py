@@ -15,7 +15,7 @@ from apimachinery.cel.checked_expression import (
     children,
 )
 from apimachinery.cel.value_bounds import Bound
-from apimachinery.structural.schema_node import Node
+from apimachinery.structural.schema_node import SchemaNode
 
 ReadFields = dict[str, "ReadFields | None"]
 """The fields that are read, as a tree; None if a value is read as a whole."""
@@ -43,7 +43,7 @@ def fields_weight(bound: Bound, fields: ReadFields | None) -> int:
     return 1 + sum(fields_weight(bound.field(name), below) for name, below in fields.items())
 
 
-def property_fields(fields: ReadFields | None, node: Node | None) -> ReadFields | None:
+def property_fields(fields: ReadFields | None, node: SchemaNode | None) -> ReadFields | None:
     """Return the fields under the names of the properties, which CEL may have to escape."""
     if fields is None or node is None or not (node.properties or node.additional):
         return fields

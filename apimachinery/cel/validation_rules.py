@@ -22,7 +22,7 @@ from apimachinery.fieldpath import (
     forbidden,
     required,
 )
-from apimachinery.structural.schema_node import Node
+from apimachinery.structural.schema_node import SchemaNode
 from apimachinery.structural.schema_validation import ABSENT
 from apimachinery.structural.value_checks import equal_json
 
@@ -115,7 +115,7 @@ class RuleNode:
                 return
 
 
-def compile_rules(node: Node, *, root: bool = False) -> RuleNode | None:
+def compile_rules(node: SchemaNode, *, root: bool = False) -> RuleNode | None:
     """Compile the rules of a node and of all nodes below it; None if there are none."""
     own = tuple(compile_rule(source, node, root=root) for source in node.source.get(RULES) or ())
     parts = ((name, compile_rules(part)) for name, part in node.properties.items())

@@ -13,7 +13,7 @@ from typing import Any, Final
 from apimachinery.meta.unstructured import dump_content
 from apimachinery.model.model import deep_copy
 from apimachinery.serialization.document_size import MAX_BYTES, TooLarge, count_values
-from apimachinery.structural.schema_node import JSONSchema, Node
+from apimachinery.structural.schema_node import JSONSchema, SchemaNode
 
 MAX_DEFAULTED_BYTES: Final = MAX_BYTES
 """The maximum size of all defaults that are added to one object, as JSON."""
@@ -69,7 +69,7 @@ class _Default:
         return deep_copy(value) if isinstance(value, _CONTAINERS) else value
 
 
-def compile_defaulting(node: Node) -> Fill | None:
+def compile_defaulting(node: SchemaNode) -> Fill | None:
     """Compile the defaulting of values of *node*; None if there is nothing to fill in."""
     if node.properties:
         return _members(node)
@@ -111,7 +111,7 @@ def count_nodes(value: Any) -> int:
 class _Members(dict[str, Fill | None]):
     """The defaulting of properties, each compiled on first use: a schema may have thousands."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: SchemaNode) -> None:
         super().__init__()
         self._properties = node.properties
 
@@ -120,7 +120,7 @@ class _Members(dict[str, Fill | None]):
         return compiled
 
 
-def _members(node: Node) -> Fill:
+def _members(node: SchemaNode) -> Fill:
     sources = node.source["properties"]
     defaults = {
         name: _Default.of(source["default"], name)
@@ -156,7 +156,7 @@ class _Element:
     fill: Fill | None
 
 
-def _element(node: Node) -> _Element:
+def _element(node: SchemaNode) -> _Element:
     default = None if node.default is None else _Default.of(node.default)
     return _Element(default, node.nullable, compile_defaulting(node))
 

@@ -14,23 +14,25 @@ from apimachinery.meta.unstructured import dump_content
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.names import is_dns1035_label
 from apimachinery.schema import GroupVersion, InvalidGroupVersion
-from apimachinery.structural.schema_node import Node
+from apimachinery.structural.schema_node import SchemaNode
 from apimachinery.structural.value_checks import canonical
 
 Inspect = Callable[[Any, Path], FieldErrors]
 
 
-def compile_embedded(node: Node) -> Inspect | None:
+def compile_embedded(node: SchemaNode) -> Inspect | None:
     """Compile the check of resources embedded in values of *node*; None if it has none."""
     return _compile_checks(node, lambda part: _validate_embedded if part.embedded else None)
 
 
-def compile_unique(node: Node) -> Inspect | None:
+def compile_unique(node: SchemaNode) -> Inspect | None:
     """Compile the check for duplicate list items; None if *node* allows them everywhere."""
     return _compile_checks(node, _compile_unique_items)
 
 
-def _compile_checks(node: Node, compile_node: Callable[[Node], Inspect | None]) -> Inspect | None:
+def _compile_checks(
+    node: SchemaNode, compile_node: Callable[[SchemaNode], Inspect | None]
+) -> Inspect | None:
     """Combine the checks of *node* and of all nodes below it; None if there are none."""
     own = compile_node(node)
     members = {
@@ -60,7 +62,7 @@ def _compile_checks(node: Node, compile_node: Callable[[Node], Inspect | None]) 
     return inspect
 
 
-def _compile_unique_items(node: Node) -> Inspect | None:
+def _compile_unique_items(node: SchemaNode) -> Inspect | None:
     if node.list_type == "set":
         return lambda value, path: _report_duplicates(value, path, lambda item: item)
     if node.list_type == "map":

@@ -9,13 +9,13 @@ from typing import Any
 
 from apimachinery.meta.types import ObjectMeta
 from apimachinery.model.class_fields import fields_of
-from apimachinery.structural.schema_node import META_FIELDS, Node
+from apimachinery.structural.schema_node import META_FIELDS, SchemaNode
 
 Prune = Callable[[Any, str, list[str]], None]
 """Drops the unknown fields of a value at a path, and appends their paths to the list."""
 
 
-def compile_pruning(node: Node, *, root: bool = False) -> Prune | None:
+def compile_pruning(node: SchemaNode, *, root: bool = False) -> Prune | None:
     """Compile the pruning of values of *node*; None if every value is kept as it is.
 
     *root* marks the node of a whole resource, whose metadata is not pruned by its schema.
@@ -35,7 +35,7 @@ def compile_pruning(node: Node, *, root: bool = False) -> Prune | None:
 class _Members(dict[str, Prune | None]):
     """The pruning of properties, each compiled on first use: a schema may have thousands."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: SchemaNode) -> None:
         super().__init__()
         self._properties = node.properties
 
@@ -44,7 +44,7 @@ class _Members(dict[str, Prune | None]):
         return compiled
 
 
-def _declared_names(node: Node, members: _Members) -> frozenset[str]:
+def _declared_names(node: SchemaNode, members: _Members) -> frozenset[str]:
     return frozenset((*node.properties, *members))
 
 
@@ -52,7 +52,7 @@ _TYPE_META_FIELDS = META_FIELDS - {"metadata"}
 _SCALARS = frozenset(("string", "integer", "number", "boolean"))
 
 
-def _compile_unknown(node: Node, members: _Members, kept_fields: frozenset[str]) -> Prune:
+def _compile_unknown(node: SchemaNode, members: _Members, kept_fields: frozenset[str]) -> Prune:
     is_map = node.is_map
     additional = compile_pruning(node.additional) if node.additional else _drop_all
     items = _compile_items(node)
@@ -80,7 +80,9 @@ def _compile_unknown(node: Node, members: _Members, kept_fields: frozenset[str])
     return prune
 
 
-def _compile_declared(node: Node, members: _Members, kept_fields: frozenset[str]) -> Prune | None:
+def _compile_declared(
+    node: SchemaNode, members: _Members, kept_fields: frozenset[str]
+) -> Prune | None:
     """Compile pruning that keeps unknown members and prunes only inside the declared ones."""
     additional = compile_pruning(node.additional) if node.additional else None
     items = _compile_items(node)
@@ -103,7 +105,7 @@ def _compile_declared(node: Node, members: _Members, kept_fields: frozenset[str]
     return prune
 
 
-def _compile_items(node: Node) -> Prune | None:
+def _compile_items(node: SchemaNode) -> Prune | None:
     if node.items is not None:
         return compile_pruning(node.items)
     return None if node.preserves_unknown else _drop_all

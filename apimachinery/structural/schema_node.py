@@ -3,7 +3,7 @@
 A structural schema has two parts. The skeleton (types, properties, items) defines which fields
 exist, and so which fields pruning drops; every value has exactly one node in it. The value
 validations (bounds, patterns, `anyOf` and so on) may refer only to fields of the skeleton, and are
-read from `Node.source`.
+read from `SchemaNode.source`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,16 +30,16 @@ META_FIELDS: Final = frozenset(("apiVersion", "kind", "metadata"))
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SchemaNode:
     """One node of a schema."""
 
     type: str = ""
-    properties: Mapping[str, "Node"] = field(default_factory=dict)
-    additional: "Node | None" = None
+    properties: Mapping[str, "SchemaNode"] = field(default_factory=dict)
+    additional: "SchemaNode | None" = None
     """The node of map values; None if they are not allowed, or have no schema."""
     is_map: bool = False
     """Whether members other than the properties are allowed, even if they have no schema."""
-    items: "Node | None" = None
+    items: "SchemaNode | None" = None
     default: Any = None
     nullable: bool = False
     preserves_unknown: bool = False
@@ -53,11 +53,11 @@ class Node:
     """The schema of this node, for its value validations."""
 
 
-def parse_node(schema: JSONSchema) -> Node:
+def parse_node(schema: JSONSchema) -> SchemaNode:
     """Parse the skeleton of a schema, which must be structural."""
     additional = schema.get("additionalProperties")
     items = schema.get("items")
-    return Node(
+    return SchemaNode(
         type=schema.get("type", ""),
         properties=_Properties(schema.get("properties") or {}),
         additional=parse_node(additional) if isinstance(additional, Mapping) else None,
@@ -75,7 +75,7 @@ def parse_node(schema: JSONSchema) -> Node:
     )
 
 
-class _Properties(Mapping[str, Node]):
+class _Properties(Mapping[str, SchemaNode]):
     """The nodes of properties, each parsed on first use: a schema may have thousands."""
 
     __slots__ = ("_names", "_nodes", "_schemas")
@@ -83,9 +83,9 @@ class _Properties(Mapping[str, Node]):
     def __init__(self, schemas: Mapping[str, JSONSchema]) -> None:
         self._schemas = schemas
         self._names = sorted(schemas)
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, SchemaNode] = {}
 
-    def __getitem__(self, name: str) -> Node:
+    def __getitem__(self, name: str) -> SchemaNode:
         node = self._nodes.get(name)
         if node is None:
             node = self._nodes[name] = parse_node(self._schemas[name])
@@ -101,7 +101,7 @@ class _Properties(Mapping[str, Node]):
         return len(self._names)
 
 
-def root_shape(node: Node, name: str) -> StructShape:
+def root_shape(node: SchemaNode, name: str) -> StructShape:
     """Return the shape of a whole resource of kind *name*."""
 
     def fields() -> Mapping[str, Shape]:
@@ -110,7 +110,7 @@ def root_shape(node: Node, name: str) -> StructShape:
     return StructShape(name, fields, preserves_unknown=node.preserves_unknown)
 
 
-def node_shape(node: Node) -> Shape:
+def node_shape(node: SchemaNode) -> Shape:
     """Return the shape of the values of one node."""
     if node.type == "array" and node.items is not None:
         return ListShape(
@@ -126,7 +126,7 @@ def node_shape(node: Node) -> Shape:
     return Untyped()
 
 
-def _object_shape(node: Node) -> Shape:
+def _object_shape(node: SchemaNode) -> Shape:
     atomic = node.map_type == "atomic"
     if node.properties or node.embedded:
         return StructShape(
@@ -140,7 +140,7 @@ def _object_shape(node: Node) -> Shape:
     return MapShape(Untyped(), atomic=True) if atomic else Untyped()
 
 
-def _member_shapes(node: Node, shapes: dict[str, Shape]) -> Mapping[str, Shape]:
+def _member_shapes(node: SchemaNode, shapes: dict[str, Shape]) -> Mapping[str, Shape]:
     if len(node.properties) > _MANY_PROPERTIES:
         return _LazyShapes(node.properties, shapes)
     return {**{name: node_shape(below) for name, below in node.properties.items()}, **shapes}
@@ -152,7 +152,7 @@ _MANY_PROPERTIES: Final = 200
 class _LazyShapes(Mapping[str, Shape]):
     """The shapes of properties, each built on first use: a schema may have thousands."""
 
-    def __init__(self, properties: Mapping[str, Node], shapes: dict[str, Shape]) -> None:
+    def __init__(self, properties: Mapping[str, SchemaNode], shapes: dict[str, Shape]) -> None:
         self._properties = properties
         self._shapes = shapes
 
@@ -176,6 +176,6 @@ def _meta_shapes() -> dict[str, Shape]:
     return {"apiVersion": Scalar(), "kind": Scalar(), "metadata": shape_of(ObjectMeta)}
 
 
-def _key_defaults(items: Node, keys: tuple[str, ...]) -> dict[str, Any]:
+def _key_defaults(items: SchemaNode, keys: tuple[str, ...]) -> dict[str, Any]:
     defaults = {key: items.properties[key].default for key in keys if key in items.properties}
     return {key: default for key, default in defaults.items() if default is not None}

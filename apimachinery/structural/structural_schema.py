@@ -23,7 +23,7 @@ from apimachinery.structural.defaulting import (
 from apimachinery.structural.implied_rules import Inspect, compile_embedded, compile_unique
 from apimachinery.structural.problems import is_blocking
 from apimachinery.structural.pruning import compile_pruning
-from apimachinery.structural.schema_node import JSONSchema, Node, parse_node, root_shape
+from apimachinery.structural.schema_node import JSONSchema, SchemaNode, parse_node, root_shape
 from apimachinery.structural.schema_validation import (
     ABSENT,
     MAX_PROBLEMS,
@@ -55,7 +55,7 @@ class Schema:
     def __init__(self, source: JSONSchema, *, root: bool = True) -> None:
         """Parse *source*; *root* is False for a part of a schema, which has no metadata."""
         self.source = source
-        self.node: Node = parse_node(source)
+        self.node: SchemaNode = parse_node(source)
         self._root = root
         self._prune = compile_pruning(self.node, root=root)
         self._fill_defaults = compile_defaulting(self.node)
@@ -162,7 +162,7 @@ def structural_of(cls: type[Any]) -> Schema | None:
     return cls.__dict__.get("__structural__")
 
 
-def _compile_rules(node: Node, *, root: bool) -> "RuleNode | None":
+def _compile_rules(node: SchemaNode, *, root: bool) -> "RuleNode | None":
     # Imported on first use: few schemas have rules, and the CEL library is large.
     with name_missing_extra():
         from apimachinery.cel.validation_rules import compile_rules

@@ -6,6 +6,7 @@ Each resource is a constant here, in alphabetical order, and `FULL_CORE` lists t
 from dataclasses import replace
 from typing import Final
 
+from apis.core import v1
 from apis.core.install import (
     CONFIG_MAPS,
     CORE,
@@ -15,15 +16,67 @@ from apis.core.install import (
     SERVICE_ACCOUNTS,
     SERVICES,
 )
-from apis.core.register_full import add_to_scheme
+from apis.core.printers import endpoints as endpoints_printers
+from apis.core.printers import namespace_policies as policy_printers
+from apis.core.printers import nodes as node_printers
+from apis.core.register_full import FULL_FIELDS, add_to_scheme
+from apis.core.strategy.endpoints import EndpointsStrategy
+from apis.core.strategy.limit_range import LimitRangeStrategy
+from apis.core.strategy.node import NodeStrategy
+from apis.core.strategy.resource_quota import ResourceQuotaStrategy
+from apiserver import STATUS, Resource
+
+ENDPOINTS: Final = Resource(
+    "endpoints",
+    v1.Endpoints,
+    EndpointsStrategy(),
+    short_names=("ep",),
+    roles=("view",),
+    columns=endpoints_printers.ENDPOINTS_COLUMNS,
+)
+
+LIMIT_RANGES: Final = Resource(
+    "limitranges",
+    v1.LimitRange,
+    LimitRangeStrategy(),
+    short_names=("limits",),
+    roles=("view",),
+    columns=policy_printers.LIMIT_RANGE_COLUMNS,
+)
+
+NODES: Final = Resource(
+    "nodes",
+    v1.Node,
+    NodeStrategy(),
+    short_names=("no",),
+    namespaced=False,
+    roles=(),
+    subresources=(STATUS,),
+    columns=node_printers.NODE_COLUMNS,
+    fields=FULL_FIELDS["Node"],
+)
+
+RESOURCE_QUOTAS: Final = Resource(
+    "resourcequotas",
+    v1.ResourceQuota,
+    ResourceQuotaStrategy(),
+    short_names=("quota",),
+    subresources=(STATUS,),
+    roles=("view",),
+    columns=policy_printers.RESOURCE_QUOTA_COLUMNS,
+)
 
 FULL_CORE: Final = replace(
     CORE,
     add_to_scheme=add_to_scheme,
     resources=(
         CONFIG_MAPS,
+        ENDPOINTS,
         EVENTS,
+        LIMIT_RANGES,
         NAMESPACES,
+        NODES,
+        RESOURCE_QUOTAS,
         SECRETS,
         SERVICE_ACCOUNTS,
         SERVICES,

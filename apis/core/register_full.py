@@ -7,16 +7,34 @@ from collections.abc import Mapping
 from typing import Final
 
 from apimachinery.scheme import Scheme
+from apis.core import v1
 from apis.core.register import V1
 from apis.core.register import add_to_scheme as add_standard_to_scheme
+from apis.core.v1.defaults import endpoints, namespace_policies, nodes
 
-FULL_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {}
+FULL_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Node": {"spec.unschedulable": "spec.unschedulable"},
+}
 """Kind -> field-selector label -> path of the value, for the kinds that not every server has."""
 
 
 def add_to_scheme(scheme: Scheme) -> None:
     add_standard_to_scheme(scheme)
-    scheme.add(V1, internal=True)
-    scheme.add_defaults()
+    scheme.add(
+        V1,
+        v1.Endpoints,
+        v1.LimitRange,
+        v1.Node,
+        v1.ResourceQuota,
+        internal=True,
+    )
+    scheme.add_defaults(
+        endpoints.set_endpoint_port_defaults,
+        namespace_policies.set_limit_range_item_defaults,
+        namespace_policies.set_resource_quota_spec_defaults,
+        namespace_policies.set_resource_quota_status_defaults,
+        nodes.set_node_spec_defaults,
+        nodes.set_node_status_defaults,
+    )
     for kind, labels in FULL_FIELDS.items():
         scheme.add_field_labels(V1.with_kind(kind), labels)

@@ -54,7 +54,7 @@ class CustomView(ResourceView):
         if selectable is None or document is None:
             return self._salvaged_metadata(record)
         labels, fields = selectable
-        fields.update(self._selectable_fields(document))
+        fields.update(self._fields.read(document))
         return labels, fields
 
     def item(self, encoded: bytes, form: Form) -> bytes:

@@ -60,7 +60,7 @@ async def finish_creation(
 def _complete(rules: WriteRules[T], obj: T, context: RequestContext, *, track: bool) -> None:
     """Let the strategy prepare the object, set its owners, and validate it."""
     meta, strategy = obj.metadata, rules.strategy
-    if rules.has_status:
+    if rules.has_status and not strategy.accepts_status_on_create:
         drop_status(obj)
     strategy.prepare_for_create(obj)
     meta.generation = 0 if strategy.desired_state(obj) is None else 1

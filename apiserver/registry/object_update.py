@@ -166,10 +166,13 @@ class ObjectUpdate(Generic[T]):
         new.resource_version = current.resource_version
 
     def _prepare(self, new: T, current: T) -> T:
-        if self.subresource == "status":
-            return only_status(new, current)
-        keep_system_fields(new.metadata, current.metadata)
         strategy = self.rules.strategy
+        if self.subresource == "status":
+            keep_system_fields(new.metadata, current.metadata)
+            new = only_status(new, current, with_metadata=strategy.status_updates_metadata)
+            strategy.prepare_for_status_update(new, current)
+            return new
+        keep_system_fields(new.metadata, current.metadata)
         if self.rules.has_status:
             keep_status(new, current)
         strategy.prepare_for_update(new, current)

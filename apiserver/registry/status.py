@@ -30,10 +30,13 @@ def keep_status(new: Object, old: Object) -> None:
         new.content.pop(_FIELD, None)
 
 
-def only_status(new: T, old: T) -> T:
-    """Return *old* with the status and the managedFields of *new*."""
+def only_status(new: T, old: T, *, with_metadata: bool = False) -> T:
+    """Return *old* with the status and the managedFields, or all metadata, of *new*."""
     merged = old.deep_copy()
-    merged.metadata.managed_fields = new.metadata.managed_fields
+    if with_metadata:
+        merged.metadata = new.metadata
+    else:
+        merged.metadata.managed_fields = new.metadata.managed_fields
     keep_status(merged, new)
     return merged
 

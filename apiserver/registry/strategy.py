@@ -18,6 +18,8 @@ T = TypeVar("T", bound=Object)
 class Strategy(Generic[T]):
     """How objects of a kind are named, prepared, validated and deleted."""
 
+    accepts_status_on_create = False
+    """Whether a new object may have a status; otherwise it is reset."""
     allow_create_on_update = False
     """Whether a PUT creates a missing object."""
     allow_unconditional_update = True
@@ -30,6 +32,8 @@ class Strategy(Generic[T]):
     """Whether a deletion without a propagation policy orphans the dependents."""
     returns_deleted_object = False
     """Whether DELETE responds with the object instead of a Status."""
+    status_updates_metadata = False
+    """Whether an update of the status may change metadata, too, such as annotations."""
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         """Return the errors of a name, or of the prefix of a generated name."""
@@ -40,6 +44,9 @@ class Strategy(Generic[T]):
 
     def prepare_for_update(self, new: T, old: T, /) -> None:
         """Restore the fields that clients may not change; the status is restored before this."""
+
+    def prepare_for_status_update(self, new: T, old: T, /) -> None:
+        """Restore the fields of the status that clients may not change."""
 
     def prepare_for_deletion(self, obj: T, /) -> None:
         """Set fields that show termination beside the metadata, such as a namespace's phase."""

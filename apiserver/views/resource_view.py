@@ -26,6 +26,7 @@ from apiserver.storage.cache.entry import Selectable, json_frame
 from apiserver.storage.interface import Record
 from apiserver.storage.record_reading import read_record
 from apiserver.views.incomplete_objects import IncompleteObjects, without_paths
+from apiserver.views.selectable_fields import SelectableFields
 from apiserver.views.table import (
     AGE,
     NAME,
@@ -105,7 +106,7 @@ class ResourceView:
         self._cls = cls
         self._codec = codec
         self._storage = storage
-        self._fields = {label: path.split(".") for label, path in (fields or {}).items()}
+        self._fields = SelectableFields(cls, fields or {})
         self._columns = whole_table(columns)
         self._cells = Cells(self.kind, self._columns)
         self._reads_metadata_only = all(column.metadata_only for column in self._columns)
@@ -150,7 +151,7 @@ class ResourceView:
         if self._fields:
             if self._verbatim_content(record.value) is None:
                 document = orjson.loads(dump_json(self._read(record).object))
-            fields.update(self._selectable_fields(document))
+            fields.update(self._fields.read(document))
         return labels, fields
 
     def encode(self, record: Record, form: Hashable) -> bytes:
@@ -231,9 +232,6 @@ class ResourceView:
         if metadata.namespace:
             fields["metadata.namespace"] = metadata.namespace
         return metadata.labels, fields
-
-    def _selectable_fields(self, document: Any) -> dict[str, str]:
-        return {label: _text(document, path) for label, path in self._fields.items()}
 
     def _document(self, record: Record, form: Form) -> bytes:
         if record.key not in self.problems:
@@ -412,19 +410,6 @@ def selectable_metadata(document: Any) -> tuple[Selectable, dict[str, str]] | No
     if namespace:
         fields["metadata.namespace"] = namespace
     return labels, fields
-
-
-def _text(document: Any, path: list[str]) -> str:
-    """Return the text of a field for selectors, empty if there is no such field."""
-    for step in path:
-        document = document.get(step) if isinstance(document, dict) else None
-    match document:
-        case None | dict() | list():
-            return ""
-        case bool():
-            return "true" if document else "false"
-        case _:
-            return str(document)
 
 
 _LARGE_OBJECT: Final = 16 * 1024

@@ -17,6 +17,7 @@ import orjson
 
 from apimachinery.meta.table import TableColumnDefinition
 from apimachinery.meta.types import Object, ObjectMeta
+from apimachinery.scalars.time import format_time
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,11 @@ def _created(obj: Object) -> datetime | str:
     return obj.metadata.creation_timestamp or UNKNOWN
 
 
+def _created_at(obj: Object) -> str:
+    created = obj.metadata.creation_timestamp
+    return format_time(created) if created else ""
+
+
 NAME: Final = Column(
     "Name",
     _name,
@@ -65,6 +71,15 @@ NAME: Final = Column(
 AGE: Final = Column(
     "Age", _created, description="How long ago the object was created.", metadata_only=True
 )
+
+CREATED_AT: Final = Column(
+    "Created At",
+    _created_at,
+    type="date",
+    description="Time when the object was created.",
+    metadata_only=True,
+)
+"""The only column beside the name for kinds that Kubernetes has no printer for."""
 
 
 def whole_table(columns: Iterable[Column]) -> tuple[Column, ...]:

@@ -24,6 +24,7 @@ from apis.networking import v1 as networking
 from apis.policy import v1 as policy
 from apis.rbac import v1 as rbac
 from tests.apis.autoscaling.fields import AUTOSCALING_V1, AUTOSCALING_V2
+from tests.apis.core.cluster_fields import CLUSTER
 from tests.apis.core.pod_fields import POD_FIELDS
 from tests.apis.networking.fields import NETWORKING
 from tests.apis.policy.fields import POLICY
@@ -60,6 +61,7 @@ CORE = {
     ),
     "ServiceStatus": "loadBalancer=1 conditions=2",
     "SessionAffinityConfig": "clientIP=1",
+    **CLUSTER,
 }
 
 COORDINATION = {

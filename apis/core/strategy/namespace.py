@@ -24,6 +24,7 @@ class NamespaceStrategy(Strategy[Namespace]):
     """Names are DNS labels; a namespace is removed when its `spec.finalizers` are empty."""
 
     returns_deleted_object = True
+    status_updates_metadata = True
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return dns_label_name(name, prefix)

@@ -51,6 +51,7 @@ class ServiceStrategy(Strategy[Service]):
 
     allow_create_on_update = True
     returns_deleted_object = True
+    status_updates_metadata = True
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return dns1035_label_name(name, prefix)

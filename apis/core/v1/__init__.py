@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from apis.core.v1.cloud_volume_sources import (
         VsphereVirtualDiskVolumeSource as VsphereVirtualDiskVolumeSource,
     )
+    from apis.core.v1.component_status import ComponentCondition as ComponentCondition
+    from apis.core.v1.component_status import ComponentStatus as ComponentStatus
     from apis.core.v1.config_map import ConfigMap as ConfigMap
     from apis.core.v1.container import Container as Container
     from apis.core.v1.container import ContainerPort as ContainerPort
@@ -49,6 +51,10 @@ if TYPE_CHECKING:
     from apis.core.v1.container_status import ResourceStatus as ResourceStatus
     from apis.core.v1.container_status import VolumeMountStatus as VolumeMountStatus
     from apis.core.v1.container_status import VolumeStatus as VolumeStatus
+    from apis.core.v1.endpoints import EndpointAddress as EndpointAddress
+    from apis.core.v1.endpoints import EndpointPort as EndpointPort
+    from apis.core.v1.endpoints import Endpoints as Endpoints
+    from apis.core.v1.endpoints import EndpointSubset as EndpointSubset
     from apis.core.v1.env import ConfigMapEnvSource as ConfigMapEnvSource
     from apis.core.v1.env import ConfigMapKeySelector as ConfigMapKeySelector
     from apis.core.v1.env import EnvFromSource as EnvFromSource
@@ -63,6 +69,9 @@ if TYPE_CHECKING:
     from apis.core.v1.event import Event as Event
     from apis.core.v1.event import EventSeries as EventSeries
     from apis.core.v1.event import EventSource as EventSource
+    from apis.core.v1.limit_range import LimitRange as LimitRange
+    from apis.core.v1.limit_range import LimitRangeItem as LimitRangeItem
+    from apis.core.v1.limit_range import LimitRangeSpec as LimitRangeSpec
     from apis.core.v1.namespace import Namespace as Namespace
     from apis.core.v1.namespace import NamespaceCondition as NamespaceCondition
     from apis.core.v1.namespace import NamespaceSpec as NamespaceSpec
@@ -76,6 +85,25 @@ if TYPE_CHECKING:
     from apis.core.v1.network_volume_sources import NFSVolumeSource as NFSVolumeSource
     from apis.core.v1.network_volume_sources import QuobyteVolumeSource as QuobyteVolumeSource
     from apis.core.v1.network_volume_sources import RBDVolumeSource as RBDVolumeSource
+    from apis.core.v1.node import Node as Node
+    from apis.core.v1.node import NodePodPreemptionPolicy as NodePodPreemptionPolicy
+    from apis.core.v1.node import NodeSpec as NodeSpec
+    from apis.core.v1.node import Taint as Taint
+    from apis.core.v1.node_status import AttachedVolume as AttachedVolume
+    from apis.core.v1.node_status import ConfigMapNodeConfigSource as ConfigMapNodeConfigSource
+    from apis.core.v1.node_status import ContainerImage as ContainerImage
+    from apis.core.v1.node_status import DaemonEndpoint as DaemonEndpoint
+    from apis.core.v1.node_status import NodeAddress as NodeAddress
+    from apis.core.v1.node_status import NodeCondition as NodeCondition
+    from apis.core.v1.node_status import NodeConfigSource as NodeConfigSource
+    from apis.core.v1.node_status import NodeConfigStatus as NodeConfigStatus
+    from apis.core.v1.node_status import NodeDaemonEndpoints as NodeDaemonEndpoints
+    from apis.core.v1.node_status import NodeFeatures as NodeFeatures
+    from apis.core.v1.node_status import NodeRuntimeHandler as NodeRuntimeHandler
+    from apis.core.v1.node_status import NodeRuntimeHandlerFeatures as NodeRuntimeHandlerFeatures
+    from apis.core.v1.node_status import NodeStatus as NodeStatus
+    from apis.core.v1.node_status import NodeSwapStatus as NodeSwapStatus
+    from apis.core.v1.node_status import NodeSystemInfo as NodeSystemInfo
     from apis.core.v1.persistent_volume_claim import (
         PersistentVolumeClaimSpec as PersistentVolumeClaimSpec,
     )
@@ -149,6 +177,13 @@ if TYPE_CHECKING:
     from apis.core.v1.replication_controller import (
         ReplicationControllerStatus as ReplicationControllerStatus,
     )
+    from apis.core.v1.resource_quota import ResourceQuota as ResourceQuota
+    from apis.core.v1.resource_quota import ResourceQuotaSpec as ResourceQuotaSpec
+    from apis.core.v1.resource_quota import ResourceQuotaStatus as ResourceQuotaStatus
+    from apis.core.v1.resource_quota import (
+        ScopedResourceSelectorRequirement as ScopedResourceSelectorRequirement,
+    )
+    from apis.core.v1.resource_quota import ScopeSelector as ScopeSelector
     from apis.core.v1.resource_requirements import ContainerResizePolicy as ContainerResizePolicy
     from apis.core.v1.resource_requirements import ResourceClaim as ResourceClaim
     from apis.core.v1.resource_requirements import ResourceRequirements as ResourceRequirements
@@ -216,6 +251,7 @@ else:
                 " PhotonPersistentDiskVolumeSource PortworxVolumeSource ScaleIOVolumeSource"
                 " StorageOSVolumeSource VsphereVirtualDiskVolumeSource"
             ),
+            "component_status": "ComponentCondition ComponentStatus",
             "config_map": "ConfigMap",
             "container": (
                 "Container ContainerPort ContainerRestartRule ContainerRestartRuleOnExitCodes"
@@ -227,6 +263,7 @@ else:
                 " LinuxContainerUser ResourceHealth ResourceStatus VolumeMountStatus"
                 " VolumeStatus"
             ),
+            "endpoints": "EndpointAddress EndpointPort EndpointSubset Endpoints",
             "env": (
                 "ConfigMapEnvSource ConfigMapKeySelector EnvFromSource EnvVar EnvVarSource"
                 " FileKeySelector ObjectFieldSelector ResourceFieldSelector SecretEnvSource"
@@ -234,11 +271,19 @@ else:
             ),
             "ephemeral_container": "EphemeralContainer",
             "event": "Event EventSeries EventSource",
+            "limit_range": "LimitRange LimitRangeItem LimitRangeSpec",
             "namespace": "Namespace NamespaceCondition NamespaceSpec NamespaceStatus",
             "network_volume_sources": (
                 "CephFSVolumeSource FCVolumeSource FlexVolumeSource FlockerVolumeSource"
                 " GlusterfsVolumeSource ISCSIVolumeSource NFSVolumeSource QuobyteVolumeSource"
                 " RBDVolumeSource"
+            ),
+            "node": "Node NodePodPreemptionPolicy NodeSpec Taint",
+            "node_status": (
+                "AttachedVolume ConfigMapNodeConfigSource ContainerImage DaemonEndpoint"
+                " NodeAddress NodeCondition NodeConfigSource NodeConfigStatus"
+                " NodeDaemonEndpoints NodeFeatures NodeRuntimeHandler NodeRuntimeHandlerFeatures"
+                " NodeStatus NodeSwapStatus NodeSystemInfo"
             ),
             "persistent_volume_claim": "PersistentVolumeClaimSpec PersistentVolumeClaimTemplate",
             "pod": (
@@ -268,6 +313,10 @@ else:
             "replication_controller": (
                 "ReplicationController ReplicationControllerCondition ReplicationControllerSpec"
                 " ReplicationControllerStatus"
+            ),
+            "resource_quota": (
+                "ResourceQuota ResourceQuotaSpec ResourceQuotaStatus ScopeSelector"
+                " ScopedResourceSelectorRequirement"
             ),
             "resource_requirements": (
                 "ContainerResizePolicy ResourceClaim ResourceRequirements"

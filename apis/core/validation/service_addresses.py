@@ -4,7 +4,6 @@ An update may add or remove the secondary address and family. The primary one is
 the service becomes, or was, of type ExternalName.
 """
 
-import ipaddress
 from collections.abc import Sequence
 from typing import Final
 
@@ -29,6 +28,7 @@ from apis.core.v1.service import (
     ServiceSpec,
     is_headless,
 )
+from apis.core.validation.endpoint_addresses import validate_endpoint_ip
 
 _POLICIES: Final = (PREFER_DUAL_STACK, REQUIRE_DUAL_STACK, SINGLE_STACK)
 _FIXED: Final = "may not change once set"
@@ -55,7 +55,7 @@ def validate_external_ips(addresses: Sequence[str], path: Path) -> FieldErrors:
         if errors := is_ip(address):
             yield from (invalid(here, address, error) for error in errors)
         else:
-            yield from _validate_not_special(address, here)
+            yield from validate_endpoint_ip(address, here)
 
 
 def validate_address_update(new: Service, old: Service) -> FieldErrors:
@@ -156,41 +156,3 @@ def _validate_release(spec: ServiceSpec, field: str) -> FieldErrors:
 def family_of(address: str) -> str:
     """Return the IP family of a valid address."""
     return IPV4 if is_ipv6(address) else IPV6
-
-
-def _validate_not_special(address: str, path: Path) -> FieldErrors:
-    parsed = _parse(address)
-    for wrong, rule in (
-        (parsed.is_unspecified, f"may not be unspecified ({address})"),
-        (parsed.is_loopback, "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
-        (
-            parsed.is_link_local,
-            "may not be in the link-local range (169.254.0.0/16, fe80::/10)",
-        ),
-        (
-            _is_link_local_multicast(parsed),
-            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
-        ),
-    ):
-        if wrong:
-            yield invalid(path, address, rule)
-
-
-_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-
-def _is_link_local_multicast(address: _Address) -> bool:
-    head = address.packed
-    if address.version == 4:
-        return head[:3] == b"\xe0\x00\x00"
-    return head[0] == 0xFF and head[1] & 0x0F == 0x02
-
-
-def _parse(address: str) -> _Address:
-    """Parse an address that `is_ip` accepts; Python rejects leading zeros, Kubernetes does not."""
-    head, colon, tail = address.rpartition(":")
-    if "." in tail:
-        tail = ".".join(str(int(number)) for number in tail.split("."))
-    parsed = ipaddress.ip_address(f"{head}{colon}{tail}")
-    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
-    return mapped or parsed

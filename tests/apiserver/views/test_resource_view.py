@@ -89,7 +89,7 @@ def test_labels_and_fields_are_found_without_decoding() -> None:
         "metadata.name": "a",
         "metadata.namespace": "default",
         "spec.text": "hello",
-        "spec.pinned": "",
+        "spec.pinned": "false",
         "none": "",
     }
 
