@@ -6,6 +6,7 @@ from its own parts, and so they are not listed here.
 
 from typing import Final
 
+from apis.admissionregistration.install import ADMISSIONREGISTRATION
 from apis.apiextensions.install import APIEXTENSIONS
 from apis.autoscaling.install import AUTOSCALING
 from apis.coordination.install import COORDINATION
@@ -22,6 +23,7 @@ KUBERNETES: Final[tuple[Group, ...]] = (
     AUTOSCALING,
     NETWORKING,
     POLICY,
+    ADMISSIONREGISTRATION,
     APIEXTENSIONS,
     COORDINATION,
     FLOWCONTROL,

@@ -159,7 +159,10 @@ DOORS: dict[str, str] = {
     "orjson": "apimachinery apiserver client",
     "yaml": "apimachinery.serialization.yaml",
     "marshmallow": "apimachinery.meta.query_parameters apiserver.config apiserver.config_fields",
-    "google": "apimachinery.protobuf apimachinery.openapi.gnostic* apimachinery.cel.cel_values",
+    "google": (
+        "apimachinery.protobuf apimachinery.openapi.gnostic* apimachinery.cel.cel_values"
+        " apimachinery.cel.declared_types"
+    ),
     "hypothesis": "apimachinery.testing",
     "sortedcontainers": "apiserver.storage",
     "sqlite3": "apiserver.storage.sqlite",

@@ -49,6 +49,8 @@ class NewMap:
     """A map or message; the keys of a message are literals."""
 
     entries: tuple[tuple["Expression", "Expression"], ...]
+    message: str = ""
+    """The type of a message, as the expression names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,19 @@ def read_expression(serialized: bytes) -> Expression:
     """Decode the syntax tree of a serialized expression."""
     checked = dict(_fields(serialized))[2]  # the message is wrapped in a google.protobuf.Any
     return _expression(dict(_fields(checked))[4])
+
+
+def read_parsed_expression(serialized: bytes) -> Expression:
+    """Decode the syntax tree of an expression that was compiled without a check of its types."""
+    parsed = dict(_fields(serialized))[2]
+    return _expression(dict(_fields(parsed))[2])
+
+
+def descendants(expression: Expression) -> Iterator[Expression]:
+    """Yield an expression and all of its parts."""
+    yield expression
+    for child in children(expression):
+        yield from descendants(child)
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
@@ -149,7 +164,8 @@ def _new_list(data: bytes) -> NewList:
 
 
 def _new_map(data: bytes) -> NewMap:
-    entries = [dict(_fields(value)) for number, value in _fields(data) if number == 2]
+    parts = list(_fields(data))
+    entries = [dict(_fields(value)) for number, value in parts if number == 2]
     return NewMap(
         tuple(
             (
@@ -157,7 +173,8 @@ def _new_map(data: bytes) -> NewMap:
                 _expression(entry.get(4, b"")),
             )
             for entry in entries
-        )
+        ),
+        _text(dict(parts).get(1, b"")),
     )
 
 

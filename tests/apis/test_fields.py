@@ -11,6 +11,7 @@ import pytest
 from apimachinery.meta.types import TypeMeta
 from apimachinery.model.class_fields import fields_of
 from apimachinery.model.model import Model
+from apis.admissionregistration import v1 as admissionregistration
 from apis.apiextensions import v1 as apiextensions
 from apis.authentication import v1 as authentication
 from apis.authorization import v1 as authorization
@@ -23,6 +24,7 @@ from apis.flowcontrol import v1 as flowcontrol
 from apis.networking import v1 as networking
 from apis.policy import v1 as policy
 from apis.rbac import v1 as rbac
+from tests.apis.admissionregistration.fields import ADMISSIONREGISTRATION
 from tests.apis.autoscaling.fields import AUTOSCALING_V1, AUTOSCALING_V2
 from tests.apis.core.cluster_fields import CLUSTER
 from tests.apis.core.pod_fields import POD_FIELDS
@@ -206,6 +208,7 @@ GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (coordination, COORDINATION),
     (autoscaling_v1, AUTOSCALING_V1),
     (autoscaling_v2, AUTOSCALING_V2),
+    (admissionregistration, ADMISSIONREGISTRATION),
     (apiextensions, APIEXTENSIONS),
     (authorization, AUTHORIZATION),
     (authentication, AUTHENTICATION),

@@ -1,0 +1,3 @@
+"""The group admissionregistration.k8s.io: webhooks and policies that decide about requests."""
+
+GROUP = "admissionregistration.k8s.io"

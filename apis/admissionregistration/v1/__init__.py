@@ -1,0 +1,67 @@
+from apis.admissionregistration.v1.mutating_policy import (
+    ApplyConfiguration,
+    JSONPatch,
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    MutatingAdmissionPolicyBindingSpec,
+    MutatingAdmissionPolicySpec,
+    Mutation,
+)
+from apis.admissionregistration.v1.policy_parameters import ParamKind, ParamRef, Variable
+from apis.admissionregistration.v1.rules import (
+    MatchCondition,
+    MatchResources,
+    NamedRuleWithOperations,
+    RuleWithOperations,
+)
+from apis.admissionregistration.v1.validating_policy import (
+    AuditAnnotation,
+    ExpressionWarning,
+    TypeChecking,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+    ValidatingAdmissionPolicyBindingSpec,
+    ValidatingAdmissionPolicySpec,
+    ValidatingAdmissionPolicyStatus,
+    Validation,
+)
+from apis.admissionregistration.v1.webhook import (
+    MutatingWebhook,
+    MutatingWebhookConfiguration,
+    ServiceReference,
+    ValidatingWebhook,
+    ValidatingWebhookConfiguration,
+    WebhookClientConfig,
+)
+
+__all__ = [
+    "ApplyConfiguration",
+    "AuditAnnotation",
+    "ExpressionWarning",
+    "JSONPatch",
+    "MatchCondition",
+    "MatchResources",
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding",
+    "MutatingAdmissionPolicyBindingSpec",
+    "MutatingAdmissionPolicySpec",
+    "MutatingWebhook",
+    "MutatingWebhookConfiguration",
+    "Mutation",
+    "NamedRuleWithOperations",
+    "ParamKind",
+    "ParamRef",
+    "RuleWithOperations",
+    "ServiceReference",
+    "TypeChecking",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+    "ValidatingAdmissionPolicyBindingSpec",
+    "ValidatingAdmissionPolicySpec",
+    "ValidatingAdmissionPolicyStatus",
+    "ValidatingWebhook",
+    "ValidatingWebhookConfiguration",
+    "Validation",
+    "Variable",
+    "WebhookClientConfig",
+]
