@@ -25,9 +25,12 @@ class Defaulter:
     def add(self, function: SetDefaults) -> None:
         """Register a function such as `def set_defaults(gadget: v1.Gadget) -> None`.
 
-        Raises TypeError if its annotation names no Model class, or the class has a function.
+        Groups that share a type may register the same function. Raises TypeError if its annotation
+        names no Model class, or the class has another function.
         """
         cls = _annotated_class(function)
+        if self._functions.get(cls) is function:
+            return
         if cls in self._functions:
             raise TypeError(f"{cls.__qualname__} already has a defaulting function")
         self._functions[cls] = function

@@ -10,10 +10,33 @@ from apimachinery.scheme import Scheme
 from apis.core import v1
 from apis.core.register import V1
 from apis.core.register import add_to_scheme as add_standard_to_scheme
-from apis.core.v1.defaults import endpoints, namespace_policies, nodes
+from apis.core.v1.defaults import (
+    endpoints,
+    namespace_policies,
+    nodes,
+    pod,
+    replication_controller,
+)
 
 FULL_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "Node": {"spec.unschedulable": "spec.unschedulable"},
+    "Pod": {
+        "spec.host": "spec.nodeName",
+    }
+    | {
+        label: label
+        for label in (
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.nominatedNodeName",
+        )
+    },
+    "ReplicationController": {"status.replicas": "status.replicas"},
 }
 """Kind -> field-selector label -> path of the value, for the kinds that not every server has."""
 
@@ -22,19 +45,28 @@ def add_to_scheme(scheme: Scheme) -> None:
     add_standard_to_scheme(scheme)
     scheme.add(
         V1,
+        v1.Binding,
         v1.Endpoints,
         v1.LimitRange,
         v1.Node,
+        v1.Pod,
+        v1.PodTemplate,
+        v1.ReplicationController,
         v1.ResourceQuota,
         internal=True,
     )
     scheme.add_defaults(
+        *pod.POD_DEFAULTS,
         endpoints.set_endpoint_port_defaults,
         namespace_policies.set_limit_range_item_defaults,
         namespace_policies.set_resource_quota_spec_defaults,
         namespace_policies.set_resource_quota_status_defaults,
         nodes.set_node_spec_defaults,
         nodes.set_node_status_defaults,
+        pod.set_container_status_defaults,
+        pod.set_pod_defaults,
+        pod.set_pod_status_defaults,
+        replication_controller.set_replication_controller_defaults,
     )
     for kind, labels in FULL_FIELDS.items():
         scheme.add_field_labels(V1.with_kind(kind), labels)

@@ -88,12 +88,17 @@ def test_types_without_defaults_are_left_alone() -> None:
     assert stone == Stone()
 
 
+def brown(leaf: Leaf) -> None: ...
+
+
 def test_a_type_has_one_defaulting_function() -> None:
+    """Groups that share a type register the same function, each for itself."""
     defaulter = Defaulter()
+    defaulter.add(green)
     defaulter.add(green)
 
     with pytest.raises(TypeError, match="Leaf already has a defaulting function"):
-        defaulter.add(green)
+        defaulter.add(brown)
 
 
 def silent(leaf: Any) -> None: ...
