@@ -122,6 +122,24 @@ def is_canonical_cidr(value: str) -> list[str]:
     return [] if value == canonical else [f"must be in canonical form ({quote(canonical)})"]
 
 
+def is_endpoint_ip(value: str) -> list[str]:
+    """Check that a valid address can be reached from other machines: an endpoint of a service."""
+    address = parse_ip(value)
+    if address is None:
+        return ["must be a valid IP address"]
+    address = unmapped(address)
+    rules = (
+        (address.is_unspecified, f"may not be unspecified ({value})"),
+        (address.is_loopback, "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
+        (address.is_link_local, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
+        (
+            _is_link_local_multicast(address),
+            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+        ),
+    )
+    return [rule for is_broken, rule in rules if is_broken]
+
+
 def ip_warnings(value: str, path: Path) -> Iterator[str]:
     """Warn about an accepted address that is ambiguous or not canonical."""
     address = parse_ip(value)
@@ -167,6 +185,13 @@ def _canonical_network(parsed: ParsedCIDR) -> str:
 
 def _is_mapped(address: AnyAddress) -> bool:
     return unmapped(address) is not address
+
+
+def _is_link_local_multicast(address: AnyAddress) -> bool:
+    head = address.packed
+    if address.version == 4:
+        return head[:3] == b"\xe0\x00\x00"
+    return head[0] == 0xFF and head[1] & 0x0F == 0x02
 
 
 def _has_leading_zeros(value: str) -> bool:

@@ -11,10 +11,12 @@ from apis.apiextensions.install import APIEXTENSIONS
 from apis.autoscaling.install import AUTOSCALING
 from apis.coordination.install import COORDINATION
 from apis.core.install_full import FULL_CORE
+from apis.discovery.install import DISCOVERY
 from apis.events.install import EVENTS
 from apis.flowcontrol.install import FLOWCONTROL
 from apis.networking.install import NETWORKING
 from apis.policy.install import POLICY
+from apis.scheduling.install import SCHEDULING
 from apiserver import Group
 
 KUBERNETES: Final[tuple[Group, ...]] = (
@@ -25,7 +27,9 @@ KUBERNETES: Final[tuple[Group, ...]] = (
     POLICY,
     ADMISSIONREGISTRATION,
     APIEXTENSIONS,
+    SCHEDULING,
     COORDINATION,
+    DISCOVERY,
     FLOWCONTROL,
 )
 """In the order in which discovery lists them, core first."""

@@ -4,7 +4,7 @@ They are data for the authors of groups. `installed_group.py` builds the stores 
 group from them, and the server imports no group by name.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -147,6 +147,8 @@ class Group:
     """Validating admission plugins for every resource of the group."""
     deprecated: Mapping[str, str] = field(default_factory=dict)
     """Version -> its replacement; responses in that version carry a warning."""
+    bootstrap: Callable[[], Iterable[Object]] | None = None
+    """Returns the objects that a server creates at its start, unless they exist already."""
     complete: Callable[["Group", "ServerParts"], "Group"] | None = None
     """Returns the group with what it needs of the server that installs it."""
 

@@ -275,9 +275,14 @@ def test_module_names_are_unique_in_their_package() -> None:
 
 
 def test_public_classes_have_names_of_their_own() -> None:
-    """Only the classes of one kind in several API versions share a name."""
+    """Only the classes of one kind in several API versions share a name.
+
+    Kubernetes has named the types of its API, so they may be called like a class of the server.
+    """
     places: dict[str, list[str]] = defaultdict(list)
     for module, path in modules():
+        if fnmatch(module, "apis.*.v[0-9]*"):
+            continue
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(module)

@@ -43,8 +43,10 @@ from apimachinery.model.wire_rules import (
     FLAT,
     MODEL,
     MODEL_LIST,
+    NULL_WHEN_EMPTY,
     copy_plan,
     never,
+    never_omitted,
     omission,
     refine,
     wire_name,
@@ -80,6 +82,10 @@ class FieldOptions(TypedDict, total=False):
     """The warning for clients that set the field: "since v1; use spec.new", "use spec.new"."""
     omit_empty: bool
     """Overrides the omission rule."""
+    null_when_empty: bool
+    """Whether an empty list is encoded as null, as by Go without `omitempty`."""
+    optional: bool
+    """Whether OpenAPI shows the field as optional, although it is encoded even if empty."""
     ge: Any
     gt: Any
     le: Any
@@ -114,12 +120,16 @@ def field(
         constraints["default_factory"] = default_factory
     else:
         constraints["default"] = default
-    if "omit_empty" in options:
-        constraints["exclude_if"] = operator.not_ if options["omit_empty"] else never
+    if options.get("omit_empty"):
+        constraints["exclude_if"] = operator.not_
+    elif "omit_empty" in options or options.get("null_when_empty"):
+        constraints["exclude_if"] = never_omitted if options.get("optional") else never
     info: FieldInfo = Field(
         alias=options.get("wire"), description=options.get("doc"), **constraints
     )
     info.metadata.append(_markers(options))
+    if options.get("null_when_empty"):
+        info.metadata.append(NULL_WHEN_EMPTY)
     return info
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, GetCoreSchemaHandler, SerializerFunctionWrapHandler
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
@@ -27,6 +27,31 @@ _is_none = partial(operator.is_, None)
 
 def never(_: Any) -> bool:
     return False
+
+
+def never_omitted(_: Any) -> bool:
+    """Keep a field that OpenAPI does not list as required, unlike one with `never`."""
+    return False
+
+
+class _NullWhenEmpty:
+    """Serializes an empty list as null."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        schema: Any = handler(source)
+        schema["serialization"] = core_schema.wrap_serializer_function_ser_schema(
+            _null_if_empty, when_used="json"
+        )
+        return cast(CoreSchema, schema)
+
+
+def _null_if_empty(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
+    return handler(value) if value else None
+
+
+NULL_WHEN_EMPTY = _NullWhenEmpty()
 
 
 def _is_none_or_empty_collection(value: Any) -> bool:

@@ -39,6 +39,7 @@ from apiserver.auth.user_tokens import SignedTokenAuthenticator, signing_key
 from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.config import ServerConfig
 from apiserver.controlplane.controllers import running_controllers
+from apiserver.controlplane.group_objects import create_group_objects
 from apiserver.controlplane.leader import election_for
 from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import RoleAccess
@@ -126,8 +127,9 @@ def create_app(
     defaults = _namespace_defaults(config) if namespace_defaults else []
     metrics = ServerMetrics()
     fairness = _fairness(config, metrics, lambda: app.groups)
+    installed = [group.completed(parts) for group in with_standard(own, standard)]
     app = App(
-        [group.completed(parts) for group in with_standard(own, standard)],
+        installed,
         partial(open_backend, config.storage_url),
         authentication=Authentication(
             [CertificateAuthenticator(), *credentials.tokens, accounts],
@@ -147,6 +149,7 @@ def create_app(
                 config,
                 access,
                 beyond(standard, own),
+                installed,
                 defaults,
                 flow_configuration=flow_configuration,
             ),
@@ -278,6 +281,7 @@ async def _controlled(
     config: ServerConfig,
     access: RoleAccess,
     own: Sequence[Group],
+    installed: Sequence[Group],
     defaults: Sequence[NamespaceDefault],
     app: App,
     *,
@@ -286,6 +290,7 @@ async def _controlled(
     """Write the bootstrap objects and run the controllers, which do not hold up readiness."""
     async with local_client(app) as client:
         await create_bootstrap_objects(client, port=config.bind.port)
+        await create_group_objects(client, installed)
         await access.start(app.groups, client, own)
         if flow_configuration:
             await ensure_configuration(client)

@@ -19,17 +19,21 @@ from apis.autoscaling import v1 as autoscaling_v1
 from apis.autoscaling import v2 as autoscaling_v2
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core
+from apis.discovery import v1 as discovery
 from apis.events import v1 as events
 from apis.flowcontrol import v1 as flowcontrol
 from apis.networking import v1 as networking
 from apis.policy import v1 as policy
 from apis.rbac import v1 as rbac
+from apis.scheduling import v1 as scheduling
 from tests.apis.admissionregistration.fields import ADMISSIONREGISTRATION
 from tests.apis.autoscaling.fields import AUTOSCALING_V1, AUTOSCALING_V2
 from tests.apis.core.cluster_fields import CLUSTER
 from tests.apis.core.pod_fields import POD_FIELDS
+from tests.apis.discovery.fields import DISCOVERY
 from tests.apis.networking.fields import NETWORKING
 from tests.apis.policy.fields import POLICY
+from tests.apis.scheduling.fields import SCHEDULING
 
 CORE = {
     "ClientIPConfig": "timeoutSeconds=1",
@@ -216,6 +220,8 @@ GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (networking, NETWORKING),
     (policy, POLICY),
     (rbac, RBAC),
+    (discovery, DISCOVERY),
+    (scheduling, SCHEDULING),
     (events, EVENTS),
 )
 TYPES = [

@@ -23,7 +23,6 @@ class IngressClassParametersReference(Model):
     scope: str | None = field(
         None,
         proto=4,
-        omit_empty=False,
         doc="Cluster, which is the default, or Namespace for a namespaced object.",
     )
     namespace: str | None = field(

@@ -20,9 +20,11 @@ from apimachinery.meta.types import (
     OwnerReference,
 )
 from apimachinery.model.class_fields import fields_of, shape_of
+from apimachinery.model.decoding import decode_json
 from apimachinery.model.model import Model, deep_copy, field
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, StructShape
 from apimachinery.model.wire_rules import wire_name
+from apimachinery.openapi.properties import is_required
 from apimachinery.scalars.duration import Duration
 from apimachinery.scalars.time import MicroTime, Time
 from apimachinery.scalars.wire_types import Bytes, Int32, RawExtension
@@ -404,3 +406,21 @@ def test_several_threads_may_be_the_first_to_use_a_class() -> None:
 
     expected = Late(metadata=ObjectMeta(name="a"), parts=[Inner(name="b")])
     assert found == [expected] * 4
+
+
+class Shelf(Model):
+    books: list[str] = field(default_factory=list, null_when_empty=True, optional=True)
+    boxes: list[str] = field(default_factory=list, null_when_empty=True)
+    width: int = field(0, omit_empty=False, optional=True)
+
+
+def test_an_empty_list_can_be_written_as_null() -> None:
+    assert Shelf().model_dump_json() == '{"books":null,"boxes":null,"width":0}'
+    assert Shelf(books=["a"], boxes=["b"]).model_dump(mode="json")["books"] == ["a"]
+    assert decode_json(Shelf, b'{"books":null,"boxes":null}').object == Shelf()
+
+
+def test_a_field_that_is_always_written_can_be_documented_as_optional() -> None:
+    required = {found.name for found in fields_of(Shelf) if is_required(found)}
+
+    assert required == {"boxes"}

@@ -1,0 +1,3 @@
+from apis.scheduling.v1.priority_class import PriorityClass
+
+__all__ = ["PriorityClass"]
