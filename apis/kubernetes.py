@@ -32,4 +32,4 @@ KUBERNETES: Final[tuple[Group, ...]] = (
     DISCOVERY,
     FLOWCONTROL,
 )
-"""In the order in which discovery lists them, core first."""
+"""A server lists them in the order of Kubernetes' discovery."""

@@ -93,7 +93,8 @@ class Endpoint:
     @property
     def storage_version(self) -> str:
         """The version in which objects are stored, for the storageVersionHash of discovery."""
-        return self.group.storage_version_of(self.resource) or self.group.versions[0]
+        announced = self.resource.announced_storage_version
+        return announced or self.group.storage_version_of(self.resource) or self.group.versions[0]
 
     @property
     def field_labels(self) -> tuple[str, ...]:

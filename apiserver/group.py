@@ -100,6 +100,11 @@ class Resource:
     """
     storage_version: str = ""
     """The version in which its objects are stored; defaults to that of the group."""
+    announced_storage_version: str = ""
+    """The version that the storageVersionHash of discovery is computed from, if it is another.
+
+    Kubernetes still stores some kinds in a version that is not served here.
+    """
     ttl: Callable[[Any], int | None] | None = None
     """Returns the seconds after which the server deletes an object; None keeps it."""
     roles: tuple[str, ...] = ("view", "edit")

@@ -22,6 +22,7 @@ APIEXTENSIONS: Final = Group(
             namespaced=False,
             subresources=(STATUS,),
             columns=DEFINITION_COLUMNS,
+            announced_storage_version="v1beta1",
         ),
     ),
 )

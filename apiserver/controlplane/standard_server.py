@@ -74,6 +74,31 @@ RENEWAL_INTERVAL: Final = 3600.0
 """Seconds between two looks at the serving certificate."""
 
 _NAMESPACES: Final = GroupResource("", "namespaces")
+_ORDER: Final = (
+    "",
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "storagemigration.k8s.io",
+)
+"""The groups of Kubernetes in the order of its discovery: kubectl prefers the first of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +210,10 @@ def standard_groups(
 
 
 def with_standard(own: Sequence[Group], standard: Sequence[Group]) -> list[Group]:
-    """Return *own* groups and the standard groups that they do not replace."""
+    """Return *own* groups and the standard groups that they do not replace.
+
+    The groups of Kubernetes follow the others, in the order of Kubernetes' discovery.
+    """
     added = not_among(own, standard)
     stored = {
         GroupResource(group.name, resource.name)
@@ -198,7 +226,8 @@ def with_standard(own: Sequence[Group], standard: Sequence[Group]) -> list[Group
         for group in added
         if all(resource.stored_as in (None, *stored) for resource in group.resources)
     )
-    return [*own, *shown]
+    positions = {name: position for position, name in enumerate(_ORDER, start=1)}
+    return sorted([*own, *shown], key=lambda group: positions.get(group.name, 0))
 
 
 def not_among(replacing: Sequence[Group], groups: Sequence[Group]) -> list[Group]:

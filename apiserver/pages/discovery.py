@@ -276,7 +276,8 @@ def _discovered_kind(kind: GroupVersionKind) -> DiscoveredKind:
 
 def _storage_hash(endpoint: Endpoint) -> str:
     """Return a hash that changes when the storage version of the resource changes."""
-    group = endpoint.group
-    stored = f"{group.name}/{endpoint.storage_version}/{endpoint.kind.kind}"
+    owner = endpoint.resource.stored_as
+    group = owner.group if owner is not None else endpoint.group.name
+    stored = f"{group}/{endpoint.storage_version}/{endpoint.kind.kind}"
     digest = hashlib.sha256(stored.encode()).digest()
     return base64.b64encode(digest[:8]).decode()

@@ -21,7 +21,7 @@ from apimachinery.scalars.wire_types import Bytes
 from apimachinery.schema import GroupVersionKind
 from apimachinery.testing import objects
 from tests.apis.filled import filled
-from tests.apis.test_roundtrip import BOUNDED, SCHEME
+from tests.apis.test_roundtrip import SCHEME
 
 ALL = [(kind, cls) for kind, cls in SCHEME.all_kinds().items() if issubclass(cls, Object)]
 
@@ -229,7 +229,7 @@ def test_what_is_not_corrupted_survives_often(kind: GroupVersionKind, cls: type[
 
 def check_corruptions(cls: type[Object], count: int) -> None:
     @settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(obj=st.one_of(st.just(filled(cls)), objects(cls, BOUNDED)), data=st.data())
+    @given(obj=st.one_of(st.just(filled(cls)), objects(cls)), data=st.data())
     def check(obj: Object, data: st.DataObject) -> None:
         document = json.loads(dump_json(obj))
         location = data.draw(st.sampled_from(list(locations(document))))
