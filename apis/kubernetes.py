@@ -8,6 +8,7 @@ from typing import Final
 
 from apis.admissionregistration.install import ADMISSIONREGISTRATION
 from apis.apiextensions.install import APIEXTENSIONS
+from apis.apiregistration.install import APIREGISTRATION
 from apis.autoscaling.install import AUTOSCALING
 from apis.coordination.install import COORDINATION
 from apis.core.install_full import FULL_CORE
@@ -17,10 +18,12 @@ from apis.flowcontrol.install import FLOWCONTROL
 from apis.networking.install import NETWORKING
 from apis.policy.install import POLICY
 from apis.scheduling.install import SCHEDULING
+from apis.storagemigration.install import STORAGEMIGRATION
 from apiserver import Group
 
 KUBERNETES: Final[tuple[Group, ...]] = (
     FULL_CORE,
+    APIREGISTRATION,
     EVENTS,
     AUTOSCALING,
     NETWORKING,
@@ -31,5 +34,6 @@ KUBERNETES: Final[tuple[Group, ...]] = (
     COORDINATION,
     DISCOVERY,
     FLOWCONTROL,
+    STORAGEMIGRATION,
 )
 """A server lists them in the order of Kubernetes' discovery."""

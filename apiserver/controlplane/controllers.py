@@ -17,8 +17,11 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from apimachinery.errors import APIError
+from apimachinery.schema import GroupResource
 from apis.apiextensions.controllers.definition_cleanup import DefinitionCleanupController
 from apis.apiextensions.controllers.definition_names import DefinitionNamesController
+from apis.apiregistration import GROUP as APIREGISTRATION
+from apis.apiregistration.controllers.service_registration import ServiceRegistrationController
 from apis.core.controllers.garbage_collection import GarbageCollector
 from apis.core.controllers.namespace import NamespaceController
 from apis.core.controllers.namespace_defaults import NamespaceDefault, NamespaceDefaultsController
@@ -66,6 +69,8 @@ async def running_controllers(
         GarbageCollector(client, resources, resources.changed, stored.disown_unserved).add_to(
             manager
         )
+        if flow_configuration:
+            _add_service_registration(manager, client, resources)
 
     def of_every_server(manager: Manager) -> None:
         RoleAggregationController(client).add_to(manager)
@@ -102,6 +107,19 @@ async def running_controllers(
         app.before_drain(stop)
         yield
         stop()
+
+
+def _add_service_registration(
+    manager: Manager, client: AsyncClient, resources: ServedResources
+) -> None:
+    """Keep APIServices if the server has them."""
+    if resources.has(GroupResource(APIREGISTRATION, "apiservices")):
+        # Only the other groups are registered: who serves this one is no question.
+        ServiceRegistrationController(
+            client,
+            lambda: (one for one in resources.versions() if one[0].group != APIREGISTRATION),
+            resources.changed,
+        ).add_to(manager)
 
 
 def _add_optional(

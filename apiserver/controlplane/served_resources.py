@@ -10,7 +10,7 @@ from typing import Any, Final
 from apimachinery.errors import NotFound
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.resources import Scope, ServedResource
-from apimachinery.schema import GroupResource
+from apimachinery.schema import GroupResource, GroupVersion
 from apiserver.context import context_for
 from apiserver.install import Groups
 from apiserver.registry.store import ResourceStore
@@ -32,6 +32,12 @@ class ServedResources:
     async def changed(self) -> None:
         """Return when a group is next added, changed or removed."""
         await self._groups.changed.wait()
+
+    def versions(self) -> Iterator[tuple[GroupVersion, bool]]:
+        """Yield each served group version, and whether its group is built in."""
+        for installed in self._groups:
+            for version in installed.versions:
+                yield GroupVersion(installed.group.name, version), installed.is_built_in
 
     def is_built_in(self, group: str) -> bool:
         """Return whether the server has the group itself, so that no definition adds to it."""

@@ -13,6 +13,7 @@ from apimachinery.model.class_fields import fields_of
 from apimachinery.model.model import Model
 from apis.admissionregistration import v1 as admissionregistration
 from apis.apiextensions import v1 as apiextensions
+from apis.apiregistration import v1 as apiregistration
 from apis.authentication import v1 as authentication
 from apis.authorization import v1 as authorization
 from apis.autoscaling import v1 as autoscaling_v1
@@ -26,7 +27,9 @@ from apis.networking import v1 as networking
 from apis.policy import v1 as policy
 from apis.rbac import v1 as rbac
 from apis.scheduling import v1 as scheduling
+from apis.storagemigration import v1 as storagemigration
 from tests.apis.admissionregistration.fields import ADMISSIONREGISTRATION
+from tests.apis.apiregistration.fields import APIREGISTRATION
 from tests.apis.autoscaling.fields import AUTOSCALING_V1, AUTOSCALING_V2
 from tests.apis.core.cluster_fields import CLUSTER
 from tests.apis.core.pod_fields import POD_FIELDS
@@ -34,6 +37,7 @@ from tests.apis.discovery.fields import DISCOVERY
 from tests.apis.networking.fields import NETWORKING
 from tests.apis.policy.fields import POLICY
 from tests.apis.scheduling.fields import SCHEDULING
+from tests.apis.storagemigration.fields import STORAGEMIGRATION
 
 CORE = {
     "ClientIPConfig": "timeoutSeconds=1",
@@ -214,6 +218,7 @@ GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (autoscaling_v2, AUTOSCALING_V2),
     (admissionregistration, ADMISSIONREGISTRATION),
     (apiextensions, APIEXTENSIONS),
+    (apiregistration, APIREGISTRATION),
     (authorization, AUTHORIZATION),
     (authentication, AUTHENTICATION),
     (flowcontrol, FLOWCONTROL),
@@ -223,6 +228,7 @@ GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (discovery, DISCOVERY),
     (scheduling, SCHEDULING),
     (events, EVENTS),
+    (storagemigration, STORAGEMIGRATION),
 )
 TYPES = [
     pytest.param(getattr(module, name), facts[name], id=f"{module.__name__.split('.')[1]}.{name}")

@@ -1,0 +1,3 @@
+"""The group storagemigration.k8s.io: requests to store objects again."""
+
+GROUP = "storagemigration.k8s.io"
