@@ -286,9 +286,11 @@ class Invalid(APIError):
         """
         remaining = iter(errors)
         field_errors = list(islice(remaining, MAX_CAUSES))
+        # A rule may be broken twice in one place: one cause says so.
+        distinct = dict.fromkeys((error.reason, error.body, error.field) for error in field_errors)
         causes = [
-            StatusCause(reason=error.reason, message=error.body, field=error.field)
-            for error in field_errors
+            StatusCause(reason=reason, message=body, field=field)
+            for reason, body, field in distinct
         ]
         aggregate = to_aggregate_message(field_errors)
         if next(remaining, None) is not None:

@@ -227,3 +227,10 @@ def test_the_causes_of_an_invalid_object_are_limited() -> None:
 
 def test_a_message_is_cut() -> None:
     assert len(errors.BadRequest("x" * 3_000_000).message) == errors.MAX_MESSAGE + 3
+
+
+def test_an_error_that_occurs_twice_is_one_cause() -> None:
+    error = errors.Invalid.of(GroupKind("", "A"), "x", iter([required(Path("a"))] * 2))
+
+    assert [cause.field for cause in error.causes] == ["a"]
+    assert error.message == 'A "x" is invalid: a: Required value'
