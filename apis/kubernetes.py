@@ -10,6 +10,7 @@ from apis.admissionregistration.install import ADMISSIONREGISTRATION
 from apis.apiextensions.install import APIEXTENSIONS
 from apis.apiregistration.install import APIREGISTRATION
 from apis.autoscaling.install import AUTOSCALING
+from apis.certificates.install import CERTIFICATES
 from apis.coordination.install import COORDINATION
 from apis.core.install_full import FULL_CORE
 from apis.discovery.install import DISCOVERY
@@ -26,6 +27,7 @@ KUBERNETES: Final[tuple[Group, ...]] = (
     APIREGISTRATION,
     EVENTS,
     AUTOSCALING,
+    CERTIFICATES,
     NETWORKING,
     POLICY,
     ADMISSIONREGISTRATION,

@@ -139,7 +139,9 @@ LAYERS: dict[str, str] = {
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
-    "apis.*.admission": "apimachinery apis apiserver/ apiserver.storage.cache.entry",
+    "apis.*.admission": (
+        "apimachinery apis apiserver/ apiserver.auth.user apiserver.storage.cache.entry"
+    ),
     "apis.kubernetes": "apis apiserver/",
     "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
     "apis.*.install_full": "apimachinery apis apiserver/",
@@ -171,7 +173,8 @@ DOORS: dict[str, str] = {
     "falcon": "apiserver.app apiserver.handlers apiserver.http apiserver.pages",
     "gunicorn": "apiserver.process",
     "cryptography": (
-        "apiserver.auth.token_keys apiserver.auth.x509 apiserver.process.certificates"
+        "apis.certificates.pem"
+        " apiserver.auth.token_keys apiserver.auth.x509 apiserver.process.certificates"
         " apiserver.process.connection"
     ),
     "jwt": "apiserver.auth.token_keys",

@@ -18,6 +18,7 @@ DISCOVERY: Final = Group(
             v1.EndpointSlice,
             EndpointSliceStrategy(),
             columns=ENDPOINT_SLICE_COLUMNS,
+            roles=("view",),
         ),
     ),
 )

@@ -32,6 +32,7 @@ NETWORKING: Final = Group(
             IngressClassStrategy(),
             namespaced=False,
             columns=printers.INGRESS_CLASS_COLUMNS,
+            roles=(),
         ),
         Resource(
             "ingresses",
@@ -48,6 +49,7 @@ NETWORKING: Final = Group(
             short_names=("ip",),
             namespaced=False,
             columns=printers.IP_ADDRESS_COLUMNS,
+            roles=(),
         ),
         Resource(
             "networkpolicies",
@@ -63,6 +65,7 @@ NETWORKING: Final = Group(
             namespaced=False,
             subresources=(STATUS,),
             columns=printers.SERVICE_CIDR_COLUMNS,
+            roles=(),
         ),
     ),
     complete=with_default_class,

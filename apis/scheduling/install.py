@@ -30,6 +30,7 @@ SCHEDULING: Final = Group(
             short_names=("pc",),
             namespaced=False,
             columns=PRIORITY_CLASS_COLUMNS,
+            roles=(),
         ),
     ),
     validating=(keep_system_classes,),

@@ -163,6 +163,8 @@ async def _handle(
 class _HandledStrategy(Strategy[Any]):
     """The strategy of a kind for objects that its group has prepared and validated already."""
 
+    keeps_status = False
+
     def __init__(self, strategy: Strategy[Any]) -> None:
         self._strategy = strategy
 

@@ -6,6 +6,7 @@ used. Only the parts in which two objects differ are dumped to documents; object
 fields, such as custom resources, are dumped and compared whole.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final, cast
 
 import orjson
@@ -48,6 +49,7 @@ _STATUS: Final = FieldSet.of((paths.field("status"),))
 _ALL_BUT_STATUS: Final = FieldSet.of(
     (paths.field("spec"),), (paths.field("metadata"), paths.field("labels"))
 )
+_HANDLED_HERE: Final = ("", "scale")
 _SYSTEM_FIELDS: Final = {"metadata": {"managed_fields": True}}
 """Fields that are never compared; other fields without owners are removed later."""
 
@@ -60,6 +62,7 @@ class FieldTracking:
     def __init__(self, codec: Codec, group: Group, resource: Resource) -> None:
         self._codec = codec
         self._has_status = resource.has_status
+        self._strategy_reset = resource.strategy.reset_fields
         self._kinds: dict[str, GroupVersionKind] = {}
         self._classes: dict[str, type[Any]] = {}
         self._shapes: dict[str, Shape] = {}
@@ -152,9 +155,14 @@ class FieldTracking:
 
     def _reset(self, subresource: str) -> dict[str, FieldSet]:
         """Return the fields by version that writes to a subresource ignore, and so never own."""
+        own = self._strategy_reset.get(subresource)
+        if own is not None:
+            return dict.fromkeys(self._kinds, _field_set(own))
         if subresource == "status":
             return dict.fromkeys(self._kinds, _ALL_BUT_STATUS)
-        return dict.fromkeys(self._kinds, _STATUS) if self._has_status else {}
+        if subresource in _HANDLED_HERE:
+            return dict.fromkeys(self._kinds, _STATUS) if self._has_status else {}
+        return {}  # the handler of the subresource decides what it changes
 
     def _rules(self, subresource: str) -> Owners:
         rules = self._owners.get(subresource)
@@ -186,6 +194,10 @@ class FieldTracking:
         versioned = self._codec.scheme.convert_to_version(obj, target.group_version)
         converted: Document = orjson.loads(dump_json(versioned))
         return converted
+
+
+def _field_set(dotted: Iterable[str]) -> FieldSet:
+    return FieldSet.of(*(tuple(map(paths.field, path.split("."))) for path in dotted))
 
 
 def _compare(old: Object | None, new: Object, shape: Shape) -> Comparison:

@@ -173,7 +173,7 @@ class ObjectUpdate(Generic[T]):
             strategy.prepare_for_status_update(new, current)
             return new
         keep_system_fields(new.metadata, current.metadata)
-        if self.rules.has_status:
+        if self.rules.has_status and strategy.keeps_status:
             keep_status(new, current)
         strategy.prepare_for_update(new, current)
         after, before = strategy.desired_state(new), strategy.desired_state(current)

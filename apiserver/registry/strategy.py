@@ -4,8 +4,8 @@ The defaults suit a kind with a spec and a status, so the strategy of a simple k
 `validate`. Strategies see internal objects, have no state and do not wait.
 """
 
-from collections.abc import Iterable
-from typing import Generic, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, Generic, TypeVar
 
 from apimachinery.fieldpath import FieldErrors
 from apimachinery.meta.metadata_validation import dns_subdomain_name
@@ -30,8 +30,14 @@ class Strategy(Generic[T]):
     """Whether the errors that an object has already do not refuse an update of it."""
     orphans_by_default = False
     """Whether a deletion without a propagation policy orphans the dependents."""
+    reset_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Subresource, or "" for the object itself -> dotted wire paths of the fields that writes to it
+    do not change, so that no field manager owns them. By default the usual ones of kinds with a
+    status."""
     returns_deleted_object = False
     """Whether DELETE responds with the object instead of a Status."""
+    keeps_status = True
+    """Whether an update of the object keeps the status of the stored one."""
     status_updates_metadata = False
     """Whether an update of the status may change metadata, too, such as annotations."""
 

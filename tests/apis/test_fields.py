@@ -18,6 +18,7 @@ from apis.authentication import v1 as authentication
 from apis.authorization import v1 as authorization
 from apis.autoscaling import v1 as autoscaling_v1
 from apis.autoscaling import v2 as autoscaling_v2
+from apis.certificates import v1 as certificates
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core
 from apis.discovery import v1 as discovery
@@ -31,6 +32,7 @@ from apis.storagemigration import v1 as storagemigration
 from tests.apis.admissionregistration.fields import ADMISSIONREGISTRATION
 from tests.apis.apiregistration.fields import APIREGISTRATION
 from tests.apis.autoscaling.fields import AUTOSCALING_V1, AUTOSCALING_V2
+from tests.apis.certificates.fields import CERTIFICATES
 from tests.apis.core.cluster_fields import CLUSTER
 from tests.apis.core.pod_fields import POD_FIELDS
 from tests.apis.discovery.fields import DISCOVERY
@@ -225,6 +227,7 @@ GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (networking, NETWORKING),
     (policy, POLICY),
     (rbac, RBAC),
+    (certificates, CERTIFICATES),
     (discovery, DISCOVERY),
     (scheduling, SCHEDULING),
     (events, EVENTS),
