@@ -19,10 +19,13 @@ from apis.core.install import (
 from apis.core.printers import endpoints as endpoints_printers
 from apis.core.printers import namespace_policies as policy_printers
 from apis.core.printers import nodes as node_printers
+from apis.core.printers import persistent_volumes as volume_printers
 from apis.core.register_full import FULL_FIELDS, add_to_scheme
 from apis.core.strategy.endpoints import EndpointsStrategy
 from apis.core.strategy.limit_range import LimitRangeStrategy
 from apis.core.strategy.node import NodeStrategy
+from apis.core.strategy.persistent_volume import PersistentVolumeStrategy
+from apis.core.strategy.persistent_volume_claim import PersistentVolumeClaimStrategy
 from apis.core.strategy.resource_quota import ResourceQuotaStrategy
 from apiserver import STATUS, Resource
 
@@ -56,6 +59,26 @@ NODES: Final = Resource(
     fields=FULL_FIELDS["Node"],
 )
 
+PERSISTENT_VOLUME_CLAIMS: Final = Resource(
+    "persistentvolumeclaims",
+    v1.PersistentVolumeClaim,
+    PersistentVolumeClaimStrategy(),
+    short_names=("pvc",),
+    subresources=(STATUS,),
+    columns=volume_printers.PERSISTENT_VOLUME_CLAIM_COLUMNS,
+)
+
+PERSISTENT_VOLUMES: Final = Resource(
+    "persistentvolumes",
+    v1.PersistentVolume,
+    PersistentVolumeStrategy(),
+    short_names=("pv",),
+    namespaced=False,
+    roles=(),
+    subresources=(STATUS,),
+    columns=volume_printers.PERSISTENT_VOLUME_COLUMNS,
+)
+
 RESOURCE_QUOTAS: Final = Resource(
     "resourcequotas",
     v1.ResourceQuota,
@@ -76,6 +99,8 @@ FULL_CORE: Final = replace(
         LIMIT_RANGES,
         NAMESPACES,
         NODES,
+        PERSISTENT_VOLUME_CLAIMS,
+        PERSISTENT_VOLUMES,
         RESOURCE_QUOTAS,
         SECRETS,
         SERVICE_ACCOUNTS,

@@ -104,11 +104,57 @@ if TYPE_CHECKING:
     from apis.core.v1.node_status import NodeStatus as NodeStatus
     from apis.core.v1.node_status import NodeSwapStatus as NodeSwapStatus
     from apis.core.v1.node_status import NodeSystemInfo as NodeSystemInfo
+    from apis.core.v1.persistent_volume import PersistentVolume as PersistentVolume
+    from apis.core.v1.persistent_volume import PersistentVolumeSource as PersistentVolumeSource
+    from apis.core.v1.persistent_volume import PersistentVolumeSpec as PersistentVolumeSpec
+    from apis.core.v1.persistent_volume import PersistentVolumeStatus as PersistentVolumeStatus
+    from apis.core.v1.persistent_volume import VolumeNodeAffinity as VolumeNodeAffinity
+    from apis.core.v1.persistent_volume_claim import PersistentVolumeClaim as PersistentVolumeClaim
     from apis.core.v1.persistent_volume_claim import (
         PersistentVolumeClaimSpec as PersistentVolumeClaimSpec,
     )
     from apis.core.v1.persistent_volume_claim import (
         PersistentVolumeClaimTemplate as PersistentVolumeClaimTemplate,
+    )
+    from apis.core.v1.persistent_volume_claim_status import ModifyVolumeStatus as ModifyVolumeStatus
+    from apis.core.v1.persistent_volume_claim_status import (
+        PersistentVolumeClaimCondition as PersistentVolumeClaimCondition,
+    )
+    from apis.core.v1.persistent_volume_claim_status import (
+        PersistentVolumeClaimStatus as PersistentVolumeClaimStatus,
+    )
+    from apis.core.v1.persistent_volume_claim_status import VolumeHealthStatus as VolumeHealthStatus
+    from apis.core.v1.persistent_volume_sources import (
+        AzureFilePersistentVolumeSource as AzureFilePersistentVolumeSource,
+    )
+    from apis.core.v1.persistent_volume_sources import (
+        CephFSPersistentVolumeSource as CephFSPersistentVolumeSource,
+    )
+    from apis.core.v1.persistent_volume_sources import (
+        CinderPersistentVolumeSource as CinderPersistentVolumeSource,
+    )
+    from apis.core.v1.persistent_volume_sources import (
+        CSIPersistentVolumeSource as CSIPersistentVolumeSource,
+    )
+    from apis.core.v1.persistent_volume_sources import (
+        FlexPersistentVolumeSource as FlexPersistentVolumeSource,
+    )
+    from apis.core.v1.persistent_volume_sources import (
+        GlusterfsPersistentVolumeSource as GlusterfsPersistentVolumeSource,
+    )
+    from apis.core.v1.persistent_volume_sources import (
+        ISCSIPersistentVolumeSource as ISCSIPersistentVolumeSource,
+    )
+    from apis.core.v1.persistent_volume_sources import LocalVolumeSource as LocalVolumeSource
+    from apis.core.v1.persistent_volume_sources import (
+        RBDPersistentVolumeSource as RBDPersistentVolumeSource,
+    )
+    from apis.core.v1.persistent_volume_sources import (
+        ScaleIOPersistentVolumeSource as ScaleIOPersistentVolumeSource,
+    )
+    from apis.core.v1.persistent_volume_sources import SecretReference as SecretReference
+    from apis.core.v1.persistent_volume_sources import (
+        StorageOSPersistentVolumeSource as StorageOSPersistentVolumeSource,
     )
     from apis.core.v1.pod import EvictionResponder as EvictionResponder
     from apis.core.v1.pod import HostAlias as HostAlias
@@ -285,7 +331,24 @@ else:
                 " NodeDaemonEndpoints NodeFeatures NodeRuntimeHandler NodeRuntimeHandlerFeatures"
                 " NodeStatus NodeSwapStatus NodeSystemInfo"
             ),
-            "persistent_volume_claim": "PersistentVolumeClaimSpec PersistentVolumeClaimTemplate",
+            "persistent_volume": (
+                "PersistentVolume PersistentVolumeSource PersistentVolumeSpec"
+                " PersistentVolumeStatus VolumeNodeAffinity"
+            ),
+            "persistent_volume_claim": (
+                "PersistentVolumeClaim PersistentVolumeClaimSpec PersistentVolumeClaimTemplate"
+            ),
+            "persistent_volume_claim_status": (
+                "ModifyVolumeStatus PersistentVolumeClaimCondition PersistentVolumeClaimStatus"
+                " VolumeHealthStatus"
+            ),
+            "persistent_volume_sources": (
+                "AzureFilePersistentVolumeSource CSIPersistentVolumeSource"
+                " CephFSPersistentVolumeSource CinderPersistentVolumeSource"
+                " FlexPersistentVolumeSource GlusterfsPersistentVolumeSource"
+                " ISCSIPersistentVolumeSource LocalVolumeSource RBDPersistentVolumeSource"
+                " ScaleIOPersistentVolumeSource SecretReference StorageOSPersistentVolumeSource"
+            ),
             "pod": (
                 "EvictionResponder HostAlias Pod PodDNSConfig PodDNSConfigOption PodOS"
                 " PodResourceClaim PodSpec"

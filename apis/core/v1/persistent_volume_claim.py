@@ -1,7 +1,8 @@
 """PersistentVolumeClaim: a request for storage, and the template of one."""
 
-from apimachinery.meta.types import LabelSelector, ObjectMeta
+from apimachinery.meta.types import LabelSelector, Object, ObjectMeta
 from apimachinery.model.model import Model, field
+from apis.core.v1.persistent_volume_claim_status import PersistentVolumeClaimStatus
 from apis.core.v1.references import TypedLocalObjectReference, TypedObjectReference
 from apis.core.v1.resource_requirements import VolumeResourceRequirements
 
@@ -69,4 +70,17 @@ class PersistentVolumeClaimTemplate(Model):
         default_factory=PersistentVolumeClaimSpec,
         proto=2,
         doc="The storage to request; copied to the claim unchanged.",
+    )
+
+
+class PersistentVolumeClaim(Object):
+    """PersistentVolumeClaim is a request for storage, bound to the volume that satisfies it."""
+
+    spec: PersistentVolumeClaimSpec = field(
+        default_factory=PersistentVolumeClaimSpec, proto=2, doc="The storage that is requested."
+    )
+    status: PersistentVolumeClaimStatus = field(
+        default_factory=PersistentVolumeClaimStatus,
+        proto=3,
+        doc="Current status of the claim and its volume.",
     )

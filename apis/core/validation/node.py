@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from apimachinery.fieldpath import (
+    NULL,
     FieldError,
     FieldErrors,
     GoStruct,
@@ -202,7 +203,8 @@ def _validate_pod_cidrs(cidrs: Sequence[str]) -> FieldErrors:
         return
     families, malformed = _families(cidrs)
     if malformed is not None:
-        problem = f"failed to parse CIDR {quote(malformed)}: invalid CIDR address: {malformed}"
+        position = cidrs.index(malformed)
+        problem = f"invalid CIDR[{position}]: <nil> (invalid CIDR address: {malformed})"
         text = f"invalid PodCIDRs. failed to check with dual stack with error:{problem}"
         yield internal_error(_POD_CIDRS, ValueError(text))
     if malformed is not None or len(families) < 2 or len(cidrs) > 2:
@@ -246,6 +248,6 @@ def _validate_fixed_fields(new: NodeSpec, old: NodeSpec) -> FieldErrors:
             if after != before:
                 yield forbidden(_POD_CIDRS, rule)
     if old.provider_id and not new.provider_id:
-        yield invalid(_PROVIDER_ID, None, "field cannot be cleared once set")
+        yield invalid(_PROVIDER_ID, NULL, "field cannot be cleared once set")
     elif old.provider_id and new.provider_id != old.provider_id:
-        yield invalid(_PROVIDER_ID, None, "field cannot be modified once set")
+        yield invalid(_PROVIDER_ID, NULL, "field cannot be modified once set")

@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
-from apimachinery.fieldpath import FieldErrors, GoStruct, Path, immutable, invalid, required
+from apimachinery.fieldpath import (
+    NULL,
+    FieldErrors,
+    GoStruct,
+    Path,
+    immutable,
+    invalid,
+    required,
+)
 from apimachinery.scalars.quantity import Quantity
 from apis.core.v1.resource_quota import (
     BEST_EFFORT_SCOPE,
@@ -138,7 +146,7 @@ def _validate_scope_selector(
         names.add(scope)
     for conflict in _CONFLICTS:
         if conflict <= names:
-            yield invalid(path, spec.scopes or None, "conflicting scopes")
+            yield invalid(path, spec.scopes or NULL, "conflicting scopes")
 
 
 def _validate_requirement(

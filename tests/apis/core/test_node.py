@@ -221,12 +221,12 @@ FIXED_RANGE = (
         (
             {"providerID": "aws://2"},
             {"providerID": "aws://1"},
-            ['spec.providerID: Invalid value: "null": field cannot be modified once set'],
+            ["spec.providerID: Invalid value: null: field cannot be modified once set"],
         ),
         (
             {},
             {"providerID": "aws://1"},
-            ['spec.providerID: Invalid value: "null": field cannot be cleared once set'],
+            ["spec.providerID: Invalid value: null: field cannot be cleared once set"],
         ),
         ({"externalID": "a"}, {}, ["spec.externalID: Forbidden: may not be updated"]),
         (
