@@ -320,8 +320,7 @@ def _count(number: int, unit: str) -> str:
 def _format_value(value: Any) -> str:
     match value:
         case None:
-            # Kubernetes prints the word in quotes, as if it were a string.
-            return '"null"'
+            return "null"
         case Unset():
             return "null"
         case bool():

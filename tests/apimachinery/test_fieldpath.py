@@ -100,7 +100,7 @@ def test_errors_print_as_kubernetes_prints_them(error: FieldError, text: str) ->
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (None, '"null"'),
+        (None, "null"),
         (True, "true"),
         (False, "false"),
         (-7, "-7"),

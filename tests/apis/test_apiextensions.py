@@ -156,7 +156,7 @@ def test_what_makes_a_schema_structural(schema: dict[str, Any], expected: list[s
         (
             {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "set"},
             [
-                '.items.x-kubernetes-map-type: Invalid value: "null": must be atomic as item of a'
+                ".items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a"
                 " list with x-kubernetes-list-type=set"
             ],
         ),

@@ -126,7 +126,7 @@ SELECTOR = "spec.resourceAttributes.fieldSelector"
         (
             "selfsubjectaccessreviews",
             self_review(),
-            SELF + 'spec.resourceAttributes: Invalid value: "null": exactly one of '
+            SELF + "spec.resourceAttributes: Invalid value: null: exactly one of "
             "nonResourceAttributes or resourceAttributes must be specified",
         ),
         (

@@ -118,5 +118,5 @@ CREATES = (
     Bad('POST', CONFIG_MAPS + '/cm', JSON, {'metadata': {'name': 'cm'}},
         405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
     Bad('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', JSON, {'spec': {}},
-        422, 'Invalid', 'SelfSubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or resourceAttributes must be specified', {'group': 'authorization.k8s.io', 'kind': 'SelfSubjectAccessReview'}),
+        422, 'Invalid', 'SelfSubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified', {'group': 'authorization.k8s.io', 'kind': 'SelfSubjectAccessReview'}),
 )

@@ -295,7 +295,7 @@ def test_an_update_may_not_change_what_is_fixed(
 
 def test_a_deletion_cannot_be_taken_back() -> None:
     assert updated(meta(), meta(deletion_timestamp=NOON)) == [
-        'metadata.deletionTimestamp: Invalid value: "null": field is immutable'
+        "metadata.deletionTimestamp: Invalid value: null: field is immutable"
     ]
 
 

@@ -125,7 +125,7 @@ def test_an_unchanged_value_is_not_validated_again() -> None:
 
 @pytest.mark.parametrize(
     ("before", "after", "value"),
-    [("a", "b", '"b"'), (None, "b", '"b"'), ("a", None, '"null"'), ("a", "", '""')],
+    [("a", "b", '"b"'), (None, "b", '"b"'), ("a", None, "null"), ("a", "", '""')],
 )
 def test_an_immutable_field_cannot_be_changed_set_or_unset(
     before: str | None, after: str | None, value: str

@@ -48,13 +48,16 @@ def validate_allocated_resources(
     """Validate the health of resources, which must be resources that the container requests."""
     by_name = {container.name: container for container in reversed(containers)}
     for position, status in enumerate(statuses):
+        if not status.allocated_resources_status:
+            continue
         here = path.index(position).child("allocatedResourcesStatus")
         container = by_name.get(status.name)
+        claims = _claim_names(container, extended) if container is not None else set()
         for index, resource in enumerate(status.allocated_resources_status):
             # A status of a container that the pod does not have is kept.
             if container is not None:
                 name = here.index(index).child("name")
-                yield from _validate_resource_name(resource.name, container, extended, name)
+                yield from _validate_resource_name(resource.name, container, claims, name)
             yield from _validate_health(resource, here.index(index).child("resources"))
 
 
@@ -76,20 +79,12 @@ def _validate_linux_user(user: LinuxContainerUser, path: Path) -> FieldErrors:
 
 
 def _validate_resource_name(
-    name: str,
-    container: Container,
-    extended: PodExtendedResourceClaimStatus | None,
-    path: Path,
+    name: str, container: Container, claims: set[str], path: Path
 ) -> FieldErrors:
     if not name.startswith(_CLAIM_PREFIX):
         if name not in container.resources.requests:
             yield invalid(path, name, "must match one of the container's resource requests")
-        return
-    claims = {
-        f"{_CLAIM_PREFIX}{claim.name}" + (f"/{claim.request}" if claim.request else "")
-        for claim in container.resources.claims
-    }
-    if name not in claims and not _is_extended_claim(name, container, extended):
+    elif name not in claims:
         rule = (
             "must match one of the container's resource claims as "
             "'claim:<claimName>/<requestName>' when container.resources.claims[*].request "
@@ -98,19 +93,23 @@ def _validate_resource_name(
         yield invalid(path, name, rule)
 
 
-def _is_extended_claim(
-    name: str, container: Container, extended: PodExtendedResourceClaimStatus | None
-) -> bool:
-    claim, _, request = name.removeprefix(_CLAIM_PREFIX).partition("/")
-    if extended is None or not request or claim != extended.resource_claim_name:
-        return False
-    return any(
-        mapping.container_name == container.name
-        and mapping.request_name == request
-        and mapping.resource_name in container.resources.requests
-        and not container.resources.requests[mapping.resource_name].is_zero
+def _claim_names(container: Container, extended: PodExtendedResourceClaimStatus | None) -> set[str]:
+    """Return how a status names the claims of a container, and those for extended resources."""
+    names = {
+        f"{_CLAIM_PREFIX}{claim.name}" + (f"/{claim.request}" if claim.request else "")
+        for claim in container.resources.claims
+    }
+    if extended is None:
+        return names
+    requests = container.resources.requests
+    return names | {
+        f"{_CLAIM_PREFIX}{extended.resource_claim_name}/{mapping.request_name}"
         for mapping in extended.request_mappings
-    )
+        if mapping.container_name == container.name
+        and mapping.request_name
+        and mapping.resource_name in requests
+        and not requests[mapping.resource_name].is_zero
+    }
 
 
 def _validate_health(status: ResourceStatus, path: Path) -> FieldErrors:

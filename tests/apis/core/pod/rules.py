@@ -60,3 +60,12 @@ BYTE_DIVISORS: Final = (
 SIDECARS_ONLY: Final = "may not be set for init containers without restartPolicy=Always"
 HOST_PORT_PAIRS: Final = "must be a host:port pair or multiple pairs separated by commas"
 NOT_LOCAL: Final = "must not be specified when labelSelector is not set"
+FIXED: Final = (
+    "pod updates may not change fields other than `spec.containers[*].image`,"
+    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec."
+    "tolerations` (only additions to existing tolerations),`spec."
+    "terminationGracePeriodSeconds` (allow it to be set to 1 if it was "
+    "previously negative)"
+)
+NOT_EPHEMERAL: Final = "cannot be set for an Ephemeral Container"
+NOT_REVIVED: Final = "may not be transitioned to non-terminated state"
