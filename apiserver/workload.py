@@ -33,6 +33,8 @@ LIGHT_VALUES: Final = 2_000
 """The number of values up to which the steps of a request run on the event loop."""
 YAML_COST: Final = 8
 """How much more a value costs in YAML than in JSON."""
+YAML_BYTES: Final = 100
+"""The characters of a long string in YAML that cost as much as a value."""
 SWITCH_SECONDS: Final = 0.0002
 """How long the thread keeps the interpreter lock that the event loop waits for.
 
@@ -53,6 +55,7 @@ class HeavyThread:
             initargs=(SWITCH_SECONDS,),
         )
         self._busy = False
+        self._closed = False
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
         """The steps that wait, by user; the user at the front is next."""
 
@@ -62,6 +65,10 @@ class HeavyThread:
         """Return the result of *function*, or raise its exception, when it is the user's turn."""
         if self._busy:
             await self._turn(user)
+        if self._closed:
+            # A watch that ends with the server may still have something to send.
+            self._pass_on()
+            return function(*args, **kwargs)
         self._busy = True
         step = partial(copy_context().run, partial(function, *args, **kwargs))
         job = self._executor.submit(without_collection, step)
@@ -71,7 +78,8 @@ class HeavyThread:
         return await asyncio.wrap_future(job)
 
     def close(self) -> None:
-        """Stop the thread after its current step."""
+        """Stop the thread after its current step; later ones run where they are called."""
+        self._closed = True
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     async def _turn(self, user: str) -> None:
@@ -156,6 +164,8 @@ class Workload:
         cost = YAML_COST if media_type == YAML else 1
         if len(document) * cost > LIGHT_BYTES:
             self._values = max(self._values, count_values(document, media_type) * cost)
+            if media_type == YAML:
+                self._values = max(self._values, len(document) // YAML_BYTES)
         elif media_type == YAML and b"*" in document and b"&" in document:
             self.may_grow()  # by aliases
 

@@ -195,6 +195,8 @@ class Model(BaseModel, metaclass=ModelType):
             if info.exclude_if is None:
                 info.exclude_if = omission(info)
             info.metadata = _constraints_last(info.metadata)
+        if cls.model_post_init is let_threads_run:
+            _test_in_python(next(iter(cls.__pydantic_fields__.values())))
         schema = handler(source)
         refine(schema)
         return schema
@@ -341,7 +343,24 @@ def let_threads_run(self: Model, context: Any, /) -> None:
     """Let other threads run, as `model_post_init` of classes of which documents have thousands.
 
     pydantic decodes a document in one call that lets no other thread run, except in Python code.
+    It encodes one in the same way: the test whether to omit the first field of such a class is in
+    Python as well.
     """
+
+
+class _PythonTest:
+    """A test whether to omit a field, in Python."""
+
+    def __init__(self, is_omitted: Callable[[Any], bool]) -> None:
+        self._is_omitted = is_omitted
+
+    def __call__(self, value: Any) -> bool:
+        return self._is_omitted(value)
+
+
+def _test_in_python(info: FieldInfo) -> None:
+    if not isinstance(info.exclude_if, _PythonTest):
+        info.exclude_if = _PythonTest(info.exclude_if or never)
 
 
 def deep_copy(value: T) -> T:

@@ -30,6 +30,8 @@ from apimachinery.serialization.document_size import (
 MAX_ALIASED = 3 * 1024 * 1024
 """The maximum number of characters that all aliases together may add to a document."""
 
+_LARGE = 64 * 1024
+"""The length from which on the parser reads a text in pieces."""
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _INT = re.compile(r"[-+]?(?:0[bB][01]+|0[oO][0-7]+|0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
@@ -71,12 +73,31 @@ def _read_documents(data: bytes, *, several: bool) -> list[tuple[Any, dict[str, 
     try:
         # Many documents come from files, not from clients.
         max_values = math.inf if several else MAX_VALUES
-        reader = _Reader(yaml.parse(data.decode("utf-8"), Loader=_LOADER), max_values)
+        text = data.decode("utf-8")
+        source = text if len(text) < _LARGE else _Source(text)
+        reader = _Reader(yaml.parse(source, Loader=_LOADER), max_values)
         return list(reader.documents(several=several))
     except UnicodeDecodeError as error:
         raise DecodeError(f"yaml: not UTF-8 at byte {error.start}") from None
     except yaml.YAMLError as error:
         raise DecodeError(f"yaml: {_format_error(error)}") from None
+
+
+class _Source:
+    """A text that the parser reads in pieces.
+
+    Between two pieces it is Python code that runs, so that other threads can have their turn: the
+    parser itself keeps the interpreter lock until a value is complete, even one of 3 MiB.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._position = 0
+
+    def read(self, size: int = _LARGE, /) -> str:
+        start = self._position
+        self._position = start + size
+        return self._text[start : start + size]
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,7 +204,8 @@ class WatchResponse:
                 raise self._failure
             assert self._watcher is not None
             async for batch in self._watcher:
-                yield await self._encode_frames(batch)
+                async for frames in self._encode_frames(batch):
+                    yield frames
         except APIError as error:
             yield [self._error_event(error)]
         except StorageError as error:
@@ -215,22 +216,40 @@ class WatchResponse:
             why = f"an error on the server; its log has more, request {request_id}"
             yield [self._error_event(InternalError.of(why))]
 
-    async def _encode_frames(self, batch: list[EntryEvent]) -> list[bytes]:
+    async def _encode_frames(self, batch: list[EntryEvent]) -> AsyncIterator[list[bytes]]:
+        """Yield the frames of *batch*, as many as make one write, and drop its events meanwhile.
+
+        The events of a backlog are not shared: a client that reads nothing must not keep the
+        frames of all of them in memory.
+        """
         if self._count is not None:
             self._count.inc(len(batch))
-        frames = []
-        if self._first.transform == "table" and self._first.columns:
-            first, *batch = batch
-            await self._encode_large(first, self._first)
-            frames.append(first.frame_in(self._first))
-            self._first = self._endpoint.form(self._exchange.accepted, columns=False)
+        frames: list[bytes] = []
+        size = 0
         slices = TimeSlices()
-        for event in batch:
-            if not event.is_framed:
-                await self._encode_large(event, event.form)
-                await slices.yield_loop()
-            frames.append(event.frame)
-        return frames
+        batch.reverse()
+        while batch:
+            frame = await self._encode_frame(batch.pop(), slices)
+            frames.append(frame)
+            size += len(frame)
+            if size >= WRITE_BYTES:
+                yield frames
+                frames, size = [], 0
+        if frames:
+            yield frames
+
+    async def _encode_frame(self, event: EntryEvent, slices: TimeSlices) -> bytes:
+        if self._first.transform == "table" and self._first.columns:
+            first, self._first = (
+                self._first,
+                self._endpoint.form(self._exchange.accepted, columns=False),
+            )
+            await self._encode_large(event, first)
+            return event.frame_in(first)
+        if not event.is_framed:
+            await self._encode_large(event, event.form)
+            await slices.yield_loop()
+        return event.frame
 
     async def _encode_large(self, event: EntryEvent, form: Hashable) -> None:
         entry = event.entry

@@ -6,9 +6,9 @@ a change is retried on the newest state until it can be stored. A change that wo
 values, which this code cannot decode or has no fields for, is refused.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 from apimachinery.errors import APIError
 from apimachinery.meta.types import Object, Preconditions
@@ -173,7 +173,8 @@ class ObjectStorage(Generic[T]):
             if await self._backend.get(key) is not None:
                 raise KeyExists(key)
             return Outcome(_set_version(obj, None), created=True)
-        value = await (workload or Workload()).run(self._encode_object, obj)
+        workload = workload or Workload()
+        value = await workload.run(self._encode_object, obj, heavy=workload.is_heavy)
         if self.before_first_write is not None:
             await self._prepare_to_write()
         revision = await self._backend.create(key, value, ttl=ttl)
@@ -204,7 +205,7 @@ class ObjectStorage(Generic[T]):
                 kept = stored.kept if stored else None
                 intent = await change(cast(T, stored.object) if stored else None)
                 if dry_run:
-                    await workload.run(self._encode, intent, record, kept)
+                    await workload.run(self._encode, intent, record, kept, workload.is_heavy)
                     return _dry_run_outcome(intent, record)
                 return await self._execute(key, intent, record, kept, workload, confirmed=confirmed)
             except RevisionConflict as conflict:
@@ -236,7 +237,7 @@ class ObjectStorage(Generic[T]):
             assert isinstance(intent, Put), "only an existing object can be kept"
             return await self.create(key, intent.object, ttl=intent.ttl, workload=workload)
         if isinstance(intent, Put):
-            value = await workload.run(self._encode, intent, record, kept)
+            value = await workload.run(self._encode, intent, record, kept, workload.is_heavy)
             if value != record.value:
                 if self.before_first_write is not None:
                     await self._prepare_to_write()
@@ -267,14 +268,16 @@ class ObjectStorage(Generic[T]):
             raise Unreadable(record.key, stored.problem)
         return _ForChange(stored.object, _Kept(stored, self.codec.encode(stored.object)))
 
-    def _encode(self, intent: Intent[T], record: Record | None, kept: "_Kept | None") -> bytes:
+    def _encode(
+        self, intent: Intent[T], record: Record | None, kept: "_Kept | None", heavy: bool
+    ) -> bytes:
         """Return the bytes to store. Raises WouldLoseFields, Unreadable.
 
         Of an object that could not be read completely only the metadata may change.
         """
         if not isinstance(intent, Put):
             return b""
-        value = self._encode_object(intent.object, record)
+        value = self._encode_object(intent.object, record, heavy=heavy)
         if kept is None or record is None:
             return value
         if not differs_beyond_metadata(kept.before, value):
@@ -286,16 +289,19 @@ class ObjectStorage(Generic[T]):
             lost = (*lost, *kept.stored.left_out)
         raise WouldLoseFields(record.key, lost, is_newer=self.codec.is_newer(record.value))
 
-    def _encode_object(self, obj: T, record: Record | None = None) -> bytes:
+    def _encode_object(self, obj: T, record: Record | None = None, *, heavy: bool) -> bytes:
         """Return the bytes to store. Raises ValueTooLarge.
 
         An object may have more values than the document it was created from, such as its
         managedFields. One with too many could be stored, but not be sent back to be updated. If the
         *record* that it replaces already has too many, it stays usable: it can still be deleted.
         """
+        if heavy and _owned_fields(obj) > MAX_VALUES // 2:
+            # Each is a key and a value. Encoding all of them would take long, in a single call.
+            _refuse_many_values(record)
         value = self.codec.encode(obj)
-        if has_many_values(value) and not (record and has_many_values(record.value)):
-            raise ValueTooLarge(f"limit is {MAX_VALUES} values, managedFields included")
+        if has_many_values(value):
+            _refuse_many_values(record)
         return value
 
     async def _prepare_to_write(self) -> None:
@@ -351,3 +357,21 @@ def _dry_run_outcome(intent: Intent[T], record: Record | None) -> Outcome[T]:
     if isinstance(intent, Remove):
         return Outcome(intent.object, removed=True)
     return Outcome(_set_version(intent.object, revision), created=record is None)
+
+
+def _owned_fields(obj: Object) -> int:
+    """Return the number of fields that the managers of an object own, counted for each."""
+    count = 0
+    pending: list[Mapping[str, Any]] = [
+        entry.fields_v1 for entry in obj.metadata.managed_fields if entry.fields_v1
+    ]
+    while pending:
+        fields = pending.pop()
+        count += len(fields)
+        pending += filter(None, fields.values())
+    return count
+
+
+def _refuse_many_values(record: Record | None) -> None:
+    if record is None or not has_many_values(record.value):
+        raise ValueTooLarge(f"limit is {MAX_VALUES} values, managedFields included")

@@ -42,6 +42,16 @@ async def test_a_large_string_is_not_heavy(thread: HeavyThread) -> None:
     assert not workload.is_heavy
 
 
+def test_a_very_large_string_is_heavy_in_yaml() -> None:
+    workload = Workload()
+    workload.add(b"x: " + b"a " * 50_000, YAML)
+    assert not workload.is_heavy
+
+    workload.add(b"x: " + b"a " * 500_000, YAML)
+
+    assert workload.is_heavy
+
+
 async def test_many_values_are_processed_in_another_thread(thread: HeavyThread) -> None:
     workload = heavy_workload(thread)
 
@@ -143,6 +153,20 @@ async def test_a_turn_that_nobody_takes_passes_on(thread: HeavyThread) -> None:
     assert await running
     await asyncio.gather(unlucky, return_exceptions=True)
     assert unlucky.cancelled()
+
+
+async def test_after_its_end_steps_run_where_they_are_called(thread: HeavyThread) -> None:
+    hold = threading.Event()
+    running = asyncio.create_task(thread.run("eve", hold.wait))
+    waiting = [asyncio.create_task(thread.run("eve", threading.get_ident)) for _ in range(3)]
+    await asyncio.sleep(0)
+
+    thread.close()
+    hold.set()
+
+    assert await running
+    assert await asyncio.gather(*waiting) == [threading.get_ident()] * 3
+    assert await thread.run("eve", threading.get_ident) == threading.get_ident()
 
 
 def test_frozen_objects_stay_frozen(monkeypatch: pytest.MonkeyPatch) -> None:

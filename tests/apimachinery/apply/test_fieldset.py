@@ -74,6 +74,12 @@ def test_paths_print_as_in_conflicts(steps: tuple[Any, ...], text: str) -> None:
     assert paths.path_text(path(*steps)) == text
 
 
+def test_many_elements_are_in_the_same_order() -> None:
+    elements = [f'v:"{number * 7919 % 50_021:06}"' for number in range(3 * paths.SORTED_AT_ONCE)]
+
+    assert paths.ordered(elements) == sorted(elements)
+
+
 def test_elements_sort_by_kind_then_by_value() -> None:
     elements = [
         "i:10",
