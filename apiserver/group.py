@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from apimachinery.model.declared_rules import selectable_fields
 from apimachinery.schema import GroupResource, GroupVersionKind
@@ -26,14 +27,16 @@ ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "up
 class ReviewHandler(Protocol):
     """Answers the creation of an object that is never stored, such as an access review."""
 
-    def __call__(self, context: RequestContext, review: Any, /) -> Awaitable[Object]:
-        """Return the review with its status. The handler may change *review*."""
+    def __call__(self, context: RequestContext, review: Any, /) -> Awaitable[Object | Status]:
+        """Return the review with its status, or a Status. The handler may change *review*."""
 
 
 class SubresourceHandler(Protocol):
     """Serves every verb of a subresource that the server has no handlers of its own for."""
 
-    def __call__(self, context: RequestContext, current: Any, body: Any, /) -> Awaitable[Object]:
+    def __call__(
+        self, context: RequestContext, current: Any, body: Any, /
+    ) -> Awaitable[Object | Status]:
         """Return the response to GET and POST, or the object to store for PUT and PATCH.
 
         *current* is the newest stored object. *body* is the decoded request body: None for a GET,

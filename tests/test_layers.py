@@ -148,6 +148,10 @@ LAYERS: dict[str, str] = {
     "apis.*.strategy": "apimachinery apis apiserver/",
     "apis.*.printers": "apimachinery apis apiserver/ apiserver.views.table",
     "apis.*.reviews": "apimachinery apis apiserver/ apiserver.auth.token_review",
+    "apis.core.pod_binding": "apimachinery apis apiserver/",
+    "apis.core.pod_eviction": (
+        "apimachinery apis apiserver/ apiserver.registry.deletion apiserver.storage.cache.entry"
+    ),
     "apis.core.tokens": "apimachinery apis apiserver/ apiserver.auth.service_account_tokens",
     "apis.rbac.escalation": "apimachinery apis apiserver/ apiserver.auth.user",
     "apis.rbac.policy": "apimachinery apis apiserver/",

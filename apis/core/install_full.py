@@ -15,19 +15,27 @@ from apis.core.install import (
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
+    with_tokens,
 )
+from apis.core.pod_binding import KIND as BINDING
+from apis.core.pod_binding import PodBinding
+from apis.core.pod_eviction import KIND as EVICTION
+from apis.core.pod_eviction import PodEviction
 from apis.core.printers import endpoints as endpoints_printers
 from apis.core.printers import namespace_policies as policy_printers
 from apis.core.printers import nodes as node_printers
 from apis.core.printers import persistent_volumes as volume_printers
+from apis.core.printers import pods as pod_printers
 from apis.core.register_full import FULL_FIELDS, add_to_scheme
 from apis.core.strategy.endpoints import EndpointsStrategy
 from apis.core.strategy.limit_range import LimitRangeStrategy
 from apis.core.strategy.node import NodeStrategy
 from apis.core.strategy.persistent_volume import PersistentVolumeStrategy
 from apis.core.strategy.persistent_volume_claim import PersistentVolumeClaimStrategy
+from apis.core.strategy.pod import PodStrategy, ephemeral_containers, resize
+from apis.core.strategy.pod_template import PodTemplateStrategy, ReplicationControllerStrategy
 from apis.core.strategy.resource_quota import ResourceQuotaStrategy
-from apiserver import STATUS, Resource
+from apiserver import STATUS, Group, Resource, ServerParts, Subresource, scale
 
 ENDPOINTS: Final = Resource(
     "endpoints",
@@ -79,6 +87,47 @@ PERSISTENT_VOLUMES: Final = Resource(
     columns=volume_printers.PERSISTENT_VOLUME_COLUMNS,
 )
 
+PODS: Final = Resource(
+    "pods",
+    v1.Pod,
+    PodStrategy(),
+    short_names=("po",),
+    categories=("all",),
+    subresources=(
+        Subresource("ephemeralcontainers", handle=ephemeral_containers),
+        Subresource("resize", handle=resize),
+        STATUS,
+    ),
+    columns=pod_printers.POD_COLUMNS,
+    fields=FULL_FIELDS["Pod"],
+)
+
+POD_TEMPLATES: Final = Resource(
+    "podtemplates",
+    v1.PodTemplate,
+    PodTemplateStrategy(),
+    roles=(),
+    columns=pod_printers.POD_TEMPLATE_COLUMNS,
+)
+
+REPLICATION_CONTROLLERS: Final = Resource(
+    "replicationcontrollers",
+    v1.ReplicationController,
+    ReplicationControllerStrategy(),
+    short_names=("rc",),
+    categories=("all",),
+    subresources=(
+        scale(
+            spec_replicas="spec.replicas",
+            status_replicas="status.replicas",
+            selector="spec.selector",
+        ),
+        STATUS,
+    ),
+    columns=pod_printers.REPLICATION_CONTROLLER_COLUMNS,
+    fields=FULL_FIELDS["ReplicationController"],
+)
+
 RESOURCE_QUOTAS: Final = Resource(
     "resourcequotas",
     v1.ResourceQuota,
@@ -88,6 +137,25 @@ RESOURCE_QUOTAS: Final = Resource(
     roles=("view",),
     columns=policy_printers.RESOURCE_QUOTA_COLUMNS,
 )
+
+
+def complete(group: Group, parts: ServerParts) -> Group:
+    """Return the group with tokens, and with the actions on pods that look at other objects."""
+    group = with_tokens(group, parts)
+    binding, eviction = PodBinding(parts), PodEviction(parts)
+    actions = (
+        Subresource("binding", verbs=("create",), kind=BINDING, handle=binding.at_pod),
+        Subresource("eviction", verbs=("create",), kind=EVICTION, handle=eviction),
+    )
+    bindings = Resource("bindings", v1.Binding, verbs=("create",), answer=binding.bind)
+    resources = (
+        replace(resource, subresources=(*actions, *resource.subresources))
+        if resource.cls is v1.Pod
+        else resource
+        for resource in group.resources
+    )
+    return replace(group, resources=(bindings, *resources))
+
 
 FULL_CORE: Final = replace(
     CORE,
@@ -101,9 +169,13 @@ FULL_CORE: Final = replace(
         NODES,
         PERSISTENT_VOLUME_CLAIMS,
         PERSISTENT_VOLUMES,
+        PODS,
+        POD_TEMPLATES,
+        REPLICATION_CONTROLLERS,
         RESOURCE_QUOTAS,
         SECRETS,
         SERVICE_ACCOUNTS,
         SERVICES,
     ),
+    complete=complete,
 )

@@ -22,9 +22,6 @@ from apis.core.v1.defaults import (
 FULL_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "Node": {"spec.unschedulable": "spec.unschedulable"},
     "Pod": {
-        "spec.host": "spec.nodeName",
-    }
-    | {
         label: label
         for label in (
             "spec.nodeName",

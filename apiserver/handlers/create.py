@@ -7,7 +7,7 @@ from apimachinery.meta.options_validation import check, validate_create_options
 from apimachinery.meta.query_parameters import load
 from apiserver.endpoint import Endpoint, field_validation
 from apiserver.handlers.body import content_type, decode_body, read_body
-from apiserver.handlers.object_response import negotiate, write_object
+from apiserver.handlers.object_response import negotiate, write_document, write_object
 from apiserver.http.request_info import Query
 from apiserver.http.response import exchange_of
 
@@ -24,9 +24,10 @@ async def create(endpoint: Endpoint, req: Request, resp: Response) -> None:
         endpoint, body, content_type(req), validation=validation, context=context
     )
     if endpoint.resource.answer is not None:
-        created = await endpoint.resource.answer(context, obj)
-    else:
-        created = await endpoint.stored.create(obj, context, options)
+        answer = await endpoint.resource.answer(context, obj)
+        await write_document(endpoint, req, resp, answer, code=201)
+        return
+    created = await endpoint.stored.create(obj, context, options)
     await write_object(endpoint, req, resp, created, code=201, stored=context.stored)
 
 

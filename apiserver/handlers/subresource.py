@@ -12,6 +12,7 @@ from falcon.asgi import Request, Response
 
 from apimachinery.errors import Conflict
 from apimachinery.meta.options import CreateOptions, DeleteOptions, UpdateOptions
+from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from apiserver.admission.chain import Attributes, Operation
 from apiserver.context import RequestContext
@@ -100,6 +101,7 @@ async def _store(
         new = await workload.run(body, current)
         sent = valid_object(endpoint, new, current, name=context.name)
         result = await _handle(sub, context, current, sent)
+        assert isinstance(result, Object)
         expected = result.metadata.resource_version
         result.metadata.resource_version = expected or current.metadata.resource_version
         try:
@@ -155,7 +157,7 @@ async def _admit(
 
 async def _handle(
     sub: SubEndpoint, context: RequestContext, current: Object, body: Object | None
-) -> Object:
+) -> Object | Status:
     assert sub.subresource.handle is not None
     return await sub.subresource.handle(context, current, body)
 

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final, Generic, TypeVar
 
-from apimachinery.errors import AlreadyExists, BadRequest, NotFound, StorageReadError
+from apimachinery.errors import AlreadyExists, BadRequest, Conflict, NotFound, StorageReadError
 from apimachinery.fieldpath import quote
 from apimachinery.meta.options import CreateOptions, DeleteOptions, ListOptions, UpdateOptions
-from apimachinery.meta.types import Object
+from apimachinery.meta.types import Object, Preconditions
 from apimachinery.names import is_path_segment_name
 from apiserver.admission.chain import Chain
 from apiserver.context import RequestContext
@@ -40,7 +40,14 @@ from apiserver.storage.cache.read_revision import At, Freshness, RevisionExpired
 from apiserver.storage.cache.watch_cache import CachedResource
 from apiserver.storage.interface import Backend, Compacted, KeyExists, StorageError
 from apiserver.storage.keys import InvalidStorageKey
-from apiserver.storage.objects import ObjectStorage, Outcome
+from apiserver.storage.objects import (
+    Intent,
+    ObjectStorage,
+    Outcome,
+    PreconditionFailed,
+    Put,
+    check_preconditions,
+)
 from apiserver.views.resource_view import Form, ResourceView
 from apiserver.workload import Workload
 
@@ -237,6 +244,36 @@ class ResourceStore(Generic[T]):
         context.stored = outcome.stored
         return outcome.object, outcome.created
 
+    async def rewrite(
+        self,
+        name: str,
+        change: Callable[[T], T],
+        context: RequestContext,
+        *,
+        preconditions: Preconditions | None = None,
+        dry_run: bool = False,
+    ) -> T:
+        """Store what *change* returns for a copy of the newest object, and return it.
+
+        For changes that a group makes itself: no strategy prepares or validates the object, and
+        nobody owns what has changed. *change* may be called more than once. Raises NotFound, or
+        Conflict if the object does not meet the preconditions.
+        """
+        key = self._key(name, context)
+
+        async def decide(current: T | None) -> Intent[T]:
+            if current is None:
+                raise NotFound.of(self.rules.resource, name)
+            try:
+                check_preconditions(key, current, preconditions or Preconditions())
+            except PreconditionFailed as error:
+                raise Conflict.of(self.rules.resource, name, str(error)) from error
+            new = change(current.deep_copy())
+            return Put(new, self.rules.seconds_to_live(new))
+
+        outcome = await self._change(key, decide, "update", context.workload, dry_run=dry_run)
+        return outcome.object
+
     async def delete(
         self, name: str, options: DeleteOptions | None, context: RequestContext
     ) -> tuple[T, bool]:
@@ -333,7 +370,7 @@ class ResourceStore(Generic[T]):
     async def _change(
         self,
         key: str,
-        decide: ObjectUpdate[T] | Deletion[T],
+        decide: Callable[[T | None], Awaitable[Intent[T]]],
         verb: str,
         workload: Workload,
         *,

@@ -32,11 +32,21 @@ _TIME: Final = re.compile(rb"\x00(-?[0-9]+)\x00")
 
 
 @dataclass(frozen=True, slots=True)
+class AgeText:
+    """The value of a cell with an age in the middle of a text, such as `3 (5m ago)`."""
+
+    before: str
+    time: datetime
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """One column; *cell* returns its value for an internal object.
 
-    A datetime is shown as an age. A *priority* above 0 is shown by `-o wide` only. A column that
-    reads nothing but metadata does not need the whole object to be decoded.
+    A datetime is shown as an age, an AgeText as a text with an age in it. A *priority* above 0 is
+    shown by `-o wide` only. A column that reads nothing but metadata does not need the whole object
+    to be decoded.
     """
 
     name: str
@@ -185,4 +195,7 @@ def _two_units(seconds: int, large: int, large_unit: str, small: int, small_unit
 def _encode(value: Any) -> bytes:
     if isinstance(value, datetime):
         return b'"\x00%d\x00"' % int(value.timestamp())
+    if isinstance(value, AgeText):
+        before, after = orjson.dumps(value.before)[:-1], orjson.dumps(value.after)[1:]
+        return b"%b\x00%d\x00%b" % (before, int(value.time.timestamp()), after)
     return orjson.dumps(value, default=str)
