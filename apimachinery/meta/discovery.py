@@ -45,21 +45,39 @@ class APIGroupList(TypeMeta):
 class APIResource(Model):
     """A resource or subresource (`deployments/scale`) in one version."""
 
-    name: str = field(proto=1)
-    singular_name: str = field(proto=6)
-    namespaced: bool = field(proto=2)
-    group: str = field("", proto=8)
-    version: str = field("", proto=9)
-    kind: str = field(proto=3)
-    verbs: list[str] = field(proto=(4, 1))
-    short_names: list[str] = field(default_factory=list, proto=5, list_type="atomic")
-    categories: list[str] = field(default_factory=list, proto=7, list_type="atomic")
-    storage_version_hash: str = field("", proto=10)
+    name: str = field(
+        proto=1,
+        doc="The plural name of the resource, and for a subresource both names with a slash.",
+    )
+    singular_name: str = field(proto=6, doc="The name of one object of it.")
+    namespaced: bool = field(proto=2, doc="Whether its objects are in namespaces.")
+    group: str = field(
+        "", proto=8, doc="The group of its documents, if it is another than that of the list."
+    )
+    version: str = field(
+        "", proto=9, doc="The version of its documents, if it is another than that of the list."
+    )
+    kind: str = field(proto=3, doc="The kind of its documents.")
+    verbs: list[str] = field(proto=(4, 1), doc="The verbs that it supports.")
+    short_names: list[str] = field(
+        default_factory=list, proto=5, list_type="atomic", doc="Abbreviations that clients accept."
+    )
+    categories: list[str] = field(
+        default_factory=list,
+        proto=7,
+        list_type="atomic",
+        doc="Groups of resources that it belongs to, such as all.",
+    )
+    storage_version_hash: str = field(
+        "", proto=10, doc="Changes when its objects are stored in another version."
+    )
 
 
 class APIResourceList(TypeMeta):
-    group_version: str = field(proto=1)
-    resources: list[APIResource] = field(proto=2)
+    """The resources of one version, as discovery lists them."""
+
+    group_version: str = field(proto=1, doc="The group and version of the resources.")
+    resources: list[APIResource] = field(proto=2, doc="The resources of the version.")
 
 
 class DiscoveredKind(Model):

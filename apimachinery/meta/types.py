@@ -10,17 +10,24 @@ from apimachinery.scalars.wire_types import FieldsV1, RawExtension
 class TypeMeta(Model):
     """The kind and apiVersion of a document; both are empty in internal objects."""
 
-    kind: str = field("", doc="The kind of this document.")
-    api_version: str = field("", doc="The group and version of this document.")
+    kind: str = field("", doc="Kind is a string value that names the type of this document.")
+    api_version: str = field(
+        "", doc="APIVersion defines the group and version that this document is written in."
+    )
 
 
 class OwnerReference(Model, map_type="atomic"):
     """A reference to an owner, whose deletion deletes the object."""
 
-    api_version: str = field(proto=5)
-    kind: str = field(proto=1)
-    name: str = field(proto=3)
-    uid: str = field(proto=4)
+    api_version: str = field(proto=5, doc="The group and version of the owner.")
+    kind: str = field(proto=1, doc="The kind of the owner.")
+    name: str = field(
+        proto=3, doc="The name of the owner, which is in the same namespace or in none."
+    )
+    uid: str = field(
+        proto=4,
+        doc="The uid of the owner: an object of the same name that is created later is no owner.",
+    )
     controller: bool | None = field(
         None, proto=6, doc="Whether this owner is the controller that manages the object."
     )
@@ -34,13 +41,23 @@ class OwnerReference(Model, map_type="atomic"):
 class ManagedFieldsEntry(Model):
     """The fields that one manager owns by one operation in one version."""
 
-    manager: str = field("", proto=1)
+    manager: str = field(
+        "", proto=1, doc="The name of the field manager, usually that of the program."
+    )
     operation: str = field("", proto=2, known=("Apply", "Update"))
-    api_version: str = field("", proto=3)
-    time: Time | None = field(None, proto=4)
-    fields_type: str = field("", proto=6)
-    fields_v1: FieldsV1 | None = field(None, wire="fieldsV1", proto=7)
-    subresource: str = field("", proto=8)
+    api_version: str = field("", proto=3, doc="The version in which the fields are named.")
+    time: Time | None = field(
+        None, proto=4, doc="When the manager last changed the set of its fields."
+    )
+    fields_type: str = field("", proto=6, doc="The format of the fields; FieldsV1 is the only one.")
+    fields_v1: FieldsV1 | None = field(
+        None, wire="fieldsV1", proto=7, doc="The owned fields as a tree of names."
+    )
+    subresource: str = field(
+        "",
+        proto=8,
+        doc="The subresource that the fields were written through, empty for the object itself.",
+    )
 
 
 class ObjectMeta(Model):
@@ -59,11 +76,18 @@ class ObjectMeta(Model):
     generation: int = field(
         0, proto=7, doc="Incremented by the server when the desired state changes."
     )
-    creation_timestamp: Time | None = field(None, proto=8)
+    creation_timestamp: Time | None = field(
+        None, proto=8, doc="When the server created the object."
+    )
     deletion_timestamp: Time | None = field(
         None, proto=9, doc="Set by the server when a deletion is requested and not yet complete."
     )
-    deletion_grace_period_seconds: int | None = field(None, proto=10)
+    deletion_grace_period_seconds: int | None = field(
+        None,
+        proto=10,
+        doc="The seconds that the object has to end gracefully; set by the server when deletion"
+        " is requested.",
+    )
     labels: dict[str, str] = field(
         default_factory=dict, proto=11, doc="Keys and values that selectors match."
     )
@@ -76,6 +100,8 @@ class ObjectMeta(Model):
         list_map_keys=("uid",),
         patch_strategy="merge",
         patch_merge_key="uid",
+        doc="The objects that this one depends on. It is deleted when all of them are; at most"
+        " one is its controller.",
     )
     finalizers: list[str] = field(
         default_factory=list,
@@ -86,7 +112,10 @@ class ObjectMeta(Model):
         " removed once the list is empty.",
     )
     managed_fields: list[ManagedFieldsEntry] = field(
-        default_factory=list, proto=17, list_type="atomic"
+        default_factory=list,
+        proto=17,
+        list_type="atomic",
+        doc="Which manager owns which fields; maintained by the server.",
     )
 
 
@@ -97,7 +126,11 @@ class Object(TypeMeta):
     `class GadgetV1(Object, kind="Gadget")`.
     """
 
-    metadata: ObjectMeta = field(default_factory=ObjectMeta, proto=1)
+    metadata: ObjectMeta = field(
+        default_factory=ObjectMeta,
+        proto=1,
+        doc="Standard object's metadata: its name, labels, annotations and owners.",
+    )
 
     __kind__: ClassVar[str] = "Object"
 
@@ -109,17 +142,25 @@ class Object(TypeMeta):
 class ShardInfo(Model):
     """The selector of the shard that a list contains."""
 
-    selector: str = field(proto=1)
+    selector: str = field(proto=1, doc="The selector of the shard.")
 
 
 class ListMeta(Model):
     """The metadata of a list."""
 
-    self_link: str = field("", proto=1)
-    resource_version: str = field("", proto=2)
-    continue_: str = field("", proto=3)
-    remaining_item_count: int | None = field(None, proto=4)
-    shard_info: ShardInfo | None = field(None, proto=5)
+    self_link: str = field("", proto=1, doc="No longer set by servers.")
+    resource_version: str = field(
+        "", proto=2, doc="The version of the list, from which a watch can continue."
+    )
+    continue_: str = field(
+        "", proto=3, doc="The token that requests the next page; empty on the last one."
+    )
+    remaining_item_count: int | None = field(
+        None, proto=4, doc="How many items follow this page, if the server has counted them."
+    )
+    shard_info: ShardInfo | None = field(
+        None, proto=5, doc="Set if the list contains one shard of the objects only."
+    )
 
 
 ObjectT = TypeVar("ObjectT", bound=TypeMeta)
@@ -128,8 +169,10 @@ ObjectT = TypeVar("ObjectT", bound=TypeMeta)
 class ObjectList(TypeMeta, Generic[ObjectT]):
     """A list of objects of one kind; the items omit kind and apiVersion."""
 
-    metadata: ListMeta = field(default_factory=ListMeta, proto=1)
-    items: list[ObjectT] = field(default_factory=list, proto=2, omit_empty=False)
+    metadata: ListMeta = field(default_factory=ListMeta, proto=1, doc="Standard list metadata.")
+    items: list[ObjectT] = field(
+        default_factory=list, proto=2, omit_empty=False, doc="The objects of the list."
+    )
 
 
 class PartialObjectMetadata(Object):
@@ -142,47 +185,68 @@ class PartialObjectMetadataList(TypeMeta):
     Not an `ObjectList[...]`, which pydantic would compile when this module is imported.
     """
 
-    metadata: ListMeta = field(default_factory=ListMeta, proto=1)
-    items: list[PartialObjectMetadata] = field(default_factory=list, proto=2, omit_empty=False)
+    metadata: ListMeta = field(default_factory=ListMeta, proto=1, doc="Standard list metadata.")
+    items: list[PartialObjectMetadata] = field(
+        default_factory=list, proto=2, omit_empty=False, doc="The metadata of each object."
+    )
 
 
 class LabelSelectorRequirement(Model):
     """A requirement on the labels of an object."""
 
-    key: str = field(proto=1)
+    key: str = field(proto=1, doc="The key of the label.")
     operator: str = field(proto=2, known=("In", "NotIn", "Exists", "DoesNotExist"))
-    values: list[str] = field(default_factory=list, proto=3, list_type="atomic")
+    values: list[str] = field(
+        default_factory=list,
+        proto=3,
+        list_type="atomic",
+        doc="The values that the operators In and NotIn compare with; empty for the others.",
+    )
 
 
 class LabelSelector(Model, map_type="atomic"):
     """Selects the objects whose labels meet every requirement; an empty one selects all."""
 
-    match_labels: dict[str, str] = field(default_factory=dict, proto=1)
+    match_labels: dict[str, str] = field(
+        default_factory=dict, proto=1, doc="Labels that an object must have, with these values."
+    )
     match_expressions: list[LabelSelectorRequirement] = field(
-        default_factory=list, proto=2, list_type="atomic"
+        default_factory=list,
+        proto=2,
+        list_type="atomic",
+        doc="Requirements on labels; all of them must hold.",
     )
 
 
 class Condition(Model):
     """One aspect of the observed state of an object."""
 
-    type: str = field(proto=1)
+    type: str = field(proto=1, doc="The aspect that the condition is about, such as Ready.")
     status: str = field(proto=2, enum=("True", "False", "Unknown"))
-    observed_generation: int = field(0, proto=3)
-    last_transition_time: Time = field(proto=4)
-    reason: str = field(proto=5)
-    message: str = field(proto=6)
+    observed_generation: int = field(
+        0, proto=3, doc="The generation of the object that the condition was determined from."
+    )
+    last_transition_time: Time = field(proto=4, doc="When the status last changed.")
+    reason: str = field(
+        proto=5, doc="The reason of the last transition, one word in CamelCase for programs."
+    )
+    message: str = field(proto=6, doc="Details of the last transition, for people.")
 
 
 class WatchEvent(Model):
     """One change of an object in a watch."""
 
     type: str = field(proto=1, known=("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"))
-    object: RawExtension = field(proto=2)
+    object: RawExtension = field(
+        proto=2,
+        doc="The object after the change, or before its deletion; a Status if the type is ERROR.",
+    )
 
 
 class Preconditions(Model):
     """The uid and resourceVersion that an object must have to be deleted or updated."""
 
-    uid: str | None = field(None, proto=1)
-    resource_version: str | None = field(None, proto=2)
+    uid: str | None = field(None, proto=1, doc="The uid that the object must have.")
+    resource_version: str | None = field(
+        None, proto=2, doc="The resourceVersion that the object must have."
+    )

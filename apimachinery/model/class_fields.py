@@ -171,7 +171,13 @@ def _shape(info: TypeInfo, markers: Markers) -> Shape:
         return MapShape(values, atomic=markers.map_type == "atomic", patch_strategy=strategy)
     if info.category == "model":
         return _struct_shape(info.python, markers, strategy)
-    return Untyped() if info.category == "any" else Scalar()
+    is_open = info.category == "any" or _may_be_model(info.python)
+    return Untyped() if is_open else Scalar()
+
+
+def _may_be_model(python: Any) -> bool:
+    """Return whether a union, such as that of a schema and a boolean, has a class."""
+    return any(isinstance(part, type) and issubclass(part, BaseModel) for part in get_args(python))
 
 
 def _struct_shape(cls: type[BaseModel], markers: Markers, strategy: frozenset[str]) -> StructShape:

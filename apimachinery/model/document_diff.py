@@ -46,6 +46,18 @@ def whole_document(obj: BaseModel, *, leave_out: Fields) -> Document:
     return _document(obj, exclude=leave_out)
 
 
+def empty_document(cls: type[BaseModel]) -> Document:
+    """Return the parts that every object of a class has, empty: what a creation starts from.
+
+    In Go they are the structs that are no pointers. Nobody owns them, only the fields in them.
+    """
+    return {
+        field.wire: empty_document(field.type.python)
+        for field in fields_of(cls)
+        if field.type.category == "model" and not field.type.optional and not field.required
+    }
+
+
 def _changed(old: BaseModel, new: BaseModel) -> Fields:
     changed: Fields = {}
     old_values, new_values = old.__dict__, new.__dict__

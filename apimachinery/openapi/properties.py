@@ -21,13 +21,14 @@ from apimachinery.openapi.openapi_errors import UnpublishableType
 from apimachinery.openapi.scalar_schemas import enum_values
 
 _STANDARD: Final = {
-    "api_version": "The group and version of this document, such as apps/v1. Servers convert"
-    " between the versions they serve and reject all others.",
-    "kind": "The kind of the object that this document describes, in CamelCase. It cannot be"
-    " changed, and may be left out where the URL of the request implies it.",
+    # Clients look for the first words of these three, which are those of Kubernetes.
+    "api_version": "APIVersion defines the group and version of this document, such as apps/v1."
+    " Servers convert between the versions they serve and reject all others.",
+    "kind": "Kind is a string value that names what this document describes, in CamelCase. It"
+    " cannot be changed, and may be left out where the URL of the request implies it.",
 }
 _METADATA: Final[tuple[tuple[type[BaseModel], str], ...]] = (
-    (ObjectMeta, "Standard object metadata: name, labels, annotations, owners and so on."),
+    (ObjectMeta, "Standard object's metadata: name, labels, annotations, owners and so on."),
     (ListMeta, "Standard list metadata."),
 )
 _UNCHANGED: Final = "self == oldSelf"

@@ -21,6 +21,7 @@ ADMISSIONREGISTRATION: Final = Group(
             namespaced=False,
             columns=printers.MUTATING_POLICY_COLUMNS,
             roles=(),
+            announced_storage_version="v1beta1",
         ),
         Resource(
             "mutatingadmissionpolicybindings",
@@ -30,6 +31,7 @@ ADMISSIONREGISTRATION: Final = Group(
             namespaced=False,
             columns=printers.BINDING_COLUMNS,
             roles=(),
+            announced_storage_version="v1beta1",
         ),
         Resource(
             "mutatingwebhookconfigurations",

@@ -71,7 +71,6 @@ SERVICE_ACCOUNTS: Final = Resource(
     v1.ServiceAccount,
     ServiceAccountStrategy(),
     short_names=("sa",),
-    columns=printers.SERVICE_ACCOUNT_COLUMNS,
 )
 
 SERVICES: Final = Resource(

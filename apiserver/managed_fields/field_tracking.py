@@ -18,7 +18,6 @@ from apimachinery.apply import (
     FieldSet,
     MissingVersion,
     compare,
-    compare_to_empty,
     managed_fields,
 )
 from apimachinery.apply import FieldOwnership as Owners
@@ -35,7 +34,12 @@ from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.meta.types import ManagedFieldsEntry, Object
 from apimachinery.model.class_fields import shape_of
 from apimachinery.model.decoding import DecodeError
-from apimachinery.model.document_diff import changed_parts, has_only_declared_fields, whole_document
+from apimachinery.model.document_diff import (
+    changed_parts,
+    empty_document,
+    has_only_declared_fields,
+    whole_document,
+)
 from apimachinery.model.model import new_model
 from apimachinery.model.type_shape import Shape
 from apimachinery.scalars.time import format_time, now, parse_time
@@ -149,9 +153,18 @@ class FieldTracking:
         manager = self._managers.get(key)
         if manager is None:
             manager = self._managers[key] = FieldManager(
-                self._shapes, self._convert, str(version), reset_fields=self._reset(subresource)
+                self._shapes,
+                self._convert,
+                str(version),
+                reset_fields=self._reset(subresource),
+                empty=self._empty(str(version)),
             )
         return manager
+
+    def _empty(self, version: str) -> Document:
+        """Return what a creation starts from: nothing for kinds without declared fields."""
+        cls = self._classes[version]
+        return empty_document(cls) if has_only_declared_fields(cls) else {}
 
     def _reset(self, subresource: str) -> dict[str, FieldSet]:
         """Return the fields by version that writes to a subresource ignore, and so never own."""
@@ -203,7 +216,8 @@ def _field_set(dotted: Iterable[str]) -> FieldSet:
 def _compare(old: Object | None, new: Object, shape: Shape) -> Comparison:
     """Compare two objects of the same version; *old* is None for a creation."""
     if old is None:
-        return compare_to_empty(whole_document(new, leave_out=_SYSTEM_FIELDS), shape)
+        document = whole_document(new, leave_out=_SYSTEM_FIELDS)
+        return compare(empty_document(type(new)), document, shape)
     return compare(*changed_parts(old, new, leave_out=_SYSTEM_FIELDS), shape)
 
 

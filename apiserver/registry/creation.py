@@ -58,14 +58,15 @@ async def finish_creation(
 
 
 def _complete(rules: WriteRules[T], obj: T, context: RequestContext, *, track: bool) -> None:
-    """Let the strategy prepare the object, set its owners, and validate it."""
+    """Set the owners of the fields, let the strategy prepare the object, and validate it."""
     meta, strategy = obj.metadata, rules.strategy
     if rules.has_status and not strategy.accepts_status_on_create:
         drop_status(obj)
+    if track:
+        # Before the strategy: the writer does not own what the server sets.
+        rules.ownership.track(context, None, obj)
     strategy.prepare_for_create(obj)
     meta.generation = 0 if strategy.desired_state(obj) is None else 1
-    if track:
-        rules.ownership.track(context, None, obj)
     declared = rules.declared_errors(context, obj, None)
     rules.check(context, meta.name, _errors(rules, obj), declared)
     rules.warn(context, obj, None)

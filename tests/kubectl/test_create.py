@@ -62,9 +62,9 @@ def test_generators_create_what_they_say(kubectl: Kubectl) -> None:
         configmap/kube-root-ca.crt   1      AGE
         NAME         TYPE     DATA   AGE
         secret/key   Opaque   1      AGE
-        NAME                   SECRETS   AGE
-        serviceaccount/default   0         AGE
-        serviceaccount/robot   0         AGE
+        NAME                   AGE
+        serviceaccount/default   AGE
+        serviceaccount/robot   AGE
         NAME          TYPE           CLUSTER-IP   EXTERNAL-IP   PORT(S)   AGE
         service/far   ExternalName   <none>       example.com   <none>    AGE
         service/web   ClusterIP      <none>       <none>        80/TCP    AGE

@@ -9,9 +9,9 @@ class BoundObjectReference(Model):
     """Reference to an object that a token is bound to."""
 
     kind: str = field("", proto=1, doc="Kind of the referent: Pod, Secret or Node.")
-    api_version: str = field("", proto=2)
-    name: str = field("", proto=3)
-    uid: str = field("", proto=4)
+    api_version: str = field("", proto=2, doc="API version of the referent.")
+    name: str = field("", proto=3, doc="Name of the referent.")
+    uid: str = field("", proto=4, doc="UID of the referent.")
 
 
 class TokenRequestSpec(Model):

@@ -11,7 +11,12 @@ class FieldSelectorRequirement(Model):
     operator: str = field(
         "", proto=2, omit_empty=False, doc="Operator: In, NotIn, Exists or DoesNotExist."
     )
-    values: list[str] = field(default_factory=list, proto=3, list_type="atomic")
+    values: list[str] = field(
+        default_factory=list,
+        proto=3,
+        list_type="atomic",
+        doc="Values that the operators In and NotIn compare with; empty for the others.",
+    )
 
 
 class FieldSelectorAttributes(Model):
@@ -68,19 +73,33 @@ class NonResourceAttributes(Model):
 class SelfSubjectAccessReviewSpec(Model):
     """The request to check: exactly one of the two attributes must be set."""
 
-    resource_attributes: ResourceAttributes | None = field(None, proto=1)
-    non_resource_attributes: NonResourceAttributes | None = field(None, proto=2)
+    resource_attributes: ResourceAttributes | None = field(
+        None, proto=1, doc="The request for a resource."
+    )
+    non_resource_attributes: NonResourceAttributes | None = field(
+        None, proto=2, doc="The request for another path."
+    )
 
 
 class SubjectAccessReviewSpec(Model):
     """The user and request to check: exactly one of the two attributes must be set."""
 
-    resource_attributes: ResourceAttributes | None = field(None, proto=1)
-    non_resource_attributes: NonResourceAttributes | None = field(None, proto=2)
+    resource_attributes: ResourceAttributes | None = field(
+        None, proto=1, doc="The request for a resource."
+    )
+    non_resource_attributes: NonResourceAttributes | None = field(
+        None, proto=2, doc="The request for another path."
+    )
     user: str = field("", proto=3, doc="Name of the user to check.")
-    groups: list[str] = field(default_factory=list, proto=4, list_type="atomic")
-    extra: dict[str, list[str]] = field(default_factory=dict, proto=5)
-    uid: str = field("", proto=6)
+    groups: list[str] = field(
+        default_factory=list, proto=4, list_type="atomic", doc="Groups of the user to check."
+    )
+    extra: dict[str, list[str]] = field(
+        default_factory=dict,
+        proto=5,
+        doc="Further attributes of the user, as the authenticator reports them.",
+    )
+    uid: str = field("", proto=6, doc="Uid of the user to check.")
 
 
 class SubjectAccessReviewStatus(Model):

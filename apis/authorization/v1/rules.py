@@ -7,9 +7,25 @@ from apimachinery.model.model import Model, field
 class ResourceRule(Model):
     """Verbs that are allowed on resources; `*` means all."""
 
-    verbs: list[str] = field(default_factory=list, proto=1, omit_empty=False, list_type="atomic")
-    api_groups: list[str] = field(default_factory=list, proto=2, list_type="atomic")
-    resources: list[str] = field(default_factory=list, proto=3, list_type="atomic")
+    verbs: list[str] = field(
+        default_factory=list,
+        proto=1,
+        omit_empty=False,
+        list_type="atomic",
+        doc="Verbs that are allowed; `*` means all.",
+    )
+    api_groups: list[str] = field(
+        default_factory=list,
+        proto=2,
+        list_type="atomic",
+        doc="API groups of the resources; `*` means all.",
+    )
+    resources: list[str] = field(
+        default_factory=list,
+        proto=3,
+        list_type="atomic",
+        doc="Resources that the rule applies to; `*` means all.",
+    )
     resource_names: list[str] = field(
         default_factory=list,
         proto=4,
@@ -21,9 +37,19 @@ class ResourceRule(Model):
 class NonResourceRule(Model):
     """Verbs that are allowed on non-resource URLs; a path may end in `*`."""
 
-    verbs: list[str] = field(default_factory=list, proto=1, omit_empty=False, list_type="atomic")
+    verbs: list[str] = field(
+        default_factory=list,
+        proto=1,
+        omit_empty=False,
+        list_type="atomic",
+        doc="HTTP methods in lower case that are allowed; `*` means all.",
+    )
     non_resource_urls: list[str] = field(
-        default_factory=list, proto=2, wire="nonResourceURLs", list_type="atomic"
+        default_factory=list,
+        proto=2,
+        wire="nonResourceURLs",
+        list_type="atomic",
+        doc="Paths that the rule applies to; a path may end in `*`.",
     )
 
 
@@ -37,10 +63,18 @@ class SubjectRulesReviewStatus(Model):
     """Permissions of the user, possibly incomplete: for display, not for access decisions."""
 
     resource_rules: list[ResourceRule] = field(
-        default_factory=list, proto=1, omit_empty=False, list_type="atomic"
+        default_factory=list,
+        proto=1,
+        omit_empty=False,
+        list_type="atomic",
+        doc="What the user may do with resources.",
     )
     non_resource_rules: list[NonResourceRule] = field(
-        default_factory=list, proto=2, omit_empty=False, list_type="atomic"
+        default_factory=list,
+        proto=2,
+        omit_empty=False,
+        list_type="atomic",
+        doc="What the user may do at other paths.",
     )
     incomplete: bool = field(
         False, proto=3, omit_empty=False, doc="Whether the rules may be incomplete."

@@ -13,7 +13,6 @@ from apis.core.v1.event import Event
 from apis.core.v1.namespace import Namespace
 from apis.core.v1.secret import Secret
 from apis.core.v1.service import Service, ServicePort
-from apis.core.v1.service_account import ServiceAccount
 from apiserver import Column
 
 NONE: Final = "<none>"
@@ -33,10 +32,6 @@ def secret_type(secret: Secret) -> str:
 
 def secret_size(secret: Secret) -> int:
     return len(secret.data)
-
-
-def service_account_secrets(account: ServiceAccount) -> int:
-    return len(account.secrets)
 
 
 def service_type(service: Service) -> str:
@@ -117,12 +112,6 @@ SECRET_COLUMNS: Final = (
     Column("Data", secret_size, description="Number of data entries."),
 )
 
-SERVICE_ACCOUNT_COLUMNS: Final = (
-    Column(
-        "Secrets", service_account_secrets, description="Number of secrets of the service account."
-    ),
-)
-
 SERVICE_COLUMNS: Final = (
     Column("Type", service_type, description="Type of the service."),
     Column("Cluster-IP", cluster_ip, description="IP address of the service inside the cluster."),
@@ -150,7 +139,7 @@ EVENT_COLUMNS: Final = (
     Column("Source", event_source, priority=1, description="Component that reported the event."),
     Column("Message", lambda event: event.message.strip(), description="What happened."),
     Column("First Seen", event_first_seen, priority=1, description="Time of the first occurrence."),
-    Column("Count", event_count, type="integer", priority=1, description="Number of occurrences."),
+    Column("Count", event_count, priority=1, description="Number of occurrences."),
     Column(
         "Name",
         lambda event: event.metadata.name,

@@ -48,7 +48,7 @@ def test_secrets() -> None:
 def test_service_accounts() -> None:
     account = v1.ServiceAccount(secrets=[v1.ObjectReference(name="a")])
 
-    assert row("serviceaccounts", account) == {"Secrets": 1}
+    assert row("serviceaccounts", account) == {}
 
 
 PORTS = [{"port": 80, "nodePort": 30080}, {"port": 53, "protocol": "UDP"}]

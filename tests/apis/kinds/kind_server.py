@@ -1,5 +1,6 @@
 """A server with every kind, in this process, that manifests are applied to."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,6 +57,7 @@ class KindServer:
             path = f"{self.path(document)}{part}{query}"
             answer = await self.driver.send("PATCH", path, body=body, headers=APPLY)
             assert answer.code in (200, 201), answer.json["message"]
+        await self._settled(document)
         return answer.json
 
     async def applied(self, manifest: Manifest) -> Any:
@@ -66,10 +68,19 @@ class KindServer:
             self._applied.add(manifest.name)
         return (await self.read(manifest.document)).json
 
+    async def _settled(self, document: Mapping[str, Any]) -> None:
+        """Wait until a controller has accepted the names of a definition."""
+        async with asyncio.timeout(10):
+            while document["kind"] == "CustomResourceDefinition":
+                if b'"Established"' in (await self.read(document)).body:
+                    return
+                await asyncio.sleep(0)
+
     async def create(self, document: Mapping[str, Any]) -> None:
         """Create an object unless it exists."""
         answer = await self.driver.post(self.collection(document), document)
         assert answer.code in (201, 409), answer.json["message"]
+        await self._settled(document)
 
     async def table(self, path: str) -> Any:
         accept = "application/json;as=Table;v=v1;g=meta.k8s.io"

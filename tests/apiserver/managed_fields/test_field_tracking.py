@@ -10,6 +10,8 @@ from apimachinery.codec import Codec
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupVersion
 from apimachinery.testing import objects
+from apis.coordination.install import COORDINATION
+from apis.coordination.v1 import Lease, LeaseSpec
 from apis.core.install import CORE
 from apis.gadgets.install import GADGETS
 from apiserver.auth.user import User
@@ -72,3 +74,19 @@ def test_both_ways_find_the_same_owners(group: Group, name: str) -> None:
             old = new
 
     follow()
+
+
+def test_parts_that_every_object_has_are_nobodys() -> None:
+    """They are not pointers in Go: a creation sets fields in them, and not the part itself."""
+    resource = next(found for found in COORDINATION.resources if found.name == "leases")
+    tracking = FieldTracking(CODEC, COORDINATION, resource)
+    context = _context(COORDINATION, "leases", "v1", "m", "")
+    empty, held = Lease(), Lease(spec=LeaseSpec(holder_identity="me"))
+
+    tracking.track(context, None, empty)
+    tracking.track(context, None, held)
+
+    assert empty.metadata.managed_fields == []
+    assert [entry.fields_v1 for entry in held.metadata.managed_fields] == [
+        {"f:spec": {"f:holderIdentity": {}}}
+    ]

@@ -332,8 +332,8 @@ async def test_the_steps_of_a_creation_have_an_order() -> None:
 
     assert seen.steps == [
         "mutate CREATE uid=False",
-        "prepare",
         "track old=False",
+        "prepare",
         "check",
         "validate CREATE uid=True",
     ]
