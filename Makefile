@@ -16,7 +16,7 @@ INSTALL = set -o pipefail; sed -n '/^\# $(1)/,/^\# end/p' $(LOCK) | $(or $(2),$(
 COMPILE := $(VENV)/lock/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 \
 	--generate-hashes --no-header --no-annotate
 
-# The fuzz campaign has two processes of its own, and its output has the seeds that repeat it.
+# The fuzz campaign has processes of its own, and its output has the seeds that repeat it.
 CAMPAIGN := tests/faults/test_campaign.py
 FIGURES ?= $(VENV)/figures.json
 
