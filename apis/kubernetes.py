@@ -9,7 +9,9 @@ from typing import Final
 from apis.admissionregistration.install import ADMISSIONREGISTRATION
 from apis.apiextensions.install import APIEXTENSIONS
 from apis.apiregistration.install import APIREGISTRATION
+from apis.apps.install import APPS
 from apis.autoscaling.install import AUTOSCALING
+from apis.batch.install import BATCH
 from apis.certificates.install import CERTIFICATES
 from apis.coordination.install import COORDINATION
 from apis.core.install_full import FULL_CORE
@@ -25,8 +27,10 @@ from apiserver import Group
 KUBERNETES: Final[tuple[Group, ...]] = (
     FULL_CORE,
     APIREGISTRATION,
+    APPS,
     EVENTS,
     AUTOSCALING,
+    BATCH,
     CERTIFICATES,
     NETWORKING,
     POLICY,

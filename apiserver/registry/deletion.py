@@ -41,6 +41,8 @@ class Deletion(Generic[T]):
         if options.preconditions is not None:
             check_delete_preconditions(rules.kind, current, options.preconditions)
         context = self.context
+        if rules.strategy.deletion_warning and not _says_propagation(options):
+            context.warn(rules.strategy.deletion_warning)
         intent: Intent[T] = await context.workload.run(
             plan_deletion, rules.strategy, current, options, now=rules.now()
         )
@@ -51,6 +53,10 @@ class Deletion(Generic[T]):
         if isinstance(intent, Put):
             return Put(intent.object, rules.seconds_to_live(intent.object))
         return intent
+
+
+def _says_propagation(options: DeleteOptions) -> bool:
+    return options.propagation_policy is not None or options.orphan_dependents is not None
 
 
 def check_delete_preconditions(kind: GroupKind, obj: Object, expected: Preconditions) -> None:

@@ -122,7 +122,8 @@ class ObjectUpdate(Generic[T]):
         forget_new_times(new, current)
         declared = self._new_declared_errors(new, current)
         rules.check(context, self.name, self._new_errors(new, current), declared)
-        rules.warn(context, new, current)
+        if self.subresource != "status":
+            rules.warn(context, new, current)
         return new
 
     async def _create(self) -> Intent[T]:

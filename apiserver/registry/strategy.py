@@ -34,6 +34,8 @@ class Strategy(Generic[T]):
     """Subresource, or "" for the object itself -> dotted wire paths of the fields that writes to it
     do not change, so that no field manager owns them. By default the usual ones of kinds with a
     status."""
+    deletion_warning = ""
+    """A warning for deletions that do not say what becomes of the dependents."""
     returns_deleted_object = False
     """Whether DELETE responds with the object instead of a Status."""
     keeps_status = True

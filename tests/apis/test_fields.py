@@ -14,10 +14,12 @@ from apimachinery.model.model import Model
 from apis.admissionregistration import v1 as admissionregistration
 from apis.apiextensions import v1 as apiextensions
 from apis.apiregistration import v1 as apiregistration
+from apis.apps import v1 as apps
 from apis.authentication import v1 as authentication
 from apis.authorization import v1 as authorization
 from apis.autoscaling import v1 as autoscaling_v1
 from apis.autoscaling import v2 as autoscaling_v2
+from apis.batch import v1 as batch
 from apis.certificates import v1 as certificates
 from apis.coordination import v1 as coordination
 from apis.core import v1 as core
@@ -31,7 +33,9 @@ from apis.scheduling import v1 as scheduling
 from apis.storagemigration import v1 as storagemigration
 from tests.apis.admissionregistration.fields import ADMISSIONREGISTRATION
 from tests.apis.apiregistration.fields import APIREGISTRATION
+from tests.apis.apps.fields import APPS
 from tests.apis.autoscaling.fields import AUTOSCALING_V1, AUTOSCALING_V2
+from tests.apis.batch.fields import BATCH
 from tests.apis.certificates.fields import CERTIFICATES
 from tests.apis.core.cluster_fields import CLUSTER
 from tests.apis.core.pod_fields import POD_FIELDS
@@ -216,8 +220,10 @@ EVENTS = {
 GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (core, CORE | POD_FIELDS),
     (coordination, COORDINATION),
+    (apps, APPS),
     (autoscaling_v1, AUTOSCALING_V1),
     (autoscaling_v2, AUTOSCALING_V2),
+    (batch, BATCH),
     (admissionregistration, ADMISSIONREGISTRATION),
     (apiextensions, APIEXTENSIONS),
     (apiregistration, APIREGISTRATION),

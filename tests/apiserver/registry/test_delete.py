@@ -16,6 +16,7 @@ from apiserver.storage.cache.entry import EntrySelection
 from apiserver.storage.objects import Put
 from tests.apiserver.registry.world import (
     NOTE_FORM,
+    NOTE_RESOURCE,
     Note,
     NoteStrategy,
     World,
@@ -112,6 +113,24 @@ async def test_dependents_that_go_in_the_background_hold_nothing(
     _, gone = await delete(here, **options)
 
     assert gone
+
+
+@pytest.mark.parametrize(
+    ("options", "warnings"), [({}, ["readers stay"]), ({"propagation_policy": "Orphan"}, [])]
+)
+async def test_a_kind_can_warn_of_deletions_that_do_not_say_what_becomes_of_dependents(
+    options: dict[str, object], warnings: list[str]
+) -> None:
+    class Kept(NoteStrategy):
+        deletion_warning = "readers stay"
+
+    async with world(note_resource=replace(NOTE_RESOURCE, strategy=Kept())) as here:
+        await put(here, note("a"))
+        request = deleting()
+
+        await here.notes.delete("a", DeleteOptions.model_validate(options), request)
+
+    assert request.warnings == warnings
 
 
 async def test_the_policy_of_a_second_deletion_replaces_that_of_the_first(here: World) -> None:

@@ -616,6 +616,15 @@ async def test_an_update_is_validated_and_warned_of(here: World) -> None:
     assert request.warnings == ["shouting"]
 
 
+async def test_an_update_of_the_status_is_not_warned_of(here: World) -> None:
+    await put(here, note("a", text="LOUD"))
+    request = updating(subresource="status")
+
+    await here.notes.update("a", saying("LOUD"), request)
+
+    assert request.warnings == []
+
+
 async def test_repeated_owners_are_dropped(here: World) -> None:
     owner = OwnerReference(api_version="v1", kind="Pod", name="p", uid="u1")
     await put(here, note("a"))
