@@ -20,6 +20,7 @@ from apis.events.install import EVENTS
 from apis.flowcontrol.install import FLOWCONTROL
 from apis.networking.install import NETWORKING
 from apis.policy.install import POLICY
+from apis.resource.install import RESOURCE
 from apis.scheduling.install import SCHEDULING
 from apis.storagemigration.install import STORAGEMIGRATION
 from apiserver import Group
@@ -39,6 +40,7 @@ KUBERNETES: Final[tuple[Group, ...]] = (
     SCHEDULING,
     COORDINATION,
     DISCOVERY,
+    RESOURCE,
     FLOWCONTROL,
     STORAGEMIGRATION,
 )

@@ -35,8 +35,10 @@ def definition_cost(expression: Expression, root: DeclaredBound) -> int:
 class DefinitionCosts(CostModel):
     """Estimates the expressions of a schema."""
 
-    def __init__(self, root: DeclaredBound) -> None:
-        super().__init__({"self": root, "oldSelf": root})
+    def __init__(
+        self, root: DeclaredBound, variables: tuple[str, ...] = ("self", "oldSelf")
+    ) -> None:
+        super().__init__(dict.fromkeys(variables, root))
         self._root = root
 
     def call(self, arguments: list[Bound], call: Call) -> tuple[int, Bound]:

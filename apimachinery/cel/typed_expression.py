@@ -110,6 +110,8 @@ def _reworded(reason: str, text: str) -> str:
         return f"{match['head']}'{match['target']}.({match['rest']})'"
 
     reason = reason.replace("\\u003F", "?")
+    if not text:
+        reason = reason.replace("<input>:1:1:", "<input>:1:0:")
     reason = _UNDEFINED.sub(r"\1", reason)
     reason = _NO_SELECTION.sub(r"type '\1' does not support field selection", reason)
     return _UNDECLARED.sub(_undeclared, _NO_OVERLOAD.sub(as_member, reason))

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from apimachinery.fieldpath import FieldErrors, Path, invalid, required
+from apimachinery.fieldpath import FieldErrors, GoStruct, Path, invalid, required
 from apimachinery.meta.conditions import is_condition_true
-from apimachinery.meta.metadata_validation import validate_conditions, validate_immutable
+from apimachinery.meta.metadata_validation import validate_conditions
 from apimachinery.names import is_dns1035_label, is_dns1123_subdomain
 from apis.storagemigration.v1 import StorageVersionMigration
 from apis.storagemigration.v1.types import FAILED, SUCCEEDED
@@ -28,7 +28,10 @@ def validate_migration_update(
     new: StorageVersionMigration, old: StorageVersionMigration
 ) -> FieldErrors:
     yield from validate_migration(new)
-    yield from validate_immutable(new.spec, old.spec, Path("spec"))
+    if new.spec != old.spec:
+        resource = new.spec.resource
+        shown = GoStruct(Resource={"group": resource.group, "resource": resource.resource})
+        yield invalid(Path("spec"), shown, "field is immutable")
 
 
 def validate_migration_status(

@@ -29,6 +29,7 @@ from apis.flowcontrol import v1 as flowcontrol
 from apis.networking import v1 as networking
 from apis.policy import v1 as policy
 from apis.rbac import v1 as rbac
+from apis.resource import v1 as resource
 from apis.scheduling import v1 as scheduling
 from apis.storagemigration import v1 as storagemigration
 from tests.apis.admissionregistration.fields import ADMISSIONREGISTRATION
@@ -42,6 +43,7 @@ from tests.apis.core.pod_fields import POD_FIELDS
 from tests.apis.discovery.fields import DISCOVERY
 from tests.apis.networking.fields import NETWORKING
 from tests.apis.policy.fields import POLICY
+from tests.apis.resource.fields import RESOURCE
 from tests.apis.scheduling.fields import SCHEDULING
 from tests.apis.storagemigration.fields import STORAGEMIGRATION
 
@@ -237,6 +239,7 @@ GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (discovery, DISCOVERY),
     (scheduling, SCHEDULING),
     (events, EVENTS),
+    (resource, RESOURCE),
     (storagemigration, STORAGEMIGRATION),
 )
 TYPES = [
