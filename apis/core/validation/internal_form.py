@@ -72,10 +72,9 @@ def internal_form(value: Any) -> Any:
         case Quantity():
             return str(value)
         case list():
-            # An empty list or map is nil, because documents without it decode to nil.
-            return [internal_form(item) for item in value] or None
+            return [internal_form(item) for item in value]
         case dict():
-            return {key: internal_form(value[key]) for key in sorted(value)} or None
+            return {key: internal_form(value[key]) for key in sorted(value)}
         case _:
             return value
 
@@ -89,6 +88,9 @@ def _struct(model: Model) -> GoStruct:
             # Metadata are embedded: their fields are those of the struct itself.
             fields.update(internal_form(value))
             continue
+        if value in ([], {}) and name not in model.model_fields_set:
+            # A list or map that no document has set is nil.
+            value = None
         field = special.get(wire) or _NAMES.get(wire) or wire[:1].upper() + wire[1:]
         fields[field] = internal_form(value)
     return fields

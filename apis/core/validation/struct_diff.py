@@ -13,7 +13,7 @@ from apis.core.validation.internal_form import internal_form
 _CONTEXT: Final = 3
 # Matching lines takes more than linear time: larger changes are shown without looking for parts
 # that both have in common.
-_MATCHED_LINES: Final = 1000
+_MATCHED_LINES: Final = 3000
 _MATCHED_CHANGE: Final = 300
 _SHOWN_LINES: Final = 2000
 

@@ -8,7 +8,7 @@ from apis.core.v1.env import EnvVar
 from apis.core.v1.network_volume_sources import RBDVolumeSource
 from apis.core.v1.persistent_volume_claim import PersistentVolumeClaimTemplate
 from apis.core.v1.pod import PodSpec
-from apis.core.v1.security_context import SeccompProfile
+from apis.core.v1.security_context import Capabilities, SeccompProfile
 from apis.core.validation.internal_form import internal_form
 from apis.core.validation.struct_diff import struct_diff
 
@@ -28,6 +28,10 @@ def test_unset_fields_are_null_and_names_are_those_of_the_source() -> None:
         "SecretRef",
         "ReadOnly",
     ]
+
+
+def test_an_empty_list_of_a_document_is_not_null() -> None:
+    assert internal_form(Capabilities.model_validate({"add": []})) == {"Add": [], "Drop": None}
 
 
 def test_metadata_are_embedded() -> None:

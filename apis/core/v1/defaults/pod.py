@@ -31,8 +31,9 @@ def set_pod_defaults(pod: Pod) -> None:
     if (spec.termination_grace_period_seconds or 0) < 0:
         spec.termination_grace_period_seconds = 1
     for container in (*spec.containers, *spec.init_containers):
-        requests = container.resources.requests
-        container.resources.requests = {**container.resources.limits, **requests}
+        resources = container.resources
+        if resources.limits:
+            resources.requests = {**resources.limits, **resources.requests}
     if spec.enable_service_links is None:
         spec.enable_service_links = True
     if spec.host_network:

@@ -4,32 +4,33 @@ The scheduler does not look at a pod while it has scheduling gates, so its owner
 requirements on nodes; none may be removed or relaxed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid
+from apis.core.v1.pod import PodSpec
 from apis.core.v1.scheduling import NodeAffinity, NodeSelectorRequirement, NodeSelectorTerm
 from apis.core.validation.internal_form import internal_form
 
 
-def validate_node_selector_change(
-    new: Mapping[str, str], old: Mapping[str, str], path: Path
-) -> FieldErrors:
-    if any(new.get(key) != value for key, value in old.items()):
+def validate_node_selector_change(new: PodSpec, old: PodSpec, path: Path) -> FieldErrors:
+    selector = new.node_selector
+    if any(selector.get(key) != value for key, value in old.node_selector.items()):
         rule = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-        yield invalid(path, dict(new) or None, rule)
+        given = "node_selector" in new.model_fields_set
+        yield invalid(path, selector if given else None, rule)
 
 
 def validate_node_affinity_change(
     new: NodeAffinity | None, old: NodeAffinity | None, path: Path
 ) -> FieldErrors:
-    before = _required_terms(old)
+    before, _ = _required_terms(old)
     if not before:
         return
-    after = _required_terms(new)
+    after, given = _required_terms(new)
     here = path.child("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
     if len(after) != len(before):
         rule = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        yield invalid(here, internal_form(after), rule)
+        yield invalid(here, internal_form(after) if given else None, rule)
         return
     for position, (term, stored) in enumerate(zip(after, before, strict=True)):
         if not _only_adds(term, stored):
@@ -37,10 +38,12 @@ def validate_node_affinity_change(
             yield invalid(here.index(position), internal_form(term), rule)
 
 
-def _required_terms(affinity: NodeAffinity | None) -> list[NodeSelectorTerm]:
+def _required_terms(affinity: NodeAffinity | None) -> tuple[list[NodeSelectorTerm], bool]:
+    """Return the required terms, and whether the document has the list, which may be empty."""
     if affinity is None or affinity.required_during_scheduling_ignored_during_execution is None:
-        return []
-    return affinity.required_during_scheduling_ignored_during_execution.node_selector_terms
+        return [], False
+    selector = affinity.required_during_scheduling_ignored_during_execution
+    return selector.node_selector_terms, "node_selector_terms" in selector.model_fields_set
 
 
 def _only_adds(new: NodeSelectorTerm, old: NodeSelectorTerm) -> bool:

@@ -5,7 +5,7 @@ removed. A pod that is gated may also be restricted to fewer nodes.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from apimachinery.fieldpath import FieldErrors, Path, forbidden, invalid, required
 from apimachinery.meta.metadata_validation import validate_object_meta
@@ -130,11 +130,11 @@ def _validate_gates(
 def _validate_rest(new: PodSpec, old: PodSpec) -> FieldErrors:
     """Validate that nothing changes beyond the fields that may."""
     masked = new.model_copy()
-    masked.containers = _with_images_of(new.containers, old.containers)
-    masked.init_containers = _with_images_of(new.init_containers, old.init_containers)
+    _mask(masked, "containers", _with_images_of(new.containers, old.containers))
+    _mask(masked, "init_containers", _with_images_of(new.init_containers, old.init_containers))
+    _mask(masked, "scheduling_gates", old.scheduling_gates)
+    _mask(masked, "tolerations", old.tolerations)
     masked.active_deadline_seconds = old.active_deadline_seconds
-    masked.scheduling_gates = old.scheduling_gates
-    masked.tolerations = old.tolerations
     seconds = old.termination_grace_period_seconds
     if seconds is not None and seconds < 0 and new.termination_grace_period_seconds == 1:
         masked.termination_grace_period_seconds = seconds
@@ -143,6 +143,13 @@ def _validate_rest(new: PodSpec, old: PodSpec) -> FieldErrors:
     if masked != old:
         rule = f"pod updates may not change fields other than {_CHANGEABLE}"
         yield forbidden(_SPEC, f"{rule}\n{struct_diff(old, masked)}")
+
+
+def _mask(spec: PodSpec, name: str, value: list[Any] | dict[str, str]) -> None:
+    """Set a field to its stored value; an empty one is as unset as in the stored document."""
+    setattr(spec, name, value)
+    if not value:
+        spec.model_fields_set.discard(name)
 
 
 def _with_images_of(new: Sequence[Container], old: Sequence[Container]) -> list[Container]:
@@ -155,9 +162,8 @@ def _with_images_of(new: Sequence[Container], old: Sequence[Container]) -> list[
 def _validate_gated(masked: PodSpec, old: PodSpec) -> FieldErrors:
     """Validate what may change as long as a pod has gates, and mask it in *masked*."""
     if masked.node_selector != old.node_selector:
-        here = _SPEC.child("nodeSelector")
-        yield from validate_node_selector_change(masked.node_selector, old.node_selector, here)
-        masked.node_selector = old.node_selector
+        yield from validate_node_selector_change(masked, old, _SPEC.child("nodeSelector"))
+        _mask(masked, "node_selector", old.node_selector)
     before, after = _node_affinity(old), _node_affinity(masked)
     if before != after:
         here = _SPEC.child("affinity", "nodeAffinity")
