@@ -4,6 +4,7 @@ A server has the groups for access, authentication and authorization in any case
 from its own parts, and so they are not listed here.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from apis.admissionregistration.install import ADMISSIONREGISTRATION
@@ -25,7 +26,7 @@ from apis.scheduling.install import SCHEDULING
 from apis.storagemigration.install import STORAGEMIGRATION
 from apiserver import Group
 
-KUBERNETES: Final[tuple[Group, ...]] = (
+_GROUPS: Final[tuple[Group, ...]] = (
     FULL_CORE,
     APIREGISTRATION,
     APPS,
@@ -44,4 +45,6 @@ KUBERNETES: Final[tuple[Group, ...]] = (
     FLOWCONTROL,
     STORAGEMIGRATION,
 )
+
+KUBERNETES: Final = tuple(replace(group, stable=True) for group in _GROUPS)
 """A server lists them in the order of Kubernetes' discovery."""

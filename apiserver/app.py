@@ -185,12 +185,13 @@ class App:
             self._groups.register(self._initial)
             for group in self._initial:
                 self._groups.install(group)
+            start = ShapeStart(backend, self._accepted_loss)
+            await self._groups.defer_shapes(start)
             if self._shares_store:
                 # Before the check, so that two releases that start at once see each other.
                 shapes = self._groups.shapes()
                 on_settled = self._groups.expire_watches
                 await opened.enter_async_context(registered(backend, shapes, on_settled=on_settled))
-            start = ShapeStart(backend, self._accepted_loss)
             backend.learner = await self._groups.register_shapes(start)
             await opened.enter_async_context(cache)
             await self._groups.filled(seconds=FIRST_LIST)

@@ -5,6 +5,7 @@ forms in which objects are encoded, warnings. Handlers only look it up.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import orjson
@@ -60,12 +61,19 @@ class Endpoint:
         self.kind: GroupVersionKind = self.version.with_kind(resource.kind)
         self.gvr: GroupVersionResource = self.version.with_resource(resource.name)
         self.cls = cast(type[Object], codec.scheme.class_of(self.kind))
-        has_protobuf = codec.protobuf.supports(self.cls)
-        self.media_types = ALL_TYPES if has_protobuf else TEXT_TYPES
-        self.offer = MediaTypeOffer(self.media_types, transforms=store is not None)
         self.warning = self._deprecation()
         """The text that every response carries as a warning; empty for none."""
         self._forms: dict[tuple[str, str, str, bool, str, bool], Form] = {}
+
+    @cached_property
+    def media_types(self) -> tuple[str, ...]:
+        """The media types of the objects; a group that is stable has a protobuf form."""
+        has_protobuf = self.group.stable or self.codec.protobuf.supports(self.cls)
+        return ALL_TYPES if has_protobuf else TEXT_TYPES
+
+    @cached_property
+    def offer(self) -> MediaTypeOffer:
+        return MediaTypeOffer(self.media_types, transforms=self.store is not None)
 
     @property
     def stored(self) -> ResourceStore[Any]:

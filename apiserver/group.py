@@ -157,6 +157,12 @@ class Group:
     """Version -> its replacement; responses in that version carry a warning."""
     bootstrap: Callable[[], Iterable[Object]] | None = None
     """Returns the objects that a server creates at its start, unless they exist already."""
+    stable: bool = False
+    """Whether its types are tested to be right and never change incompatibly, as Kubernetes' are.
+
+    A start then neither builds its classes nor compares their shapes with the store, unless objects
+    are stored: both happen when a resource is first used, so that many of them cost little.
+    """
     complete: Callable[["Group", "ServerParts"], "Group"] | None = None
     """Returns the group with what it needs of the server that installs it."""
 

@@ -52,7 +52,7 @@ def group_problems(
     """
     names = Counter(group.name for group in groups)
     problems = [f"group {name!r} is given twice" for name, count in names.items() if count > 1]
-    broken = build_classes(_classes(groups, scheme))
+    broken = build_classes(_classes([each for each in groups if not each.stable], scheme))
     problems += [
         f"class {_class_name(cls)} cannot be built: {describe_error(error)}"
         for cls, error in broken.items()
@@ -78,7 +78,7 @@ def _problems_of(group: Group, scheme: Scheme | None, broken: Collection[type]) 
     for resource in group.resources:
         own = [*_kind_problems(group, resource, scheme)] if scheme else []
         own += declaration_problems(resource)
-        if resource.cls not in broken:
+        if not group.stable and resource.cls not in broken:
             own += class_use_problems(resource)
         yield from (f"group {group.name!r}, resource {resource.name!r}: {text}" for text in own)
 

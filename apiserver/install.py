@@ -62,6 +62,8 @@ class Groups:
         self._installed: dict[str, InstalledGroup] = {}
         self._registered = {group.name for group in registered}
         self._shapes: ShapeLearner | None = None
+        self._deferred: frozenset[GroupResource] = frozenset()
+        """Resources of stable groups that were never stored when the server started."""
         # Admission plugins may look up stores, but only while they serve a request.
         self._foundation = Foundation(
             backend,
@@ -103,9 +105,24 @@ class Groups:
             if installed.is_built_in:
                 yield from _kinds_of(installed)
 
+    async def defer_shapes(self, start: ShapeStart) -> None:
+        """Leave out of the checks what stable groups have never stored; its first write is noted.
+
+        Raises StorageError.
+        """
+        stable = [installed for installed in self if installed.group.stable]
+        if stable:
+            resources = {kind.resource for group in stable for kind, _ in _kinds_of(group)}
+            self._deferred = frozenset(resources - await start.stored_resources())
+
     async def check_shapes(self, start: ShapeStart) -> list[Judgement]:
         """Compare the stored classes with the shapes in the store. Raises UnsafeStart."""
-        return await start.check(kind for kind, _ in self.stored_kinds())
+        return await start.check(kind for kind, _ in self._compared_kinds())
+
+    def _compared_kinds(self) -> Iterator[tuple[StoredKind, ResourceStore[Any]]]:
+        for kind, store in self.stored_kinds():
+            if kind.resource not in self._deferred:
+                yield kind, store
 
     async def register_shapes(self, start: ShapeStart) -> ShapeLearner:
         """Check the shapes, catalogue them, and have every store read objects of other shapes.
@@ -115,6 +132,9 @@ class Groups:
         """
         learner = ShapeLearner(start)
         stores = {kind.resource: store for kind, store in self.stored_kinds()}
+        for kind, store in self.stored_kinds():
+            if kind.resource in self._deferred:
+                _defer_shape(learner, kind, store)
         for judgement in await self.check_shapes(start):
             await start.register(judgement)
             store = stores[judgement.kind.resource]
@@ -134,7 +154,7 @@ class Groups:
 
     def shapes(self) -> dict[str, str]:
         """Return the fingerprint of the shape in which each resource is stored."""
-        return {kind.name: kind.tree.fingerprint for kind, _ in self.stored_kinds()}
+        return {kind.name: kind.tree.fingerprint for kind, _ in self._compared_kinds()}
 
     def replace(self, group: InstalledGroup) -> None:
         """Serve a group in place of the one with the same name, if there is one.
@@ -201,8 +221,7 @@ class Groups:
         """Have the stores of a group that is installed later use the shapes of their objects."""
         for kind, store in _kinds_of(group):
             learner.start.use_shapes(kind)
-            _follow_shapes(learner, kind, store)
-            store.objects.before_first_write = partial(learner.register, kind)
+            _defer_shape(learner, kind, store)
 
     def _serve(self, group: InstalledGroup) -> None:
         group.assemble(self._foundation)
@@ -221,6 +240,12 @@ def _kinds_of(installed: InstalledGroup) -> Iterator[tuple[StoredKind, ResourceS
         if store is not None:
             rules, codec = store.rules, store.objects.codec
             yield StoredKind(rules.resource, resource.cls, codec, rules.namespaced), store
+
+
+def _defer_shape(learner: ShapeLearner, kind: StoredKind, store: ResourceStore[Any]) -> None:
+    """Have a store catalogue the shape of its objects before it writes the first one."""
+    _follow_shapes(learner, kind, store)
+    store.objects.before_first_write = partial(learner.register, kind)
 
 
 def _follow_shapes(learner: ShapeLearner, kind: StoredKind, store: ResourceStore[Any]) -> None:

@@ -22,6 +22,20 @@ def build_classes(roots: Iterable[type[BaseModel]]) -> dict[type[BaseModel], Exc
     return building.broken
 
 
+def unbuilt_classes(roots: Iterable[type[BaseModel]]) -> Iterator[type[BaseModel]]:
+    """Yield the classes to build, nested ones first: each of them then takes a moment only."""
+    seen: set[type[BaseModel]] = set()
+    pending = [(root, False) for root in roots]
+    while pending:
+        cls, is_expanded = pending.pop()
+        if is_expanded:
+            yield cls
+        elif cls not in seen and not cls.__pydantic_complete__:
+            seen.add(cls)
+            pending.append((cls, True))
+            pending += [(nested, False) for nested in _nested(cls)]
+
+
 class _Building:
     def __init__(self) -> None:
         self.broken: dict[type[BaseModel], Exception | None] = {}

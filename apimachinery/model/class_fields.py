@@ -6,7 +6,7 @@ map, a scalar or untyped.
 """
 
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -84,6 +84,39 @@ def reachable_models(cls: type[BaseModel]) -> set[type[BaseModel]]:
                 nested for field in fields_of(model_class) if (nested := field.type.model)
             )
     return reached
+
+
+def any_marked(cls: type[BaseModel], is_marked: Callable[[Markers], bool]) -> bool:
+    """Return whether a field of *cls*, or of a class nested in it, has such markers.
+
+    No class is built for that, unless its annotations refer forward.
+    """
+    pending, seen = [cls], {cls}
+    while pending:
+        markers, nested = _declarations(pending.pop())
+        if any(map(is_marked, markers)):
+            return True
+        pending += nested - seen
+        seen |= nested
+    return False
+
+
+def _declarations(
+    cls: type[BaseModel],
+) -> tuple[tuple[Markers, ...], frozenset[type[BaseModel]]]:
+    """Return the markers of the fields of *cls*, and the classes nested in it."""
+    cached = cls.__dict__.get("__declarations_cache__")
+    if cached is None:
+        if not cls.__pydantic_fields_complete__:
+            cls.model_rebuild()
+        fields = cls.__pydantic_fields__.values()
+        models = (type_info(info.annotation).model for info in fields)
+        cached = (
+            tuple(markers_of(info) for info in fields),
+            frozenset(model for model in models if model is not None),
+        )
+        type.__setattr__(cls, "__declarations_cache__", cached)
+    return cached
 
 
 def markers_of(info: FieldInfo) -> Markers:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from apimachinery.fieldpath import FieldErrors, Path, immutable, not_supported
-from apimachinery.model.class_fields import ModelField, fields_of, reachable_models
+from apimachinery.model.class_fields import ModelField, any_marked, fields_of
 from apimachinery.model.model import Model
 from apimachinery.model.semantic_equality import equal
 
@@ -29,11 +29,7 @@ def has_declared(cls: type[BaseModel]) -> bool:
     """Return whether the class, or one nested in it, has a field with an enum or immutable."""
     cached: bool | None = cls.__dict__.get("__has_declared_cache__")
     if cached is None:
-        cached = any(
-            field.markers.enum or field.markers.immutable
-            for model in reachable_models(cls)
-            for field in fields_of(model)
-        )
+        cached = any_marked(cls, lambda markers: bool(markers.enum) or markers.immutable)
         type.__setattr__(cls, "__has_declared_cache__", cached)
     return cached
 
@@ -53,9 +49,7 @@ def selectable_fields(cls: type[BaseModel]) -> Mapping[str, str]:
     Both are the dotted wire path, as in `Resource.fields`. Raises TypeError for a selectable field
     in a list or map, which has more than one value.
     """
-    if not any(
-        field.markers.selectable for model in reachable_models(cls) for field in fields_of(model)
-    ):
+    if not any_marked(cls, lambda markers: markers.selectable):
         return {}
     return {path: path for path in _selectable(cls, "", (), place=cls.__qualname__)}
 

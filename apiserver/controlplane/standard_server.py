@@ -38,6 +38,7 @@ from apiserver.auth.user import MASTERS, User
 from apiserver.auth.user_tokens import SignedTokenAuthenticator, signing_key
 from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.config import ServerConfig
+from apiserver.controlplane.class_warming import build_stable_classes
 from apiserver.controlplane.controllers import running_controllers
 from apiserver.controlplane.group_objects import create_group_objects
 from apiserver.controlplane.leader import election_for
@@ -180,6 +181,7 @@ def create_app(
             ),
             partial(_fair, fairness),
             partial(_renewing_certificate, config),
+            _warming_classes,
         ],
     )
     if fairness is not None:
@@ -358,6 +360,14 @@ async def _renewing_certificate(config: ServerConfig, app: App) -> AsyncIterator
         renewal = tasks.create_task(_renew(config), name="certificate renewal")
         yield
         renewal.cancel()
+
+
+@asynccontextmanager
+async def _warming_classes(app: App) -> AsyncIterator[None]:
+    async with asyncio.TaskGroup() as tasks:
+        warming = tasks.create_task(build_stable_classes(app.groups), name="class warming")
+        yield
+        warming.cancel()
 
 
 async def _renew(config: ServerConfig) -> None:

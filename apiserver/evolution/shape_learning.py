@@ -36,17 +36,18 @@ class KnownShapes:
         self.kind = kind
         self._on_change = on_change
         self._codec = kind.codec
-        self._own = kind.tree.fingerprint
         self._missing: set[str] = set()
-        self._heads = self._verbatim_heads()
+        # Computed when the first record is read: many resources have none.
+        self._heads: tuple[bytes, ...] = ()
 
     def refresh(self) -> None:
         """Take over what the codec has learned."""
-        self._heads = self._verbatim_heads()
+        self._heads = ()
         self._on_change()
 
     def find_unknown(self, value: bytes) -> str:
         """Return the shape that stored bytes name, empty if it is known."""
+        self._heads = self._heads or self._verbatim_heads()
         if value.startswith(self._heads):  # nearly always
             return ""
         fingerprint = stored_form(value).shape
@@ -55,7 +56,7 @@ class KnownShapes:
     def lacks(self, fingerprint: str) -> bool:
         """Return whether a shape has yet to be looked up in the catalogue."""
         return (
-            fingerprint not in ("", self._own)
+            fingerprint not in ("", self.kind.tree.fingerprint)
             and fingerprint not in self._codec.shapes.trees
             and fingerprint not in self._missing
         )

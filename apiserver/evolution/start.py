@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from apimachinery.schema import GroupResource
 from apiserver.evolution.accepted_loss import NO_LOSS, AcceptedLoss
 from apiserver.evolution.catalogue import (
     Catalogue,
@@ -23,6 +24,7 @@ from apiserver.evolution.running_servers import RunningServer, running_servers, 
 from apiserver.evolution.served_shape import serve_shape, served_key
 from apiserver.storage.interface import Backend, StorageError
 from apiserver.storage.keys import ROOT
+from apiserver.storage.stored_resources import stored_resources
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +82,11 @@ class ShapeStart:
     async def read_again(self) -> None:
         """Read the catalogue, to which other servers may have added shapes. Raises StorageError."""
         self._catalogue = await read_catalogue(self._backend)
+
+    async def stored_resources(self) -> set[GroupResource]:
+        """Return the resources that have objects, or had some. Raises StorageError."""
+        await self.read_again()
+        return {*self._catalogue.entries, *[each async for each in stored_resources(self._backend)]}
 
     def use_shapes(self, kind: StoredKind) -> None:
         """Have the codec of a kind use all shapes of the catalogue as it was read."""

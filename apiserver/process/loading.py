@@ -11,6 +11,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeGuard
 
@@ -50,6 +51,19 @@ def load_groups(reference: str) -> tuple[Group, ...]:
         f"group {reference!r}: {parts['name']} is {_described(value)}, "
         f"not a Group{_suggestion(module)}"
     )
+
+
+def is_own(reference: str) -> bool:
+    """Return whether a reference names groups of this project, found where its other packages are.
+
+    A project that uses this one may well have a package of the same name.
+    """
+    parts = _REFERENCE.fullmatch(reference)
+    if parts is None or parts["module"].partition(".")[0] != "apis":
+        return False
+    spec = importlib.util.find_spec("apis")
+    folders = spec.submodule_search_locations if spec is not None else None
+    return str(Path(__file__).parents[2] / "apis") in (folders or ())
 
 
 def _is_groups(value: object) -> TypeGuard[Sequence[Group]]:

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 
@@ -27,7 +27,7 @@ from apiserver.evolution.start import ShapeStart, UnsafeStart
 from apiserver.group import Group
 from apiserver.group_check import describe_error, register_groups
 from apiserver.install import Groups
-from apiserver.process.loading import GroupError, load_groups
+from apiserver.process.loading import GroupError, is_own, load_groups
 from apiserver.storage.backends import open_backend
 from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.interface import Backend, StorageError
@@ -67,7 +67,7 @@ class Candidate:
 
 def check_apart(config: ServerConfig, *, reload: bool = False) -> StartReport:
     """Check a configuration in a separate process. Raises StartRefused if there are problems."""
-    _build_standard_classes()
+    _build_own_classes(config)
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         try:
             report = pool.submit(check_start, config).result()
@@ -81,17 +81,21 @@ def check_apart(config: ServerConfig, *, reload: bool = False) -> StartReport:
     return report
 
 
-def _build_standard_classes() -> None:
-    """Build the classes of the standard groups, and the shapes in which their objects are stored.
+def _build_own_classes(config: ServerConfig) -> None:
+    """Import the served groups of this project, and build the classes of the standard ones.
 
-    They are never reloaded: built in the master, neither the separate process nor any worker spends
-    time on that.
+    They are never reloaded: imported and built in the master, neither the separate process nor any
+    worker spends time on that. A group that cannot be loaded is reported by the separate process.
     """
     groups = standard_groups()
     register_groups(groups, Scheme())
     for group in groups:
         for resource in group.resources:
             field_tree(resource.cls)
+    for reference in config.groups:
+        if is_own(reference):
+            with suppress(GroupError):
+                register_groups(with_standard(load_groups(reference), groups), Scheme())
 
 
 def check_start(config: ServerConfig) -> StartReport:
@@ -127,6 +131,7 @@ async def check_store(config: ServerConfig, candidate: Candidate) -> None:
     async with groups_on_store(config, candidate) as (groups, backend):
         await backend.check_integrity()
         start = ShapeStart(backend, AcceptedLoss.parse(config.accept_field_loss))
+        await groups.defer_shapes(start)
         for judgement in await groups.check_shapes(start):
             await start.register(judgement)
 

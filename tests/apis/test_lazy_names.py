@@ -54,3 +54,22 @@ def test_a_class_brings_only_what_it_needs() -> None:
     assert imported_by("from apis.core.v1 import ConfigMap") == {
         *("apis", "apis.core", "apis.core.v1", "apis.core.v1.config_map")
     }
+
+
+def test_a_pod_brings_no_other_kind_and_no_server() -> None:
+    modules = imported_by("from apis.core.v1 import Pod")
+
+    assert "apis.core.v1.pod" in modules
+    assert modules.isdisjoint(
+        f"apis.core.v1.{name}" for name in ("node", "service", "event", "namespace", "secret")
+    )
+    assert not [name for name in modules if name.startswith("apiserver")]
+
+
+def test_the_small_server_imports_no_other_kind() -> None:
+    modules = imported_by("import apiserver.controlplane.standard_server")
+
+    assert "apis.core.v1.config_map" in modules
+    assert modules.isdisjoint(
+        ("apis.kubernetes", "apis.core.v1.pod", "apis.core.register_full", "apis.apps")
+    )

@@ -122,7 +122,8 @@ async def test_tables_of_definitions(client: Driver, defined: Defined) -> None:
         await client.get(DEFINITIONS, accept="application/json;as=Table;v=v1;g=meta.k8s.io")
     ).json
 
-    assert [column["name"] for column in table["columnDefinitions"]] == ["Name", "Created At"]
+    shown = [c["name"] for c in table["columnDefinitions"] if not c["priority"]]
+    assert shown == ["Name", "Scope", "Versions", "Created At"]
     assert table["rows"][0]["cells"][0] == "widgets.example.io"
 
 
