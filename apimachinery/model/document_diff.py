@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 import orjson
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from apimachinery.model.class_fields import TypeInfo, fields_of
 
@@ -49,13 +50,20 @@ def whole_document(obj: BaseModel, *, leave_out: Fields) -> Document:
 def empty_document(cls: type[BaseModel]) -> Document:
     """Return the parts that every object of a class has, empty: what a creation starts from.
 
-    In Go they are the structs that are no pointers. Nobody owns them, only the fields in them.
+    In Go they are the structs that are no pointers, and the lists that are written when they are
+    empty. Nobody owns them, only the fields and items in them.
     """
-    return {
-        field.wire: empty_document(field.type.python)
-        for field in fields_of(cls)
-        if field.type.category == "model" and not field.type.optional and not field.required
-    }
+    empty: Document = {}
+    for field in fields_of(cls):
+        if field.type.category == "model" and not field.type.optional and not field.required:
+            empty[field.wire] = empty_document(field.type.python)
+        elif field.markers.list_map_keys and _is_written_when_empty(field.info):
+            empty[field.wire] = []
+    return empty
+
+
+def _is_written_when_empty(info: FieldInfo) -> bool:
+    return info.exclude_if is not None and not info.exclude_if([])
 
 
 def _changed(old: BaseModel, new: BaseModel) -> Fields:

@@ -16,7 +16,7 @@ def validate_node_selector_change(new: PodSpec, old: PodSpec, path: Path) -> Fie
     selector = new.node_selector
     if any(selector.get(key) != value for key, value in old.node_selector.items()):
         rule = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-        given = "node_selector" in new.model_fields_set
+        given = bool(selector) or "node_selector" in new.model_fields_set
         yield invalid(path, selector if given else None, rule)
 
 
@@ -43,7 +43,8 @@ def _required_terms(affinity: NodeAffinity | None) -> tuple[list[NodeSelectorTer
     if affinity is None or affinity.required_during_scheduling_ignored_during_execution is None:
         return [], False
     selector = affinity.required_during_scheduling_ignored_during_execution
-    return selector.node_selector_terms, "node_selector_terms" in selector.model_fields_set
+    terms = selector.node_selector_terms
+    return terms, bool(terms) or "node_selector_terms" in selector.model_fields_set
 
 
 def _only_adds(new: NodeSelectorTerm, old: NodeSelectorTerm) -> bool:

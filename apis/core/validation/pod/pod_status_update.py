@@ -132,7 +132,7 @@ def _validate_pod_ips(new: Pod, old: Pod, path: Path) -> FieldErrors:
     yield from _validate_addresses(ips, old.status.pod_ips, path)
     if bool(ips) != bool(first):
         rule = "podIP and podIPs must either both be set or both be unset"
-        given = "pod_ips" in new.status.model_fields_set
+        given = bool(ips) or "pod_ips" in new.status.model_fields_set
         yield invalid(path, internal_form(ips) if given else None, rule)
     elif ips and ips[0].ip != first:
         yield invalid(path.index(0).child("ip"), ips[0].ip, "must be equal to `podIP`")

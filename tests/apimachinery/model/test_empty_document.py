@@ -1,0 +1,21 @@
+"""The document that a creation starts from: what every object has, and nobody owns."""
+
+from apimachinery import Model, field
+from apimachinery.model.document_diff import empty_document
+
+
+class Part(Model):
+    name: str = field("", omit_empty=False)
+
+
+class Whole(Model):
+    part: Part = Part()
+    pointer: Part | None = field(None)
+    written: list[Part] = field(default_factory=list, omit_empty=False, list_map_keys=("name",))
+    omitted: list[Part] = field(default_factory=list, list_map_keys=("name",))
+    atomic: list[str] = field(default_factory=list, omit_empty=False, list_type="atomic")
+    text: str = field("", omit_empty=False)
+
+
+def test_structs_and_lists_that_are_written_when_empty_are_in_every_object() -> None:
+    assert empty_document(Whole) == {"part": {}, "written": []}
