@@ -20,9 +20,11 @@ from apis.discovery.install import DISCOVERY
 from apis.events.install import EVENTS
 from apis.flowcontrol.install import FLOWCONTROL
 from apis.networking.install import NETWORKING
+from apis.node.install import NODE
 from apis.policy.install import POLICY
 from apis.resource.install import RESOURCE
 from apis.scheduling.install import SCHEDULING
+from apis.storage.install import STORAGE
 from apis.storagemigration.install import STORAGEMIGRATION
 from apiserver import Group
 
@@ -36,10 +38,12 @@ _GROUPS: Final[tuple[Group, ...]] = (
     CERTIFICATES,
     NETWORKING,
     POLICY,
+    STORAGE,
     ADMISSIONREGISTRATION,
     APIEXTENSIONS,
     SCHEDULING,
     COORDINATION,
+    NODE,
     DISCOVERY,
     RESOURCE,
     FLOWCONTROL,

@@ -27,10 +27,12 @@ from apis.discovery import v1 as discovery
 from apis.events import v1 as events
 from apis.flowcontrol import v1 as flowcontrol
 from apis.networking import v1 as networking
+from apis.node import v1 as node
 from apis.policy import v1 as policy
 from apis.rbac import v1 as rbac
 from apis.resource import v1 as resource
 from apis.scheduling import v1 as scheduling
+from apis.storage import v1 as storage
 from apis.storagemigration import v1 as storagemigration
 from tests.apis.admissionregistration.fields import ADMISSIONREGISTRATION
 from tests.apis.apiregistration.fields import APIREGISTRATION
@@ -42,9 +44,11 @@ from tests.apis.core.cluster_fields import CLUSTER
 from tests.apis.core.pod_fields import POD_FIELDS
 from tests.apis.discovery.fields import DISCOVERY
 from tests.apis.networking.fields import NETWORKING
+from tests.apis.node.fields import NODE
 from tests.apis.policy.fields import POLICY
 from tests.apis.resource.fields import RESOURCE
 from tests.apis.scheduling.fields import SCHEDULING
+from tests.apis.storage.fields import STORAGE
 from tests.apis.storagemigration.fields import STORAGEMIGRATION
 
 CORE = {
@@ -237,7 +241,9 @@ GROUPS: tuple[tuple[ModuleType, Mapping[str, str]], ...] = (
     (rbac, RBAC),
     (certificates, CERTIFICATES),
     (discovery, DISCOVERY),
+    (node, NODE),
     (scheduling, SCHEDULING),
+    (storage, STORAGE),
     (events, EVENTS),
     (resource, RESOURCE),
     (storagemigration, STORAGEMIGRATION),

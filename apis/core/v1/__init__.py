@@ -272,6 +272,10 @@ if TYPE_CHECKING:
     from apis.core.v1.service import ServiceStatus as ServiceStatus
     from apis.core.v1.service import SessionAffinityConfig as SessionAffinityConfig
     from apis.core.v1.service_account import ServiceAccount as ServiceAccount
+    from apis.core.v1.topology_selectors import (
+        TopologySelectorLabelRequirement as TopologySelectorLabelRequirement,
+    )
+    from apis.core.v1.topology_selectors import TopologySelectorTerm as TopologySelectorTerm
     from apis.core.v1.volume import Volume as Volume
     from apis.core.v1.volume_sources import ConfigMapVolumeSource as ConfigMapVolumeSource
     from apis.core.v1.volume_sources import CSIVolumeSource as CSIVolumeSource
@@ -401,6 +405,7 @@ else:
                 " ServicePort ServiceSpec ServiceStatus SessionAffinityConfig"
             ),
             "service_account": "ServiceAccount",
+            "topology_selectors": "TopologySelectorLabelRequirement TopologySelectorTerm",
             "volume": "Volume",
             "volume_sources": (
                 "CSIVolumeSource ConfigMapVolumeSource DownwardAPIVolumeFile"

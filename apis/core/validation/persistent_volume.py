@@ -15,6 +15,7 @@ from apimachinery.fieldpath import (
 from apimachinery.meta.metadata_validation import dns_subdomain_name, validate_immutable
 from apis.core.v1.persistent_volume import (
     DELETE,
+    FILESYSTEM,
     RECYCLE,
     RETAIN,
     PersistentVolume,
@@ -48,6 +49,7 @@ _MOUNTABLE: Final = (
     "azure_disk",
     "photon_persistent_disk",
 )
+_ROOT_RECYCLED: Final = "may not be 'recycle' for a hostPath mount of '/'"
 _Source = tuple[str, FieldErrors]
 
 
@@ -86,12 +88,36 @@ def validate_persistent_volume_spec(
     yield from _validate_node_affinity(spec, path.child("nodeAffinity"))
     yield from _validate_sources(spec, name, path)
     if policy == RECYCLE and _mounts_root(spec):
-        rule = "may not be 'recycle' for a hostPath mount of '/'"
-        yield forbidden(path.child("persistentVolumeReclaimPolicy"), rule)
+        yield forbidden(path.child("persistentVolumeReclaimPolicy"), _ROOT_RECYCLED)
     yield from _validate_class(spec.storage_class_name, path.child("storageClassName"))
     if spec.volume_mode is not None and spec.volume_mode not in VOLUME_MODES:
         yield not_supported(path.child("volumeMode"), spec.volume_mode, VOLUME_MODES)
     yield from _validate_attributes_class(spec, path)
+
+
+def validate_inline_volume_spec(spec: PersistentVolumeSpec, path: Path) -> FieldErrors:
+    """Validate the spec of a volume that a pod defines inline, translated to a CSI volume."""
+    context, policy = "in the context of inline volumes", spec.persistent_volume_reclaim_policy
+    for wire, is_set in (
+        ("claimRef", spec.claim_ref is not None),
+        ("capacity", bool(spec.capacity)),
+        ("nodeAffinity", spec.node_affinity is not None),
+        ("storageClassName", bool(spec.storage_class_name)),
+    ):
+        if is_set:
+            yield forbidden(path.child(wire), f"may not be specified {context}")
+    if spec.csi is None:
+        yield required(path.child("csi"), f"has to be specified {context}")
+    yield from _validate_access_modes(spec.access_modes, path.child("accessModes"))
+    if policy not in ("", RETAIN):
+        rule = f"may only be {RETAIN} {context}"
+        yield forbidden(path.child("persistentVolumeReclaimPolicy"), rule)
+    yield from _validate_sources(spec, "", path)
+    if policy == RECYCLE and _mounts_root(spec):
+        yield forbidden(path.child("persistentVolumeReclaimPolicy"), _ROOT_RECYCLED)
+    if spec.volume_mode not in (None, FILESYSTEM):
+        rule = f"may not specify volumeMode other than {FILESYSTEM} {context}"
+        yield forbidden(path.child("volumeMode"), rule)
 
 
 def _validate_access_modes(modes: list[str], path: Path) -> FieldErrors:

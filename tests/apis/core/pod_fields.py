@@ -204,6 +204,8 @@ POD_FIELDS = {
     "Sysctl": "name=1 value=2",
     "TCPSocketAction": "port=1 host=2",
     "Toleration": "key=1 operator=2 value=3 effect=4 tolerationSeconds=5",
+    "TopologySelectorLabelRequirement": "key=1 values=2",
+    "TopologySelectorTerm": "matchLabelExpressions=1",
     "TopologySpreadConstraint": (
         "maxSkew=1 topologyKey=2 whenUnsatisfiable=3 labelSelector=4 minDomains=5 "
         "nodeAffinityPolicy=6 nodeTaintsPolicy=7 matchLabelKeys=8"
