@@ -23,6 +23,7 @@ from apiserver.group import (
     scale,
 )
 from apiserver.http.request_info import RequestInfo
+from apiserver.registry.allocation import Allocation, Reservation
 from apiserver.registry.strategy import Strategy
 from apiserver.server_parts import ServerParts
 from apiserver.views.table import Column
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ALL_VERBS",
     "STATUS",
+    "Allocation",
     "Attributes",
     "Authorizer",
     "Column",
@@ -40,6 +42,7 @@ __all__ = [
     "Group",
     "RequestContext",
     "RequestInfo",
+    "Reservation",
     "Resource",
     "ReviewHandler",
     "Rules",

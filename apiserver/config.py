@@ -27,6 +27,8 @@ from apiserver.config_fields import (
     FolderPath,
     Integer,
     NonEmptyString,
+    PortRangeField,
+    ServiceRangeList,
     StringList,
 )
 from apiserver.process.address import Address
@@ -72,6 +74,9 @@ class ServerConfig:
     api_audiences: tuple[str, ...] = ()
     accept_field_loss: tuple[str, ...] = ()
     enable_priority_and_fairness: bool = True
+    service_cluster_ip_range: tuple[str, ...] = ("10.0.0.0/24",)
+    service_node_port_range: str = "30000-32767"
+    advertise_address: str | None = None
     max_requests_inflight: int = 400
     max_mutating_requests_inflight: int = 200
     shutdown_timeout: int = 30
@@ -250,6 +255,26 @@ SETTINGS: Final = (
         "",
         "queue requests by priority level and flow (default); --no-enable-priority-and-fairness "
         "rejects what exceeds the limits of reads and of writes",
+    ),
+    Setting(
+        "service_cluster_ip_range",
+        ServiceRangeList(),
+        "CIDR",
+        "the IP range that cluster IPs of services are allocated from, or one of each IP family "
+        "(default 10.0.0.0/24)",
+    ),
+    Setting(
+        "service_node_port_range",
+        PortRangeField(),
+        "FIRST-LAST",
+        "the ports that node ports of services are allocated from (default 30000-32767)",
+    ),
+    Setting(
+        "advertise_address",
+        NonEmptyString(),
+        "IP",
+        "the IP address in the endpoints of the service `kubernetes`, at which other machines "
+        "reach this server (default: that of the host's default route)",
     ),
     Setting(
         "max_requests_inflight",

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import marshmallow
 
+from apimachinery.ip_addresses import is_canonical_cidr
 from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.process.address import Address, InvalidAddress, parse_address
 
@@ -97,6 +98,35 @@ class StringList(marshmallow.fields.Field[tuple[str, ...]]):
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
             raise marshmallow.ValidationError("must be a list of strings")
         return tuple(stripped for item in items if (stripped := item.strip()))
+
+
+class ServiceRangeList(StringList):
+    """One IP range for services, or one of each IP family."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[str, ...]:
+        # A repeated flag, or as kube-apiserver takes it, one with a comma.
+        items = tuple(",".join(super()._deserialize(value, attr, data)).split(","))
+        for item in items:
+            for error in is_canonical_cidr(item):
+                raise marshmallow.ValidationError(f"{item!r}: {error}")
+        families = {":" in item for item in items}
+        if not items or len(items) != len(families):
+            raise marshmallow.ValidationError("must be one range, or one of each IP family")
+        return items
+
+
+class PortRangeField(NonEmptyString):
+    """A range of ports, `first-last`."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> str:
+        text = super()._deserialize(value, attr, data)
+        first, _separator, last = text.partition("-")
+        numbers = [int(number) if number.isdecimal() else 0 for number in (first, last)]
+        if not 1 <= numbers[0] <= numbers[1] <= 65535:
+            raise marshmallow.ValidationError(
+                "must be a range of ports between 1 and 65535, such as 30000-32767"
+            )
+        return text
 
 
 class FieldPathList(StringList):

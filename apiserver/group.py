@@ -15,6 +15,7 @@ from apimachinery.schema import GroupResource, GroupVersionKind
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import Plugin
 from apiserver.context import RequestContext
+from apiserver.registry.allocation import Allocation
 from apiserver.registry.strategy import Strategy
 from apiserver.views.table import Column
 
@@ -114,6 +115,8 @@ class Resource:
     """The default ClusterRoles that grant access to it; without "view" only editors can read it."""
     stored_as: GroupResource | None = None
     """The resource of another group that stores these objects; this group adds versions to it."""
+    allocation: Allocation[Any] | None = None
+    """Reserves values outside of an object while it is written, such as addresses."""
     answer: ReviewHandler | None = None
     """For a resource that stores nothing (a review): handles its creation."""
 

@@ -66,7 +66,9 @@ LAYERS: dict[str, str] = {
         "apimachinery apiserver.auth apiserver.http apiserver.config apiserver.group"
     ),
     "apiserver.config": "apimachinery apiserver.process.address",
-    "apiserver.config_fields": "apiserver.evolution.accepted_loss apiserver.process.address",
+    "apiserver.config_fields": (
+        "apimachinery.ip_addresses apiserver.evolution.accepted_loss apiserver.process.address"
+    ),
     "apiserver.extensions": (
         "apimachinery apiserver/ apiserver.managed_fields apiserver.registry apiserver.storage"
         " apiserver.views"
@@ -98,7 +100,8 @@ LAYERS: dict[str, str] = {
         "apimachinery apiserver.workload apiserver.http apiserver.registry apiserver.views"
     ),
     "apiserver.group": (
-        "apimachinery apiserver.admission apiserver.registry.strategy apiserver.views.table"
+        "apimachinery apiserver.admission apiserver.registry.allocation"
+        " apiserver.registry.strategy apiserver.views.table"
     ),
     "apiserver.context": "apimachinery apiserver.auth.user apiserver.workload",
     "apiserver.registry": (
@@ -135,12 +138,16 @@ LAYERS: dict[str, str] = {
     "client/": "apimachinery client.auth client.runtime client.transport client.watches",
     # apis: the server half and the controller half of a group, then its types
     "apis.*.controllers": "apimachinery apis client",
+    "apis.core.api_service": "apimachinery apis client",
     "apis.core.bootstrap": "apimachinery apis client",
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
     "apis.*.admission": (
         "apimachinery apis apiserver/ apiserver.auth.user apiserver.storage.cache.entry"
+    ),
+    "apis.core.allocation": (
+        "apimachinery apis apiserver/ apiserver.storage.cache.entry apiserver.storage.interface"
     ),
     "apis.kubernetes": "apis apiserver/",
     "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",

@@ -24,19 +24,27 @@ class BootstrapObject(NamedTuple):
     object: Object
 
 
-def bootstrap_objects(*, port: int = 6443, cluster_ip: str = "") -> Iterator[BootstrapObject]:
+def bootstrap_objects(
+    *, port: int = 6443, cluster_ip: str = "", api_service: bool = True
+) -> Iterator[BootstrapObject]:
     """Yield the objects, namespaces first; *port* is where the server listens."""
     for name in NAMESPACES:
         namespace = v1.Namespace(metadata=ObjectMeta(name=name))
         yield BootstrapObject(GroupResource(GROUP, "namespaces"), namespace)
-    yield BootstrapObject(GroupResource(GROUP, "services"), _api_service(port, cluster_ip))
+    if api_service:
+        yield BootstrapObject(GroupResource(GROUP, "services"), new_api_service(port, cluster_ip))
 
 
 async def create_bootstrap_objects(
-    client: AsyncClient, *, port: int = 6443, cluster_ip: str = ""
+    client: AsyncClient, *, port: int = 6443, cluster_ip: str = "", api_service: bool = True
 ) -> None:
-    """Create the objects that do not exist yet."""
-    for resource, obj in bootstrap_objects(port=port, cluster_ip=cluster_ip):
+    """Create the objects that do not exist yet.
+
+    Without *api_service* the caller creates the service: it needs an address.
+    """
+    for resource, obj in bootstrap_objects(
+        port=port, cluster_ip=cluster_ip, api_service=api_service
+    ):
         namespace = obj.metadata.namespace
         collection = client.of(
             type(obj),
@@ -51,7 +59,7 @@ async def create_bootstrap_objects(
             continue
 
 
-def _api_service(port: int, cluster_ip: str) -> v1.Service:
+def new_api_service(port: int, cluster_ip: str = "") -> v1.Service:
     https = v1.ServicePort(name="https", port=API_PORT, target_port=port)
     return v1.Service(
         metadata=ObjectMeta(

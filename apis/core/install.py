@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from apis.core import GROUP, v1
+from apis.core.allocation.where_served import AllocationWhereServed
 from apis.core.printers import standard_kinds as printers
 from apis.core.register import FIELDS, add_to_scheme
 from apis.core.strategy import (
@@ -85,6 +86,19 @@ SERVICES: Final = Resource(
 )
 
 
+def complete_core(group: Group, parts: ServerParts) -> Group:
+    """Return the group with what needs parts of the server: tokens, and allocation for services."""
+    allocation = AllocationWhereServed(parts)
+    group = with_tokens(group, parts)
+    return replace(
+        group,
+        resources=tuple(
+            replace(resource, allocation=allocation) if resource.cls is v1.Service else resource
+            for resource in group.resources
+        ),
+    )
+
+
 def with_tokens(group: Group, parts: ServerParts) -> Group:
     """Return the group with the token subresource of service accounts.
 
@@ -108,5 +122,5 @@ CORE: Final = Group(
     versions=("v1",),
     add_to_scheme=add_to_scheme,
     resources=(CONFIG_MAPS, EVENTS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS, SERVICES),
-    complete=with_tokens,
+    complete=complete_core,
 )

@@ -15,7 +15,7 @@ from apis.core.install import (
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
-    with_tokens,
+    complete_core,
 )
 from apis.core.pod_binding import KIND as BINDING
 from apis.core.pod_binding import PodBinding
@@ -140,8 +140,8 @@ RESOURCE_QUOTAS: Final = Resource(
 
 
 def complete(group: Group, parts: ServerParts) -> Group:
-    """Return the group with tokens, and with the actions on pods that look at other objects."""
-    group = with_tokens(group, parts)
+    """Return the group with what every core group has, and with actions on pods."""
+    group = complete_core(group, parts)
     binding, eviction = PodBinding(parts), PodEviction(parts)
     actions = (
         Subresource("binding", verbs=("create",), kind=BINDING, handle=binding.at_pod),

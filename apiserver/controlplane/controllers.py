@@ -30,6 +30,7 @@ from apis.rbac.controllers.role_aggregation import RoleAggregationController
 from apiserver.app import App
 from apiserver.controlplane.leader import Election, supervise
 from apiserver.controlplane.served_resources import ServedResources
+from apiserver.controlplane.service_addresses import add_allocation_repair
 from apiserver.controlplane.stored_contents import StoredContents
 from client.client import AsyncClient
 from client.controller.manager import Manager
@@ -69,6 +70,7 @@ async def running_controllers(
         GarbageCollector(client, resources, resources.changed, stored.disown_unserved).add_to(
             manager
         )
+        add_allocation_repair(manager, client, app.groups)
         if flow_configuration:
             _add_service_registration(manager, client, resources)
 

@@ -20,7 +20,7 @@ from apis.apiextensions.install import APIEXTENSIONS
 from apis.authentication.install import authentication_group
 from apis.authorization.install import authorization_group
 from apis.coordination.install import COORDINATION
-from apis.core.bootstrap import create_bootstrap_objects
+from apis.core.bootstrap import create_bootstrap_objects, new_api_service
 from apis.core.controllers.namespace_defaults import NamespaceDefault, default_account, root_ca
 from apis.core.install import CORE
 from apis.events.install import EVENTS
@@ -44,6 +44,7 @@ from apiserver.controlplane.group_objects import create_group_objects
 from apiserver.controlplane.leader import election_for
 from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import RoleAccess
+from apiserver.controlplane.service_addresses import allocates_addresses, serves
 from apiserver.controlplane.stored_flows import StoredFlows, object_count
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
@@ -68,6 +69,7 @@ from apiserver.process.data_folder import (
 from apiserver.process.loading import load_groups
 from apiserver.server_parts import ServerParts
 from apiserver.storage.backends import open_backend
+from client.client import AsyncClient
 
 log = logging.getLogger(__name__)
 
@@ -320,7 +322,7 @@ async def _controlled(
 ) -> AsyncIterator[None]:
     """Write the bootstrap objects and run the controllers, which do not hold up readiness."""
     async with local_client(app) as client:
-        await create_bootstrap_objects(client, port=config.bind.port)
+        await _create_bootstrap_objects(app, client, config)
         await create_group_objects(client, installed)
         await access.start(app.groups, client, own)
         if flow_configuration:
@@ -335,6 +337,26 @@ async def _controlled(
             flow_configuration=flow_configuration,
         ):
             yield
+
+
+async def _create_bootstrap_objects(app: App, client: AsyncClient, config: ServerConfig) -> None:
+    port = config.bind.port
+    has_addresses = allocates_addresses(app.groups)
+    await create_bootstrap_objects(client, port=port, api_service=not has_addresses)
+    if not has_addresses:
+        return
+    # Imported late: a server without addresses of services need not load their types.
+    from apis.core import api_service
+
+    ranges = await api_service.ensure_service_ranges(
+        client, config.service_cluster_ip_range, now=lambda: datetime.now(UTC)
+    )
+    await api_service.ensure_api_service(client, new_api_service(port), ranges)
+    address = config.advertise_address or api_service.host_address(config.bind.host)
+    if address is not None and serves(
+        app.groups, GroupResource("discovery.k8s.io", "endpointslices")
+    ):
+        await api_service.ensure_api_endpoints(client, address, port)
 
 
 def _distinction(own: Sequence[Group]) -> list[str]:

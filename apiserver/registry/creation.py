@@ -13,6 +13,7 @@ from apimachinery.meta.options import CreateOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apiserver.admission.chain import Operation
 from apiserver.context import RequestContext
+from apiserver.registry.allocation import PendingReservation
 from apiserver.registry.status import drop_status
 from apiserver.registry.system_metadata import (
     drop_duplicate_owners,
@@ -46,11 +47,17 @@ async def finish_creation(
     context: RequestContext,
     options: WriteOptions,
     *,
+    pending: PendingReservation,
     track: bool = True,
 ) -> None:
-    """Fill in server-owned fields, validate the object, and run validating admission."""
+    """Fill in server-owned fields, validate the object, and run validating admission.
+
+    *pending* holds what the object reserves, until it is stored.
+    """
     # Not in another thread: the source of random numbers is shared.
     fill_system_fields(obj.metadata, rules.now(), rules.random)
+    dry_run = context.dry_run or bool(options.dry_run)
+    await rules.reserve(pending, obj, None, dry_run=dry_run)
     if not context.workload.is_heavy:
         context.workload.add_values(rules.strategy.effort(obj))
     await context.workload.run(_complete, rules, obj, context, track=track)

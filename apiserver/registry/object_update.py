@@ -5,7 +5,7 @@ it is a function of the current object without effects of its own; only the stor
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeAlias, TypeVar
 
 from apimachinery.errors import Conflict, Invalid, NotFound
@@ -22,6 +22,7 @@ from apimachinery.schema import GroupKind
 from apiserver.admission.chain import Operation
 from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import forget_new_times
+from apiserver.registry.allocation import PendingReservation
 from apiserver.registry.creation import begin_creation, finish_creation
 from apiserver.registry.status import keep_status, only_status
 from apiserver.registry.system_metadata import (
@@ -85,6 +86,8 @@ class ObjectUpdate(Generic[T]):
     """If given, the uid that the current object must have."""
     track: bool = True
     """Whether to update managedFields; an apply has done so itself."""
+    pending: PendingReservation = field(default_factory=PendingReservation)
+    """What the object reserves outside of itself, until it is stored."""
 
     async def __call__(self, current: T | None) -> Intent[T]:
         self._check_uid(current)
@@ -93,6 +96,8 @@ class ObjectUpdate(Generic[T]):
         rules, context = self.rules, self.context
         new = await context.workload.run(self._changed, current)
         new = await rules.mutate(Operation.UPDATE, context, new, old=current, options=self.options)
+        if not self.subresource:
+            await rules.reserve(self.pending, new, current, dry_run=self._dry_run)
         if not context.workload.is_heavy:
             context.workload.add_values(rules.strategy.effort(new))
         new = await context.workload.run(self._complete, new, current)
@@ -139,8 +144,14 @@ class ObjectUpdate(Generic[T]):
             )
         check_name(obj.metadata, self.name, self.rules.namespace_of(self.context))
         obj = await begin_creation(self.rules, obj, self.context, self.options)
-        await finish_creation(self.rules, obj, self.context, self.options, track=self.track)
+        await finish_creation(
+            self.rules, obj, self.context, self.options, pending=self.pending, track=self.track
+        )
         return Put(obj, self.rules.seconds_to_live(obj))
+
+    @property
+    def _dry_run(self) -> bool:
+        return self.context.dry_run or bool(self.options.dry_run)
 
     def _check_uid(self, current: T | None) -> None:
         if not self.uid:

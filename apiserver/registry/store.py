@@ -18,6 +18,7 @@ from apimachinery.meta.types import Object, Preconditions
 from apimachinery.names import is_path_segment_name
 from apiserver.admission.chain import Chain
 from apiserver.context import RequestContext
+from apiserver.registry.allocation import PendingReservation
 from apiserver.registry.creation import begin_creation, finish_creation, refuse_resource_version
 from apiserver.registry.deletion import Deletion
 from apiserver.registry.object_update import Change, ObjectUpdate
@@ -76,7 +77,7 @@ class ResourceStore(Generic[T]):
         self.objects = objects
         self.cached = cached
         self.view = view
-        self._backend = backend
+        self.backend = backend
         self._keys = cached.collection.keys
 
     def using(self, strategy: Strategy[T], *, admission: Chain | None = None) -> "ResourceStore[T]":
@@ -84,7 +85,7 @@ class ResourceStore(Generic[T]):
         rules = replace(self.rules, strategy=strategy, admission=admission or self.rules.admission)
         return ResourceStore(
             rules,
-            backend=self._backend,
+            backend=self.backend,
             objects=self.objects,
             cached=self.cached,
             view=self.view,
@@ -109,6 +110,11 @@ class ResourceStore(Generic[T]):
         if entry is None:
             raise NotFound.of(self.rules.resource, name)
         return entry
+
+    def is_cached(self, name: str, *, namespace: str = "") -> bool:
+        """Return whether the cache has an object; another server may know better."""
+        key = self._keys.object_key(name, namespace=namespace)
+        return self.cached.collection.entry(key) is not None
 
     async def read(self, name: str, *, namespace: str = "", workload: Workload | None = None) -> T:
         """Return the newest state of one object, decoded. Raises NotFound."""
@@ -226,21 +232,24 @@ class ResourceStore(Generic[T]):
         """
         options = options or UpdateOptions()
         key = self._key(name, context)
-        decide = ObjectUpdate(
-            self.rules,
-            key,
-            name,
-            change,
-            context,
-            options,
-            subresource=context.subresource if subresource is None else subresource,
-            create_if_missing=create_if_missing,
-            uid=uid,
-            track=track,
-        )
-        outcome = await self._change(
-            key, decide, "update", context.workload, dry_run=_dry_run(context, options)
-        )
+        dry_run = _dry_run(context, options)
+        async with PendingReservation() as pending:
+            decide = ObjectUpdate(
+                self.rules,
+                key,
+                name,
+                change,
+                context,
+                options,
+                subresource=context.subresource if subresource is None else subresource,
+                create_if_missing=create_if_missing,
+                uid=uid,
+                track=track,
+                pending=pending,
+            )
+            outcome = await self._change(key, decide, "update", context.workload, dry_run=dry_run)
+        if outcome.removed and not dry_run:
+            await self.rules.release(outcome.object)
         context.stored = outcome.stored
         return outcome.object, outcome.created
 
@@ -280,13 +289,12 @@ class ResourceStore(Generic[T]):
         """Delete an object; return its last state and whether it is removed or terminating."""
         options = options or DeleteOptions()
         decide = Deletion(self.rules, name, options, context)
+        dry_run = _dry_run(context, options)
         outcome = await self._change(
-            self._key(name, context),
-            decide,
-            "delete",
-            context.workload,
-            dry_run=_dry_run(context, options),
+            self._key(name, context), decide, "delete", context.workload, dry_run=dry_run
         )
+        if outcome.removed and not dry_run:
+            await self.rules.release(outcome.object)
         if outcome.revision and outcome.removed:
             outcome.object.metadata.resource_version = str(outcome.revision)
         return outcome.object, outcome.removed
@@ -297,7 +305,7 @@ class ResourceStore(Generic[T]):
         The caller authorizes it. Raises NotFound, or Invalid if the object can be decoded.
         """
         deletion = UnsafeDeletion(
-            self.rules.resource, self._backend, self.objects, self.cached, self.view
+            self.rules.resource, self.backend, self.objects, self.cached, self.view
         )
         await deletion.remove(self._key(name, context), name, user=context.user.name)
 
@@ -334,23 +342,26 @@ class ResourceStore(Generic[T]):
     async def _create(
         self, obj: T, context: RequestContext, options: CreateOptions, *, track: bool
     ) -> T:
-        rules = self.rules
-        await finish_creation(rules, obj, context, options, track=track)
+        async with PendingReservation() as pending:
+            await finish_creation(self.rules, obj, context, options, pending=pending, track=track)
+            outcome = await self._store_new(obj, context, dry_run=_dry_run(context, options))
+        context.stored = outcome.stored
+        return outcome.object
+
+    async def _store_new(self, obj: T, context: RequestContext, *, dry_run: bool) -> Outcome[T]:
         key = self._key(obj.metadata.name, context)
         try:
-            outcome = await self.objects.create(
+            return await self.objects.create(
                 key,
                 obj,
-                ttl=rules.seconds_to_live(obj),
-                dry_run=_dry_run(context, options),
+                ttl=self.rules.seconds_to_live(obj),
+                dry_run=dry_run,
                 workload=context.workload,
             )
         except KeyExists:
             raise await self._already_exists(key, obj) from None
         except StorageError as error:
-            raise api_error(error, rules.resource, "create") from error
-        context.stored = outcome.stored
-        return outcome.object
+            raise api_error(error, self.rules.resource, "create") from error
 
     async def _already_exists(self, key: str, obj: T) -> AlreadyExists:
         name, resource = obj.metadata.name, self.rules.resource

@@ -65,6 +65,7 @@ def assemble_store(
         admission=admission.extended(mutating=group.mutating, validating=group.validating),
         ownership=ownership or Untracked(),
         now=now,
+        allocation=resource.allocation,
         scheme=codec.scheme,
     )
     return ResourceStore(

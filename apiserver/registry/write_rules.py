@@ -20,6 +20,7 @@ from apimachinery.scheme import Scheme
 from apiserver.admission.chain import NO_ADMISSION, Attributes, Chain, Operation
 from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import Ownership, Untracked
+from apiserver.registry.allocation import Allocation, PendingReservation
 from apiserver.registry.declared_fields import declared_errors
 from apiserver.registry.identifiers import PooledRandom
 from apiserver.registry.strategy import Strategy
@@ -41,6 +42,8 @@ class WriteRules(Generic[T]):
     ownership: Ownership = field(default_factory=Untracked)
     now: Callable[[], datetime] = now
     random: Random = field(default_factory=PooledRandom)
+    allocation: Allocation[T] | None = None
+    """Reserves values outside of an object while it is written."""
     scheme: Scheme | None = None
     """Names the fields of errors in the version of the request; None leaves them as they are."""
 
@@ -84,6 +87,19 @@ class WriteRules(Generic[T]):
         kind = context.resource.group_version.with_kind(self.kind.kind)
         only = "status" if context.subresource == "status" else ""
         yield from declared_errors(self.scheme, kind, new, old, only=only)
+
+    async def reserve(
+        self, pending: PendingReservation, new: T, old: T | None, *, dry_run: bool
+    ) -> None:
+        """Reserve what an object needs outside of itself, instead of what *pending* holds."""
+        if self.allocation is not None:
+            await pending.revert()
+            await pending.hold(await self.allocation.reserve(new, old, dry_run=dry_run))
+
+    async def release(self, removed: T) -> None:
+        """Release what a removed object had reserved."""
+        if self.allocation is not None:
+            await self.allocation.release(removed)
 
     def warn(self, context: RequestContext, obj: T, old: T | None) -> None:
         for text in self.strategy.warnings(obj, old):

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from apiserver.app import App
@@ -19,7 +20,9 @@ MEMORY: Final = "sqlite://:memory:"
 class InMemoryServer:
     """One application, not yet started, and the token of a user with all permissions."""
 
-    def __init__(self, groups: Sequence[Group], *, storage: str = MEMORY) -> None:
+    def __init__(
+        self, groups: Sequence[Group], *, storage: str = MEMORY, config: ServerConfig | None = None
+    ) -> None:
         self.token = secrets.token_urlsafe(16)
         admin = User(ADMIN, groups=(MASTERS,))
         credentials = ServerCredentials(
@@ -28,7 +31,7 @@ class InMemoryServer:
         )
         # Without defaults, so that a test finds only its own objects, and begins soon.
         self.app: App = create_app(
-            ServerConfig(storage=storage, insecure_http=True),
+            replace(config or ServerConfig(), storage=storage, insecure_http=True),
             groups=groups,
             credentials=credentials,
             namespace_defaults=False,

@@ -4,13 +4,14 @@ The type of a service decides which of its fields apply, and many clients send o
 support. So an update keeps fields that a client omitted, and clears those that do not apply to the
 new type, unless the client changed them together with the type: then validation refuses them.
 
-Kubernetes allocates cluster IPs and node ports; this server does not, and keeps those of the user.
+Cluster IPs and node ports are allocated before (`apis.core.allocation`), if the server does so.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeVar
 
-from apimachinery.fieldpath import FieldErrors
+from apimachinery.fieldpath import FieldErrors, Path
+from apimachinery.ip_addresses import cidr_warnings, ip_warnings
 from apimachinery.meta.metadata_validation import dns1035_label_name
 from apimachinery.names import is_ip
 from apis.core.v1.service import (
@@ -61,12 +62,14 @@ class ServiceStrategy(Strategy[Service]):
         if spec.cluster_ip and not spec.cluster_ips:
             spec.cluster_ips = [spec.cluster_ip]
         _set_families(obj)
+        _clear_internal_policy(spec)
 
     def prepare_for_update(self, new: Service, old: Service) -> None:
-        _keep_omitted_fields(new, old)
-        _sync_cluster_ips(new.spec, old.spec)
+        keep_omitted_fields(new, old)
+        sync_cluster_ips(new.spec, old.spec)
         _clear_inapplicable_fields(new, old)
         _set_families(new)
+        _clear_internal_policy(new.spec)
 
     def validate(self, obj: Service) -> FieldErrors:
         yield from validate_service(obj)
@@ -101,7 +104,8 @@ def _set_families(service: Service) -> None:
     spec.ip_families = list(families)
 
 
-def _keep_omitted_fields(new: Service, old: Service) -> None:
+def keep_omitted_fields(new: Service, old: Service) -> None:
+    """Copy addresses and ports of *old* that the client has left out."""
     if EXTERNAL_NAME not in (new.spec.type, old.spec.type):
         new.spec.cluster_ip = new.spec.cluster_ip or old.spec.cluster_ip
         new.spec.cluster_ips = new.spec.cluster_ips or list(old.spec.cluster_ips)
@@ -124,7 +128,7 @@ def _keep_node_ports(new: ServiceSpec, old: ServiceSpec) -> None:
             port.node_port = before
 
 
-def _sync_cluster_ips(new: ServiceSpec, old: ServiceSpec) -> None:
+def sync_cluster_ips(new: ServiceSpec, old: ServiceSpec) -> None:
     """Copy `clusterIP` to `clusterIPs` if an old client changed only the former."""
     if new.cluster_ip != old.cluster_ip and new.cluster_ips == old.cluster_ips:
         new.cluster_ips = [new.cluster_ip] if new.cluster_ip else []
@@ -148,6 +152,11 @@ def _clear_inapplicable_fields(new: Service, old: Service) -> None:
         )
     if spec.type != LOAD_BALANCER:
         _clear_load_balancer(new, old)
+
+
+def _clear_internal_policy(spec: ServiceSpec) -> None:
+    if spec.type == EXTERNAL_NAME:
+        spec.internal_traffic_policy = None
 
 
 def _clear_addresses(spec: ServiceSpec, before: ServiceSpec) -> None:
@@ -190,8 +199,24 @@ def _warnings(service: Service) -> Iterator[str]:
         yield f'spec.externalIPs is ignored when spec.type is "{EXTERNAL_NAME}"'
     if spec.type != EXTERNAL_NAME and spec.external_name:
         yield f'spec.externalName is ignored when spec.type is not "{EXTERNAL_NAME}"'
+    yield from _address_warnings(service)
     if spec.traffic_distribution == "PreferClose":
         yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
+
+
+def _address_warnings(service: Service) -> Iterator[str]:
+    spec, path = service.spec, Path("spec")
+    if spec.type != EXTERNAL_NAME and not is_headless(service):
+        for position, address in enumerate(spec.cluster_ips):
+            yield from ip_warnings(address, path.child("clusterIPs").index(position))
+    for position, address in enumerate(spec.external_ips):
+        yield from ip_warnings(address, path.child("externalIPs").index(position))
+    if spec.external_ips and spec.type != EXTERNAL_NAME and not is_headless(service):
+        yield "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+    if spec.load_balancer_ip:
+        yield from ip_warnings(spec.load_balancer_ip, path.child("loadBalancerIP"))
+    for position, cidr in enumerate(spec.load_balancer_source_ranges):
+        yield from cidr_warnings(cidr, path.child("loadBalancerSourceRanges").index(position))
 
 
 def _headless_warnings(spec: ServiceSpec) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Validation of services; addresses are in `service_addresses`, ports in `service_ports`.
 
-Kubernetes allocates addresses and ports before validation. Nothing is allocated here, so
-`healthCheckNodePort` of a load balancer may be unset where Kubernetes would have set it.
+Addresses and ports are allocated before validation, but not by every server: so
+`healthCheckNodePort` of a load balancer may be unset.
 """
 
 from typing import Final
@@ -14,9 +14,9 @@ from apimachinery.fieldpath import (
     not_supported,
     required,
 )
+from apimachinery.ip_addresses import is_strict_cidr, is_strict_ip
 from apimachinery.meta.metadata_validation import validate_labels
 from apimachinery.names import (
-    is_cidr,
     is_dns1123_subdomain,
     is_ip,
     is_port_number,
@@ -176,7 +176,7 @@ def _validate_source_ranges(service: Service) -> FieldErrors:
     if spec.type != LOAD_BALANCER:
         yield forbidden(path, _ONLY_FOR_BALANCERS)
     for place, text in ranges:
-        for error in is_cidr(text.strip()):
+        for error in is_strict_cidr(text.strip()):
             yield invalid(place, text.strip(), error)
 
 
@@ -229,7 +229,7 @@ def _validate_health_check(service: Service) -> FieldErrors:
 
 
 def _validate_ingress(ingress: LoadBalancerIngress, path: Path) -> FieldErrors:
-    for error in is_ip(ingress.ip) if ingress.ip else ():
+    for error in is_strict_ip(ingress.ip) if ingress.ip else ():
         yield invalid(path.child("ip"), ingress.ip, error)
     mode = path.child("ipMode")
     if ingress.ip and ingress.ip_mode is None:

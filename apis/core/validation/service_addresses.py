@@ -15,7 +15,8 @@ from apimachinery.fieldpath import (
     not_supported,
     required,
 )
-from apimachinery.names import is_ip, is_ipv6
+from apimachinery.ip_addresses import is_strict_ip
+from apimachinery.names import is_ipv6
 from apis.core.v1.service import (
     EXTERNAL_NAME,
     HEADLESS,
@@ -52,7 +53,7 @@ def validate_cluster_ips(service: Service, path: Path) -> FieldErrors:
 def validate_external_ips(addresses: Sequence[str], path: Path) -> FieldErrors:
     for position, address in enumerate(addresses):
         here = path.index(position)
-        if errors := is_ip(address):
+        if errors := is_strict_ip(address):
             yield from (invalid(here, address, error) for error in errors)
         else:
             yield from validate_endpoint_ip(address, here)
@@ -97,7 +98,7 @@ def _validate_addresses(addresses: list[str], path: Path) -> FieldErrors:
             if len(addresses) > 1:
                 yield invalid(path, addresses, "'None' must be the first and only value")
             continue
-        for error in is_ip(address):
+        for error in is_strict_ip(address):
             yield invalid(path.index(position), address, error)
 
 

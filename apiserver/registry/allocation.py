@@ -1,0 +1,87 @@
+"""Allocation: values that an object reserves outside of itself, such as the address of a service.
+
+Values are reserved before the object is validated and stored, and given back if that fails. A
+server that stops in between leaves a reservation without an object, so every allocation needs
+something that repairs it.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+from apimachinery.errors import APIError
+from apimachinery.meta.types import Object
+from apiserver.storage.interface import Unavailable
+
+T = TypeVar("T", bound=Object)
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What one write has reserved; exactly one of the two functions is called."""
+
+    commit: Callable[[], Awaitable[None]]
+    """Releases what the object had and no longer has, after it is stored."""
+    revert: Callable[[], Awaitable[None]]
+    """Releases what is reserved for an object that is not stored."""
+
+
+class Allocation(Generic[T]):
+    """Reserves and releases the values of a kind. By default there is nothing to reserve."""
+
+    async def reserve(self, new: T, old: T | None, /, *, dry_run: bool) -> Reservation | None:
+        """Reserve what *new* needs and *old* does not have, and fill it in.
+
+        Raises an APIError if it cannot be reserved. With *dry_run* nothing may be reserved.
+        """
+        return None
+
+    async def release(self, removed: T, /) -> None:
+        """Release everything that an object had reserved when it was removed."""
+
+
+class PendingReservation:
+    """The reservation of a write that is under way, as a context manager around the write.
+
+    A write that is tried again on a newer object reserves again, and the last attempt counts.
+    """
+
+    def __init__(self) -> None:
+        self._reservation: Reservation | None = None
+
+    async def hold(self, reservation: Reservation | None) -> None:
+        """Hold the reservation of an attempt, and revert that of the attempt before."""
+        await self.revert()
+        self._reservation = reservation
+
+    async def revert(self) -> None:
+        reservation, self._reservation = self._reservation, None
+        if reservation is not None:
+            await reservation.revert()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is None:
+            if self._reservation is not None:
+                await self._reservation.commit()
+        elif _was_refused(error):
+            await self.revert()
+
+
+def _was_refused(error: BaseException) -> bool:
+    """Return whether a write failed for certain.
+
+    After a lost connection to the store, or when the request is cancelled, the object may have been
+    stored: then the reservation stays, and is repaired if need be.
+    """
+    cause = error.__cause__
+    uncertain = isinstance(cause, Unavailable) and cause.uncertain
+    return isinstance(error, APIError) and not uncertain
