@@ -57,12 +57,20 @@ def forget_new_times(new: Object, old: Object) -> None:
     entries, stored = new.metadata.managed_fields, old.metadata.managed_fields
     if entries == stored or len(entries) != len(stored):
         return
-    if not all(map(_equal_but_time, entries, stored)):
+    # Entries are ordered by time, so those of managers that wrote again have moved.
+    before = {_owner(entry): entry for entry in stored}
+    if not all(_equal_but_time(entry, before.get(_owner(entry))) for entry in entries):
         return
     new.metadata.managed_fields = stored
     if new != old:
         new.metadata.managed_fields = entries
 
 
-def _equal_but_time(entry: ManagedFieldsEntry, other: ManagedFieldsEntry) -> bool:
+def _owner(entry: ManagedFieldsEntry) -> tuple[str, ...]:
+    return entry.manager, entry.operation, entry.api_version, entry.subresource
+
+
+def _equal_but_time(entry: ManagedFieldsEntry, other: ManagedFieldsEntry | None) -> bool:
+    if other is None:
+        return False
     return {**entry.__dict__, "time": None} == {**other.__dict__, "time": None}

@@ -5,8 +5,8 @@ of their own: each takes its part from the request, and everything else from the
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar, Final
 
 from apimachinery.errors import Invalid
 from apimachinery.fieldpath import FieldErrors, Path
@@ -46,6 +46,9 @@ class PodStrategy(Strategy[Pod]):
     """A deletion is graceful if a node runs the pod; its kubelet then removes the pod."""
 
     ratchets = False
+    reset_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "status": ("spec", "metadata.deletionTimestamp", "metadata.ownerReferences")
+    }
     returns_deleted_object = True
     status_updates_metadata = True
 

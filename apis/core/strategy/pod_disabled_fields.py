@@ -122,20 +122,26 @@ def _volumes_of_files(spec: PodSpec) -> Iterator[Any]:
     return (source for volume in spec.volumes for source in _sources_of_files(volume))
 
 
+def _projections(spec: PodSpec) -> Iterator[Any]:
+    for volume in spec.volumes:
+        if volume.projected is not None:
+            yield from volume.projected.sources
+
+
 def _files(spec: PodSpec) -> Iterator[Any]:
     """Yield everything in volumes that can have an owner of its own."""
     for source in _volumes_of_files(spec):
         yield from getattr(source, "items", ())
-        for projection in getattr(source, "sources", ()):
-            for part in (projection.secret, projection.config_map, projection.downward_api):
-                yield from part.items if part is not None else ()
-            for part in (
-                projection.service_account_token,
-                projection.cluster_trust_bundle,
-                projection.pod_certificate,
-            ):
-                if part is not None:
-                    yield part
+    for projection in _projections(spec):
+        for part in (projection.secret, projection.config_map, projection.downward_api):
+            yield from part.items if part is not None else ()
+        for part in (
+            projection.service_account_token,
+            projection.cluster_trust_bundle,
+            projection.pod_certificate,
+        ):
+            if part is not None:
+                yield part
 
 
 def _image_mounts(status: PodStatus) -> Iterator[Any]:
@@ -155,6 +161,8 @@ _SPEC_FIELDS: Final = (
     _Disabled("mode", _grpc_actions),
     _Disabled("protocol", _http_actions),
     _Disabled("stop_signal", _lifecycles),
+    _Disabled("cluster_trust_bundle", _projections),
+    _Disabled("pod_certificate", _projections),
     _Disabled("default_user", _volumes_of_files),
     _Disabled("user", _files),
 )

@@ -1,6 +1,7 @@
 """Strategies of PodTemplates and ReplicationControllers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar
 
 from apimachinery.fieldpath import FieldErrors, Path
 from apimachinery.names import is_dns1123_label
@@ -48,6 +49,8 @@ class ReplicationControllerStrategy(Strategy[ReplicationController]):
 
     orphans_by_default = True
     ratchets = False
+    reset_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {"status": ("spec",)}
+    status_updates_metadata = True
 
     def prepare_for_create(self, obj: ReplicationController) -> None:
         if obj.spec.template is not None:

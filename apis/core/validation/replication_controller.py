@@ -66,7 +66,7 @@ def _validate_template(spec: ReplicationControllerSpec, old: PodTemplateSpec | N
     labels = template.metadata.labels
     if not spec.selector.items() <= labels.items():
         rule = "`selector` does not match template `labels`"
-        yield invalid(path.child("metadata", "labels"), labels, rule)
+        yield invalid(path.child("metadata", "labels"), labels or None, rule)
     yield from validate_pod_template_spec(template, path, old)
     if template.spec.restart_policy != "Always":
         place = path.child("spec", "restartPolicy")

@@ -80,6 +80,29 @@ def test_requests_default_to_limits() -> None:
         assert document(container.resources)["requests"] == {"cpu": "100m", "memory": "1Gi"}
 
 
+def test_resources_of_the_whole_pod() -> None:
+    """A pod with limits of its own requests what its containers need together."""
+    small = {"requests": {"cpu": "100m"}}
+    large = {"requests": {"cpu": "500m"}, "limits": {"hugepages-2Mi": "4Mi"}}
+    found = pod(
+        resources={"limits": {"cpu": "1", "memory": "1Gi"}},
+        containers=[
+            {"name": "a", "image": "a", "resources": small},
+            {"name": "b", "image": "b", "resources": small},
+        ],
+        initContainers=[
+            {"name": "s", "image": "s", "resources": small, "restartPolicy": "Always"},
+            {"name": "i", "image": "i", "resources": large},
+        ],
+    )
+
+    assert document(found.spec.resources) == {
+        "limits": {"cpu": "1", "hugepages-2Mi": "4Mi", "memory": "1Gi"},
+        "requests": {"cpu": "600m", "hugepages-2Mi": "4Mi", "memory": "1Gi"},
+    }
+    assert pod(resources={}).spec.resources == v1.ResourceRequirements()
+
+
 def test_amounts_are_rounded_up_to_thousandths() -> None:
     resources = {"requests": {"cpu": "0.0001", "memory": "1.5Gi"}}
     found = pod(

@@ -1,5 +1,6 @@
 """Tracking by objects and by whole documents come to the same managedFields."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -7,17 +8,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apimachinery.codec import Codec
-from apimachinery.meta.types import Object
+from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta
 from apimachinery.schema import GroupVersion
 from apimachinery.testing import objects
 from apis.coordination.install import COORDINATION
 from apis.coordination.v1 import Lease, LeaseSpec
 from apis.core.install import CORE
+from apis.core.v1 import ConfigMap
 from apis.gadgets.install import GADGETS
 from apiserver.auth.user import User
 from apiserver.context import RequestContext
 from apiserver.group import Group
 from apiserver.managed_fields.field_tracking import FieldTracking
+from apiserver.managed_fields.ownership import forget_new_times
 from tests.apis.groups import full_scheme
 
 CODEC = Codec(full_scheme())
@@ -90,3 +93,27 @@ def test_parts_that_every_object_has_are_nobodys() -> None:
     assert [entry.fields_v1 for entry in held.metadata.managed_fields] == [
         {"f:spec": {"f:holderIdentity": {}}}
     ]
+
+
+def test_a_manager_that_changes_nothing_keeps_its_time() -> None:
+    """Entries are ordered by time, so the entry of the manager that writes again has moved."""
+    early, late = datetime(2030, 1, 1, tzinfo=UTC), datetime(2030, 1, 2, tzinfo=UTC)
+    old, new = (
+        ConfigMap(
+            metadata=ObjectMeta(
+                name="a",
+                managed_fields=[
+                    ManagedFieldsEntry(manager=manager, operation="Apply", time=time)
+                    for manager, time in entries
+                ],
+            )
+        )
+        for entries in (
+            [("one", early), ("two", early)],
+            [("two", early), ("one", late)],
+        )
+    )
+
+    forget_new_times(new, old)
+
+    assert new == old
