@@ -38,8 +38,8 @@ from tests.faults.worst_requests import Targets
 
 TIDY: Final = 5_000
 """Requests after which everything that was created is removed."""
-WARM_UP: Final = 20
-"""Times that everything is removed before the memory is measured for the first time."""
+SAMPLES: Final = 5
+"""Measurements of which the least counts: others include what is about to be freed."""
 MOST_FAILURES: Final = 20
 MOST_SLOW: Final = 5
 REPORT: Final = 60.0
@@ -92,7 +92,8 @@ class Campaign:
         self._tracebacks = Tracebacks()
         self._kept: set[str] = set()
         """The uids of objects that the server itself has created."""
-        self._tidied = 0
+        self._samples: list[tuple[int, int]] = []
+        """The memory and the number of objects each time that everything was removed."""
 
     async def run(self, first: int, requests: int) -> None:
         """Send that many requests, beginning with the *first*; failures do not end it."""
@@ -109,8 +110,7 @@ class Campaign:
                 reported = time.monotonic()
                 print(self._progress(began), file=sys.stderr, flush=True)
         await self._tidy()
-        self.outcome.memory_end = resident()
-        self.outcome.objects_end = len(gc.get_objects())
+        self._compare_samples()
         self.outcome.seconds = time.monotonic() - began
 
     async def prepare(self) -> None:
@@ -182,15 +182,21 @@ class Campaign:
         await self._define()
         backend = self.server.app.backend
         await backend.compact(await backend.current_revision())
-        self._tidied += 1
-        if self._tidied == WARM_UP:
-            self.outcome.memory_warm = resident()
-            self.outcome.objects_warm = len(gc.get_objects())
+        self._samples.append((resident(), len(gc.get_objects())))
+
+    def _compare_samples(self) -> None:
+        """Take the memory and the objects after a third of the time, and at the end."""
+        outcome, samples = self.outcome, self._samples
+        third = len(samples) // 3
+        outcome.memory_warm, outcome.objects_warm = map(
+            min, zip(*samples[third : third + SAMPLES], strict=True)
+        )
+        outcome.memory_end, outcome.objects_end = map(min, zip(*samples[-SAMPLES:], strict=True))
 
     async def _remove(self, path: str, metadata: dict[str, Any]) -> None:
         if metadata["uid"] in self._kept:
             return
-        if not self._tidied:
+        if not self._samples:
             self._kept.add(metadata["uid"])
             return
         root, _, plural = path.rpartition("/")

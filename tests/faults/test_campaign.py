@@ -18,7 +18,7 @@ PROCESSES = 4
 """More than most machines have processors for a test: each waits for its store half of the time."""
 SECONDS = 3_600
 GROWTH = 1.5
-"""How much more memory a process may have at its end than after its warm-up.
+"""How much more memory a process may have at its end than after a third of its requests.
 
 Requests at the limits leave holes of some ten megabytes in its heap.
 """
