@@ -111,6 +111,8 @@ class QueueSet:
         self._last_index = -1
         self._unqueued_seats = 0
         """Seats in use by requests that did not belong to a queue."""
+        self._wide_seats = 0
+        """Seats in use by requests that take several."""
 
     @property
     def is_idle(self) -> bool:
@@ -145,7 +147,12 @@ class QueueSet:
             queue.next_start = self.progress
             if not queue.seats_in_use:
                 self._active += 1
-        if not self.waiting and self.seats_in_use < self.limit and self._fits(request.seats):
+        if (
+            not self.waiting
+            and self.seats_in_use < self.limit
+            and self._fits(request.seats)
+            and (request.seats == 1 or not self._is_full_of_wide)
+        ):
             self._last_index = queue.index
             self._execute(request, queue, now)
             return Start.EXECUTING
@@ -200,6 +207,8 @@ class QueueSet:
 
     def _release(self, request: SeatRequest, now: float) -> None:
         self.seats_in_use -= request.seats
+        if request.seats > 1:
+            self._wide_seats -= request.seats
         queue = request.queue
         if queue is None:
             self._unqueued_seats -= request.seats
@@ -227,6 +236,15 @@ class QueueSet:
             # A request that is wider than the level is executed alone.
             return self.executing == 0 and self.seats_in_use == 0
         return self.seats_in_use + seats <= limit
+
+    @property
+    def _is_full_of_wide(self) -> bool:
+        """Whether requests that take several seats have half of all.
+
+        They have to wait then, and leave the other half to small ones, which take a fraction of a
+        millisecond: a user who lists everything must not keep the others from every seat.
+        """
+        return self.limit is not None and self._wide_seats >= max(1, self.limit // 2)
 
     def _shortest_queue(self, hand: tuple[int, ...]) -> RequestQueue:
         """Return the queue of a hand with the least work waiting."""
@@ -273,6 +291,8 @@ class QueueSet:
         """Execute waiting requests while seats are free."""
         while self.waiting and (self.limit is None or self.seats_in_use < self.limit):
             queue = self._next_queue()
+            if queue is None:
+                return
             request = queue.waiting[0]
             if not self._fits(request.seats):
                 return
@@ -284,18 +304,23 @@ class QueueSet:
             if request.dispatched is not None:
                 request.dispatched()
 
-    def _next_queue(self) -> RequestQueue:
-        """Return the queue whose first request would finish first; among equals take turns."""
+    def _next_queue(self) -> RequestQueue | None:
+        """Return the queue whose first request would finish first; among equals take turns.
+
+        None if wide requests are first in all queues, and have to wait.
+        """
+        only_small = self._is_full_of_wide
         best: RequestQueue | None = None
         best_finish, best_turn = 0.0, 0
         last, count = self._last_index, self.queuing.queues if self.queuing else 1 << 30
         for queue in self._nonempty.values():
+            if only_small and queue.waiting[0].seats > 1:
+                continue
             finish = queue.next_start + queue.waiting[0].work
             if best is None or finish <= best_finish:
                 turn = (queue.index - last - 1) % count
                 if best is None or finish < best_finish or turn < best_turn:
                     best, best_finish, best_turn = queue, finish, turn
-        assert best is not None, "a request waits in some queue"
         return best
 
     def _execute(self, request: SeatRequest, queue: RequestQueue | None, now: float) -> None:
@@ -309,6 +334,8 @@ class QueueSet:
         self.dispatched += 1
         self.executing += 1
         self.seats_in_use += request.seats
+        if request.seats > 1:
+            self._wide_seats += request.seats
         if queue is not None:
             request.queue = queue
             queue.executing += 1

@@ -24,12 +24,14 @@ from apiserver.http.negotiation import Shape
 from apiserver.http.response import LARGE, exchange_of, write_rendered, write_stream
 from apiserver.registry.pagination import ObjectPage
 from apiserver.storage.cache.entry import EntrySelection
-from apiserver.time_slices import TimeSlices
+from apiserver.time_slices import RestingSlices
 from apiserver.views.selection import select
 
 MAX_WHOLE: Final = 512 * 1024
 """The size in bytes up to which a list is sent as a whole; the parts of others are joined."""
 
+LONG_PAGE: Final = 100
+"""The number of objects from which on writing a page takes a noticeable part of a millisecond."""
 LONG_SELECTOR: Final = 2_048
 """The length of a parameter from which on parsing it takes milliseconds."""
 
@@ -90,6 +92,8 @@ async def write_page(endpoint: Endpoint, req: Request, resp: Response, page: Obj
     exchange = exchange_of(req)
     accepted = exchange.accepted
     form = endpoint.form(accepted, listed=True, include_object=included_object(exchange))
+    if len(page.entries) > LONG_PAGE:
+        await RestingSlices().begin()
     parts = list_parts(
         page,
         endpoint.view,
@@ -111,7 +115,7 @@ async def write_page(endpoint: Endpoint, req: Request, resp: Response, page: Obj
 
 async def _beginning(parts: AsyncIterator[bytes]) -> tuple[bytes, bool]:
     """Return the first parts, joined, and whether these are all."""
-    joined, size, time = [], 0, TimeSlices()
+    joined, size, time = [], 0, RestingSlices()
     async for part in parts:
         joined.append(part)
         size += len(part)
@@ -136,7 +140,7 @@ async def _with_timeout(listing: Awaitable[ObjectPage], seconds: int | None) -> 
 
 async def _coalesce(first: bytes, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Join parts until they are large enough for a write of their own."""
-    pending, size, time = [first], len(first), TimeSlices()
+    pending, size, time = [first], len(first), RestingSlices()
     async for part in parts:
         pending.append(part)
         size += len(part)

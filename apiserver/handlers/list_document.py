@@ -22,7 +22,7 @@ from apiserver.http.negotiation import PLAIN, Accepted
 from apiserver.http.response import LARGE, render
 from apiserver.registry.pagination import ObjectPage
 from apiserver.storage.cache.entry import Entry
-from apiserver.time_slices import TimeSlices
+from apiserver.time_slices import RestingSlices
 from apiserver.views.resource_view import META, Form, ResourceView
 from apiserver.workload import LIGHT_BYTES, Workload
 
@@ -88,7 +88,7 @@ class _Items:
     async def take(self) -> list[bytes]:
         """Return the items of the next part, none at the end."""
         items: list[bytes] = []
-        size, time = 0, TimeSlices()
+        size, time = 0, RestingSlices()
         while len(items) < SLICE and size < LARGE and not (items and time.is_over):
             added = self._kept_items() or await self._next_item()
             if not added:
@@ -181,7 +181,7 @@ async def _protobuf_parts(
 ) -> AsyncIterator[bytes]:
     """Encode the items first: the envelope of a list begins with its size."""
     encoded: deque[bytes] = deque()
-    time = TimeSlices()
+    time = RestingSlices()
     while batch := await items.take():
         encoded.append(protobuf.encode_items(batch))
         await time.yield_loop()

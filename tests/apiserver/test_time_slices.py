@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from apiserver.time_slices import SLICE_SECONDS, LoopTurns, TimeSlices
+from apiserver.time_slices import REST_SECONDS, SLICE_SECONDS, LoopTurns, TimeSlices
 
 
 async def work(until: asyncio.Event) -> int:
@@ -68,3 +68,40 @@ async def test_others_wait_for_few_slices_however_many_tasks_work() -> None:
 
     assert waited < 15 * SLICE_SECONDS
     assert all(await asyncio.gather(*working))
+
+
+async def busy(until: asyncio.Event) -> float:
+    """A task that always has something to do, a millisecond at a time; returns what it got."""
+    used = 0.0
+    while not until.is_set():
+        started = time.perf_counter()
+        while (now := time.perf_counter()) < started + 0.001:
+            pass
+        used += now - started
+        await asyncio.sleep(0)
+    return used
+
+
+async def test_resting_tasks_leave_most_of_the_loop_to_others() -> None:
+    turns, done = LoopTurns(REST_SECONDS), asyncio.Event()
+    others = asyncio.create_task(busy(done))
+
+    async def slices() -> None:
+        for _ in range(5):
+            await turns.wait()
+
+    await asyncio.gather(*(slices() for _ in range(3)))
+    done.set()
+
+    # Without the first turn, which nobody had to wait for.
+    assert await others >= 14 * REST_SECONDS * 0.9
+
+
+async def test_resting_tasks_do_not_wait_if_nobody_else_needs_the_loop() -> None:
+    turns = LoopTurns(REST_SECONDS)
+
+    started = time.perf_counter()
+    for _ in range(50):
+        await turns.wait()
+
+    assert time.perf_counter() - started < 25 * REST_SECONDS

@@ -212,6 +212,32 @@ def test_a_request_wider_than_the_level_is_executed_alone(time: FakeTime) -> Non
     assert (level.executing, level.waiting, level.seats_in_use) == (1, 1, 5)
 
 
+def test_wide_requests_leave_half_of_the_seats_to_others(time: FakeTime) -> None:
+    level = queue_set(time, 8)
+    wide = [request(0, seats=4) for _ in range(3)]
+
+    outcomes = [level.start(one) for one in wide]
+    others = [level.start(request(number)) for number in (1, 2, 3, 4)]
+
+    assert outcomes == [Start.EXECUTING, Start.QUEUED, Start.QUEUED]
+    assert others == [Start.EXECUTING] * 4
+    level.finish(wide[0])
+    assert level.seats_in_use == 8
+    assert level.waiting == 1
+
+
+def test_a_small_request_passes_wide_ones_that_have_to_wait(time: FakeTime) -> None:
+    level = queue_set(time, 4)
+    running = [request(0, seats=2), request(1), request(2)]
+    waiting = [request(3, seats=2), request(4)]
+
+    assert [level.start(one) for one in running] == [Start.EXECUTING] * 3
+    assert [level.start(one) for one in waiting] == [Start.QUEUED] * 2
+    level.finish(running[1])
+
+    assert level.seats_waiting == 2  # the wide one
+
+
 def test_seats_linger_after_the_response(time: FakeTime) -> None:
     level = queue_set(time, 3)
     write, other = request(0, final=3, linger=0.005), request(1)
