@@ -26,5 +26,9 @@ class ScaleStatus(Model):
 class Scale(Object):
     """A request to scale an object, and its current size."""
 
-    spec: ScaleSpec = field(default_factory=ScaleSpec, proto=2, omit_empty=False)
-    status: ScaleStatus = field(default_factory=ScaleStatus, proto=3, omit_empty=False)
+    spec: ScaleSpec = field(
+        default_factory=ScaleSpec, proto=2, omit_empty=False, doc="The desired size."
+    )
+    status: ScaleStatus = field(
+        default_factory=ScaleStatus, proto=3, omit_empty=False, doc="The observed size."
+    )

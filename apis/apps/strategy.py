@@ -1,8 +1,9 @@
 """Strategies of the workloads of apps/v1."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Final
 
-from apimachinery.fieldpath import FieldErrors
+from apimachinery.fieldpath import FieldErrors, Path
 from apimachinery.meta.metadata_validation import dns_label_name
 from apimachinery.model.semantic_equality import equal
 from apimachinery.names import is_dns1123_label
@@ -36,11 +37,21 @@ from apis.apps.validation.stateful_set import (
     validate_stateful_set_status_update,
     validate_stateful_set_update,
 )
+from apis.core.strategy.pod_disabled_fields import drop_disabled_template_fields
+from apis.core.strategy.pod_warnings import template_warnings
 from apiserver import Strategy
+
+_TEMPLATE: Final = Path("spec", "template")
 
 
 class DeploymentStrategy(Strategy[Deployment]):
     """A change of the annotations increments the generation, too: replica sets copy them."""
+
+    def prepare_for_create(self, obj: Deployment) -> None:
+        drop_disabled_template_fields(obj.spec.template, None)
+
+    def prepare_for_update(self, new: Deployment, old: Deployment) -> None:
+        drop_disabled_template_fields(new.spec.template, old.spec.template)
 
     def validate(self, obj: Deployment) -> FieldErrors:
         yield from validate_deployment(obj)
@@ -54,12 +65,21 @@ class DeploymentStrategy(Strategy[Deployment]):
     def desired_state(self, obj: Deployment) -> object:
         return [obj.spec, obj.metadata.annotations]
 
-    def warnings(self, obj: Deployment, old: Deployment | None = None) -> Iterable[str]:
-        return _name_warnings(obj.metadata.name) if old is None else ()
+    def warnings(self, obj: Deployment, old: Deployment | None = None) -> Iterator[str]:
+        if old is None:
+            yield from _name_warnings(obj.metadata.name)
+        if old is None or obj.metadata.generation != old.metadata.generation:
+            yield from template_warnings(obj.spec.template, _TEMPLATE)
 
 
 class ReplicaSetStrategy(Strategy[ReplicaSet]):
     """The selector is immutable."""
+
+    def prepare_for_create(self, obj: ReplicaSet) -> None:
+        drop_disabled_template_fields(obj.spec.template, None)
+
+    def prepare_for_update(self, new: ReplicaSet, old: ReplicaSet) -> None:
+        drop_disabled_template_fields(new.spec.template, old.spec.template)
 
     def validate(self, obj: ReplicaSet) -> FieldErrors:
         yield from validate_replica_set(obj)
@@ -70,8 +90,11 @@ class ReplicaSetStrategy(Strategy[ReplicaSet]):
     def validate_status_update(self, new: ReplicaSet, old: ReplicaSet) -> FieldErrors:
         yield from validate_replica_set_status(new.status)
 
-    def warnings(self, obj: ReplicaSet, old: ReplicaSet | None = None) -> Iterable[str]:
-        return _name_warnings(obj.metadata.name) if old is None else ()
+    def warnings(self, obj: ReplicaSet, old: ReplicaSet | None = None) -> Iterator[str]:
+        if old is None:
+            yield from _name_warnings(obj.metadata.name)
+        if old is None or obj.metadata.generation != old.metadata.generation:
+            yield from template_warnings(obj.spec.template, _TEMPLATE)
 
 
 class DaemonSetStrategy(Strategy[DaemonSet]):
@@ -80,8 +103,10 @@ class DaemonSetStrategy(Strategy[DaemonSet]):
     def prepare_for_create(self, obj: DaemonSet) -> None:
         given = parse_integer(obj.metadata.annotations.get(TEMPLATE_GENERATION, "")) or 0
         obj.metadata.annotations[TEMPLATE_GENERATION] = str(max(given, 1))
+        drop_disabled_template_fields(obj.spec.template, None)
 
     def prepare_for_update(self, new: DaemonSet, old: DaemonSet) -> None:
+        drop_disabled_template_fields(new.spec.template, old.spec.template)
         count = parse_integer(old.metadata.annotations.get(TEMPLATE_GENERATION, "")) or 0
         if not equal(new.spec.template, old.spec.template):
             count += 1
@@ -96,6 +121,10 @@ class DaemonSetStrategy(Strategy[DaemonSet]):
     def validate_status_update(self, new: DaemonSet, old: DaemonSet) -> FieldErrors:
         yield from validate_daemon_set_status_update(new, old)
 
+    def warnings(self, obj: DaemonSet, old: DaemonSet | None = None) -> Iterator[str]:
+        if old is None or not equal(obj.spec.template, old.spec.template):
+            yield from template_warnings(obj.spec.template, _TEMPLATE)
+
 
 class StatefulSetStrategy(Strategy[StatefulSet]):
     """Names are DNS labels, because pods have them as host names."""
@@ -105,11 +134,13 @@ class StatefulSetStrategy(Strategy[StatefulSet]):
 
     def prepare_for_create(self, obj: StatefulSet) -> None:
         _drop_max_unavailable(obj)
+        drop_disabled_template_fields(obj.spec.template, None)
 
     def prepare_for_update(self, new: StatefulSet, old: StatefulSet) -> None:
         rolling = old.spec.update_strategy.rolling_update
         if rolling is None or rolling.max_unavailable is None:
             _drop_max_unavailable(new)
+        drop_disabled_template_fields(new.spec.template, old.spec.template)
 
     def validate(self, obj: StatefulSet) -> FieldErrors:
         yield from validate_stateful_set(obj)
@@ -121,6 +152,8 @@ class StatefulSetStrategy(Strategy[StatefulSet]):
         yield from validate_stateful_set_status_update(new, old)
 
     def warnings(self, obj: StatefulSet, old: StatefulSet | None = None) -> Iterator[str]:
+        if old is None or obj.metadata.generation != old.metadata.generation:
+            yield from template_warnings(obj.spec.template, _TEMPLATE)
         limit = obj.spec.revision_history_limit
         if limit is not None and limit < 0:
             yield (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from apimachinery.fieldpath import FieldErrors
+from apimachinery.fieldpath import FieldErrors, Path
 from apimachinery.meta.types import LabelSelector
 from apimachinery.names import is_dns1123_label
 from apis.batch.v1.cron_job import CronJob
@@ -15,6 +15,8 @@ from apis.batch.validation.job import (
     validate_job_update,
 )
 from apis.batch.validation.job_status import validate_job_status_update
+from apis.core.strategy.pod_disabled_fields import drop_disabled_template_fields
+from apis.core.strategy.pod_warnings import template_warnings
 from apiserver import Strategy
 
 
@@ -32,12 +34,12 @@ class JobStrategy(Strategy[Job]):
     )
 
     def prepare_for_create(self, obj: Job) -> None:
-        _drop_scheduling(obj.spec, None)
+        _drop_disabled_fields(obj.spec, None)
         if not obj.spec.manual_selector:
             _generate_selector(obj)
 
     def prepare_for_update(self, new: Job, old: Job) -> None:
-        _drop_scheduling(new.spec, old.spec)
+        _drop_disabled_fields(new.spec, old.spec)
 
     def validate(self, obj: Job) -> FieldErrors:
         yield from validate_job(obj)
@@ -52,17 +54,17 @@ class JobStrategy(Strategy[Job]):
         if old is None:
             yield from _name_warnings(obj.metadata.name)
         if old is None or obj.metadata.generation != old.metadata.generation:
-            yield from _spec_warnings(obj.spec, "spec")
+            yield from _spec_warnings(obj.spec, Path("spec"))
 
 
 class CronJobStrategy(Strategy[CronJob]):
     """Schedules with a time zone of their own are kept, and warned about."""
 
     def prepare_for_create(self, obj: CronJob) -> None:
-        _drop_scheduling(obj.spec.job_template.spec, None)
+        _drop_disabled_fields(obj.spec.job_template.spec, None)
 
     def prepare_for_update(self, new: CronJob, old: CronJob) -> None:
-        _drop_scheduling(new.spec.job_template.spec, old.spec.job_template.spec)
+        _drop_disabled_fields(new.spec.job_template.spec, old.spec.job_template.spec)
 
     def validate(self, obj: CronJob) -> FieldErrors:
         yield from validate_cron_job(obj)
@@ -74,7 +76,8 @@ class CronJobStrategy(Strategy[CronJob]):
         if old is None:
             yield from _name_warnings(obj.metadata.name)
         if old is None or obj.metadata.generation != old.metadata.generation:
-            yield from _spec_warnings(obj.spec.job_template.spec, "spec.jobTemplate.spec")
+            path = Path("spec", "jobTemplate", "spec")
+            yield from _spec_warnings(obj.spec.job_template.spec, path)
         if old is not None and "TZ" in obj.spec.schedule:
             yield (
                 "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see"
@@ -101,10 +104,11 @@ def _generate_selector(job: Job) -> None:
     job.spec.selector.match_labels.setdefault(UID_LABEL, job.metadata.uid)
 
 
-def _drop_scheduling(spec: JobSpec, old: JobSpec | None) -> None:
-    """Drop a field that Kubernetes does not enable by default."""
+def _drop_disabled_fields(spec: JobSpec, old: JobSpec | None) -> None:
+    """Drop fields that Kubernetes does not enable by default, except those that *old* uses."""
     if old is None or old.scheduling is None:
         spec.scheduling = None
+    drop_disabled_template_fields(spec.template, None if old is None else old.template)
 
 
 def _name_warnings(name: str) -> Iterator[str]:
@@ -115,7 +119,7 @@ def _name_warnings(name: str) -> Iterator[str]:
         )
 
 
-def _spec_warnings(spec: JobSpec, path: str) -> Iterator[str]:
+def _spec_warnings(spec: JobSpec, path: Path) -> Iterator[str]:
     completions, parallelism = spec.completions or 0, spec.parallelism or 0
     many = completions > MANY_COMPLETIONS and parallelism > MAX_PARALLELISM_OF_MANY
     if spec.completion_mode == INDEXED and many:
@@ -124,3 +128,4 @@ def _spec_warnings(spec: JobSpec, path: str) -> Iterator[str]:
             " parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes"
             " when a big number of indexes fail"
         )
+    yield from template_warnings(spec.template, path.child("template"))

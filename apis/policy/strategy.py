@@ -3,6 +3,7 @@
 from typing import Final
 
 from apimachinery.fieldpath import FieldErrors
+from apimachinery.meta.metadata_validation import path_segment_name
 from apimachinery.meta.types import LabelSelector, LabelSelectorRequirement
 from apis.policy.v1 import PodDisruptionBudget
 from apis.policy.v1.types import MATCH_ALL_KEY
@@ -17,6 +18,10 @@ class PodDisruptionBudgetStrategy(Strategy[PodDisruptionBudget]):
     """Every update needs a resourceVersion: evictions count on the budget they have read."""
 
     allow_unconditional_update = False
+
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        # Kubernetes has no rule of its own for the names of budgets.
+        return path_segment_name(name, prefix)
 
     def prepare_for_create(self, obj: PodDisruptionBudget) -> None:
         _drop_match_all_key(obj.spec.selector)

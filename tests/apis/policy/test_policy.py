@@ -144,6 +144,11 @@ def test_updates_need_a_resource_version() -> None:
     assert not STRATEGY.allow_unconditional_update
 
 
+def test_names_need_not_be_those_of_hosts() -> None:
+    assert STRATEGY.name_errors("Web") == []
+    assert STRATEGY.name_errors("a/b") == ["may not contain '/'"]
+
+
 def expression(operator: str) -> dict[str, Any]:
     return {"key": KEY, "operator": operator}
 
