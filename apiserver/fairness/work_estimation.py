@@ -7,7 +7,7 @@ more than a fraction of its level's.
 """
 
 from collections.abc import Callable, Mapping
-from math import ceil
+from math import ceil, inf
 from typing import Final, NamedTuple
 
 from apiserver.http.request_info import Query, RequestInfo
@@ -87,7 +87,7 @@ class WorkEstimator:
     def _of_list(self, info: RequestInfo, query: Query, most: int) -> WorkEstimate:
         if info.name:
             return ONE_SEAT
-        objects = self._count_objects(info)
+        objects = min(self._count_objects(info), _most_objects(query))
         seats = min(ceil(objects / OBJECTS_PER_SEAT), most)
         return WorkEstimate(seats) if seats > 1 else ONE_SEAT
 
@@ -103,6 +103,16 @@ class WorkEstimator:
 def most_seats(limit: int, hand_size: int) -> int:
     """Return how many seats a single request of a level may take."""
     return max(1, min(MAX_SEATS, ceil(limit * LEVEL_FRACTION), limit // hand_size))
+
+
+def _most_objects(query: Mapping[str, object]) -> float:
+    """Return how many objects a list looks at, at most: with a selector, all of them."""
+    values = query.get("limit")
+    limit = values[0] if isinstance(values, list | tuple) and values else ""
+    if "labelSelector" in query or "fieldSelector" in query:
+        return inf
+    # Zero means no limit, and a limit that is no number is refused later.
+    return int(limit) or inf if limit.isascii() and limit.isdigit() and len(limit) < 10 else inf
 
 
 def _sends_initial_state(query: Mapping[str, object]) -> bool:

@@ -172,6 +172,20 @@ def test_a_list_of_one_name_takes_one_seat() -> None:
     assert estimate(one, objects=5000) == WorkEstimate(1)
 
 
+@pytest.mark.parametrize(
+    ("query", "seats"),
+    [
+        ({"limit": ["10"]}, 1),
+        ({"limit": ["500"]}, 5),
+        ({"limit": ["0"]}, 10),
+        ({"limit": ["many"]}, 10),
+        ({"limit": ["10"], "labelSelector": ["a=b"]}, 10),
+    ],
+)
+def test_a_page_is_as_wide_as_its_limit(query: dict[str, list[str]], seats: int) -> None:
+    assert estimate(LAMPS, query, objects=5000) == WorkEstimate(seats)
+
+
 def test_watches_take_the_seats_of_a_list_only_if_they_send_one() -> None:
     watch = info("/apis/example.io/v1/lamps", query="watch=1")
 
