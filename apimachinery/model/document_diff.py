@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from apimachinery.model.class_fields import TypeInfo, fields_of
+from apimachinery.model.wire_rules import NULL_WHEN_EMPTY
 
 Document = dict[str, Any]
 Fields = dict[str, Any]
@@ -25,6 +26,9 @@ changed unless both objects share the value."""
 _EXACT: Final = (str, int, float, bool, bytes, datetime, timedelta, Enum)
 """Types whose equal values are encoded alike. A Quantity is not among them (1Gi equals 1073741824),
 nor is untyped JSON (1 equals true)."""
+
+
+_ZEROS: Final[dict[type, Any]] = {str: "", int: 0, bool: False}
 
 
 def has_only_declared_fields(cls: type[BaseModel]) -> bool:
@@ -50,15 +54,20 @@ def whole_document(obj: BaseModel, *, leave_out: Fields) -> Document:
 def empty_document(cls: type[BaseModel]) -> Document:
     """Return the parts that every object of a class has, empty: what a creation starts from.
 
-    In Go they are the structs that are no pointers, and the lists that are written when they are
-    empty. Nobody owns them, only the fields and items in them.
+    In Go they are the structs that are no pointers, and the lists and scalars that are written when
+    they are empty. Nobody owns them, only the fields and items in them.
     """
     empty: Document = {}
     for field in fields_of(cls):
         if field.type.category == "model" and not field.type.optional and not field.required:
             empty[field.wire] = empty_document(field.type.python)
-        elif field.markers.list_map_keys and _is_written_when_empty(field.info):
-            empty[field.wire] = []
+        elif _is_written_when_empty(field.info):
+            if NULL_WHEN_EMPTY in field.info.metadata:
+                empty[field.wire] = None
+            elif field.markers.list_map_keys:
+                empty[field.wire] = []
+            elif field.type.python in _ZEROS and not field.type.optional:
+                empty[field.wire] = _ZEROS[field.type.python]
     return empty
 
 

@@ -18,4 +18,17 @@ class Whole(Model):
 
 
 def test_structs_and_lists_that_are_written_when_empty_are_in_every_object() -> None:
-    assert empty_document(Whole) == {"part": {}, "written": []}
+    assert empty_document(Whole) == {"part": {"name": ""}, "written": [], "text": ""}
+
+
+class Written(Model):
+    text: str = field("", omit_empty=False)
+    count: int = field(0, omit_empty=False, optional=True)
+    unset: int | None = field(None, omit_empty=False)
+    replicas: int = field(1)
+    omitted: str = field("")
+    null: list[str] = field(default_factory=list, null_when_empty=True)
+
+
+def test_scalars_that_are_always_written_are_empty() -> None:
+    assert empty_document(Written) == {"text": "", "count": 0, "null": None}
