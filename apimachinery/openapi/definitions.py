@@ -222,6 +222,9 @@ class Definitions:
             own = schema.get("properties") or {}
             meta = {field.wire: self._property(node, field) for field in _fields(node)}
             schema["properties"] = dict(sorted({**own, **meta}.items()))
+        else:
+            # As Kubernetes does, for the clients of v2, which cannot say that a kind is open.
+            del schema["x-kubernetes-preserve-unknown-fields"]
         schema["x-kubernetes-group-version-kind"] = self._kinds_of(node)
         schema.update(_selectable(getattr(node.cls, "__selectable__", ())))
         return schema

@@ -23,6 +23,7 @@ from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.deprecated_fields import deprecated_uses
+from apimachinery.patch.json_values import json_type
 from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
 from apimachinery.serialization.document_size import TooLarge
 from apimachinery.serialization.media_types import YAML
@@ -91,11 +92,15 @@ def _decode_configuration(
     except TooLarge as error:
         raise RequestEntityTooLarge(str(error)) from None
     except DecodeError as error:
-        raise BadRequest(f"error decoding YAML: {error}") from None
+        problem = f"error converting YAML to JSON: {error}"
+        raise BadRequest(f"error decoding patch: {problem}") from None
     _report_problems(read.yaml_messages, validation, context)
     document = orjson.loads(read.json)
     if not isinstance(document, dict):
-        raise BadRequest("error decoding YAML: expected an object")
+        raise BadRequest(
+            "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot"
+            f" unmarshal {json_type(document)} into Go value of type map[string]interface {{}}"
+        )
     declared = _kind(document)
     if declared != kind:
         raise BadRequest(f"invalid object type: {declared}")

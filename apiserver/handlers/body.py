@@ -24,6 +24,7 @@ from apimachinery.protobuf import InvalidProtobuf
 from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.scheme import NotRegistered
 from apimachinery.serialization.document_size import TooLarge
+from apimachinery.serialization.go_json import parse_error, with_valid_utf8
 from apimachinery.serialization.media_types import JSON, PROTOBUF
 from apimachinery.serialization.serializer import SERIALIZERS
 from apiserver.context import RequestContext
@@ -127,8 +128,8 @@ def _decode_as(
     *,
     lenient: bool,
 ) -> codec.Decoded:
-    if media_type == JSON and data.strip() == b"null":
-        data = b"{}"
+    if media_type == JSON:
+        data = b"{}" if data.strip() == b"null" else with_valid_utf8(data)
     try:
         decoded = endpoint.codec.decode_internal(
             data, expected=kind, media_type=media_type, validation=validation, lenient=lenient
@@ -241,18 +242,29 @@ def decode_failure(
             )
     declared = _declared_kind(data, media_type)
     if declared is None:
-        problem = str(error) if data else "unexpected end of JSON input"
-        if media_type != PROTOBUF:
-            problem = f"couldn't get version/kind; json parse error: {problem}"
         return BadRequest(
-            f"the object provided is unrecognized (must be of type {expected.kind}): {problem}"
-            f" ({_summary(data)})"
+            f"the object provided is unrecognized (must be of type {expected.kind}):"
+            f" {_parse_problem(error, data, media_type)} ({_summary(data)})"
         )
     version, kind = declared
     return BadRequest(
         f'{kind or expected.kind} in version "{version or expected.version}" cannot be handled as a'
         f" {expected.kind}: {error}"
     )
+
+
+def _parse_problem(error: Exception, data: bytes, media_type: str) -> str:
+    """Return why the kind of a body could not be read, in the words of Go's decoder."""
+    if media_type == PROTOBUF:
+        return str(error)
+    if media_type == JSON:
+        problem = parse_error(data)
+    else:
+        try:
+            problem = parse_error(SERIALIZERS[media_type].read(data, False).json)
+        except ValueError as yaml_error:
+            return str(yaml_error)
+    return f"couldn't get version/kind; json parse error: {problem or error}"
 
 
 async def delete_options(req: Request) -> DeleteOptions | None:

@@ -22,6 +22,7 @@ from apimachinery.openapi.documents import document_v2, document_v3, index_versi
 from apimachinery.openapi.gnostic import GnosticEncoder
 from apimachinery.openapi.gnostic_v3 import V3
 from apimachinery.openapi.operations import ResourceDescription, SubresourceDescription
+from apimachinery.openapi.page_documents import page_document
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.serialization.media_types import JSON, parse_accept
@@ -38,6 +39,7 @@ from apiserver.workload import without_collection
 Descriptions = dict[GroupVersion, list[ResourceDescription]]
 
 TITLE: Final = "Kubernetes"
+_PAGES: Final = ("api", "apis", "version", ".well-known/openid-configuration", "openid/v1/jwks")
 _V2_ACCEPTED: Final = (
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
@@ -78,14 +80,14 @@ class OpenAPI:
         if rest == "v3":
             return Methods(GET=self.on_index)
         path = rest.removeprefix("v3/")
-        if path != rest and path in self._paths():
+        if path != rest and path in self._all_paths():
             return Methods(GET=lambda req, resp: self.on_v3(req, resp, path))
         return None
 
     async def on_index(self, req: Request, resp: Response) -> None:
         """Respond with the URL of the document of each group version."""
         paths = {}
-        for path in self._paths():
+        for path in sorted(self._all_paths()):
             try:
                 digest = (await self._v3(path)).digest
             except NotFound:
@@ -125,7 +127,8 @@ class OpenAPI:
         _send(req, resp, await self._document(key, partial(_build_v2, media_type != JSON)))
 
     async def _v3(self, path: str) -> EncodedDocument:
-        return await self._document(path, partial(_build_v3, path))
+        is_page = path in self._pages()
+        return await self._document(path, partial(_build_page if is_page else _build_v3, path))
 
     async def _document(
         self, key: str, build: Callable[[Descriptions], EncodedDocument]
@@ -146,6 +149,14 @@ class OpenAPI:
     def _paths(self) -> dict[str, GroupVersion]:
         return {_path(version): version for version in self._descriptions()}
 
+    def _pages(self) -> set[str]:
+        """Return the pages that belong to no version; groups of custom resources have none."""
+        groups = (installed.group.name for installed in self._groups() if installed.is_built_in)
+        return {*_PAGES, *(f"apis/{name}" for name in groups if name)}
+
+    def _all_paths(self) -> set[str]:
+        return {*self._pages(), *self._paths()}
+
     def _descriptions(self) -> Descriptions:
         return {
             GroupVersion(installed.group.name, version): [
@@ -154,6 +165,10 @@ class OpenAPI:
             for installed in self._groups()
             for version, endpoints in installed.versions.items()
         }
+
+
+def _build_page(path: str, _: Descriptions) -> EncodedDocument:
+    return _encoded_document(orjson.dumps(page_document(path, title=TITLE, version=_release())))
 
 
 def _build_v3(path: str, descriptions: Descriptions) -> EncodedDocument:

@@ -251,9 +251,18 @@ class CustomResourceDefinitionCondition(Model):
     """A condition of a CustomResourceDefinition."""
 
     type: str = field(
-        proto=1, doc="The aspect that the condition is about, such as Established or NamesAccepted."
+        "",
+        proto=1,
+        omit_empty=False,
+        doc="The aspect that the condition is about, such as Established or NamesAccepted.",
     )
-    status: str = field(proto=2, known=("True", "False", "Unknown"), doc="Whether it holds.")
+    status: str = field(
+        "",
+        proto=2,
+        omit_empty=False,
+        known=("True", "False", "Unknown"),
+        doc="Whether it holds.",
+    )
     last_transition_time: Time | None = field(None, proto=3, doc="When the status last changed.")
     reason: str = field(
         "", proto=4, doc="The reason of the last transition, one word in CamelCase for programs."

@@ -232,7 +232,7 @@ async def test_what_is_no_longer_applied_is_removed(client: Driver) -> None:
             400,
             "metadata.managedFields must be nil",
         ),
-        ([1], "fieldManager=m", 400, "error decoding YAML"),
+        ([1], "fieldManager=m", 400, "error decoding patch: error unmarshaling JSON"),
     ],
 )
 async def test_applies_that_are_wrong(
