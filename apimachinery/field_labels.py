@@ -25,8 +25,14 @@ class FieldLabels:
         if callable(labels):
             self._functions[kind] = labels
             return
-        allowed = (*METADATA_LABELS, *labels)
-        self._functions[kind] = lambda label, value: (_check(label, allowed), value)
+        allowed = frozenset((*METADATA_LABELS, *labels))
+
+        def convert(label: str, value: str) -> tuple[str, str]:
+            if label not in allowed:
+                raise ValueError(f"field label not supported: {label}")
+            return label, value
+
+        self._functions[kind] = convert
 
     def convert(
         self, kind: GroupVersionKind, label: str, value: str, *, unregistered: Iterable[str]

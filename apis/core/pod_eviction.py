@@ -129,7 +129,7 @@ class PodEviction:
             "update", BUDGETS, subresource="status", namespace=pod.metadata.namespace, name=name
         )
         store = self._find_store(BUDGETS.group_resource)
-        await store.update(name, taken, context, track=False)
+        await store.update(name, taken, context)
 
     async def _delete(self, context: RequestContext, options: DeleteOptions, pod: Pod) -> None:
         """Delete the pod, after a condition has told why."""

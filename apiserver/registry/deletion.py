@@ -90,11 +90,14 @@ def plan_deletion(
     finalizers = obj.metadata.finalizers
     if strategy.collects_garbage:
         finalizers = _finalizers(strategy, finalizers, options)
-    if not grace and not finalizers and strategy.may_be_removed(obj):
+    removed = not grace and not finalizers and strategy.may_be_removed(obj)
+    if removed and grace is None:
         return Remove(obj)
     marked = obj.deep_copy()
     marked.metadata.finalizers = finalizers
     _mark(marked, grace=grace or 0, now=now)
+    if removed:
+        return Remove(marked)
     strategy.prepare_for_deletion(marked)
     return Put(marked)
 

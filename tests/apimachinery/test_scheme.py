@@ -215,10 +215,13 @@ def test_defaults_are_set_wherever_the_type_occurs() -> None:
     def grow(leaf: Leaf) -> None:
         leaf.size = leaf.size or 7
 
+    def shrink(leaf: Leaf) -> None:
+        leaf.size = 1
+
     def name(tree: Tree) -> None:
         tree.leaves = tree.leaves or [Leaf()]
 
-    grow.__annotations__ = {"leaf": Leaf, "return": None}
+    grow.__annotations__ = shrink.__annotations__ = {"leaf": Leaf, "return": None}
     name.__annotations__ = {"tree": Tree, "return": None}
     scheme = Scheme()
     scheme.add(V1, Tree, internal=True)
@@ -232,6 +235,6 @@ def test_defaults_are_set_wherever_the_type_occurs() -> None:
     assert {key: leaf.size for key, leaf in tree.named.items()} == {"a": 7, "b": 1}
     assert tree.maybe is None
     with pytest.raises(TypeError, match="already"):
-        scheme.add_defaults(grow)
+        scheme.add_defaults(shrink)
     with pytest.raises(TypeError, match="takes one object"):
         scheme.add_defaults(lambda one: None)

@@ -24,7 +24,7 @@ from apis.core.strategy.pod_preparation import (
     set_app_armor_profiles,
     set_condition_of_gates,
 )
-from apis.core.strategy.pod_warnings import pod_warnings
+from apis.core.strategy.pod_warnings import app_armor_warnings, pod_warnings
 from apis.core.v1.container import Container
 from apis.core.v1.pod import Pod
 from apis.core.v1.pod_status import PodStatus
@@ -81,7 +81,11 @@ class PodStrategy(Strategy[Pod]):
     def warnings(self, obj: Pod, old: Pod | None = None) -> Iterable[str]:
         if old is not None:
             return _address_warnings(obj.status) if obj.status != old.status else ()
-        return [*_name_warnings(obj), *pod_warnings(obj.spec, obj.metadata, Path())]
+        return [
+            *app_armor_warnings(obj.spec, obj.metadata, Path()),
+            *_name_warnings(obj),
+            *pod_warnings(obj.spec, obj.metadata, Path()),
+        ]
 
     def grace_period(self, obj: Pod, options: DeleteOptions) -> int:
         if not obj.spec.node_name or obj.status.phase in FINISHED:

@@ -85,6 +85,24 @@ def template_warnings(template: PodTemplateSpec, path: Path) -> Iterator[str]:
     return pod_warnings(template.spec, template.metadata, path)
 
 
+def app_armor_warnings(spec: PodSpec, metadata: ObjectMeta, path: Path) -> Iterator[str]:
+    """Yield the warnings about annotations in place of AppArmor profiles.
+
+    They come first for a pod, whose profiles the server has set from the annotations.
+    """
+    context = spec.security_context
+    pod_profile = context.app_armor_profile if context is not None else None
+    for container, _ in _containers(spec, path):
+        name = f"{APP_ARMOR_ANNOTATION}{container.name}"
+        own = container.security_context
+        has_field = own is not None and own.app_armor_profile is not None and not path.empty
+        if name not in metadata.annotations or has_field:
+            continue
+        profile = app_armor_profile(metadata.annotations[name])
+        if profile is None or profile != pod_profile:
+            yield f"{path.child('metadata', 'annotations').key(name)}: {_APP_ARMOR}"
+
+
 def _all(spec: PodSpec, metadata: ObjectMeta, path: Path) -> Iterator[str]:
     place = path.child("spec")
     yield from _node_label_warnings(spec, place)
@@ -193,18 +211,13 @@ def _annotation_warnings(spec: PodSpec, metadata: ObjectMeta, path: Path) -> Ite
     context = spec.security_context
     if _SECCOMP_POD in annotations and (context is None or context.seccomp_profile is None):
         yield f"{place.key(_SECCOMP_POD)}: {_SECCOMP}"
-    pod_profile = context.app_armor_profile if context is not None else None
     for container, _ in _containers(spec, path):
         own = container.security_context
         name = f"{_SECCOMP_CONTAINER}{container.name}"
         if name in annotations and (own is None or own.seccomp_profile is None):
             yield f"{place.key(name)}: {_SECCOMP}"
-        name = f"{APP_ARMOR_ANNOTATION}{container.name}"
-        profile = app_armor_profile(annotations[name]) if name in annotations else pod_profile
-        # The server has set the field of a pod from the annotation before.
-        has_field = own is not None and own.app_armor_profile is not None and not path.empty
-        if name in annotations and not has_field and (profile is None or profile != pod_profile):
-            yield f"{place.key(name)}: {_APP_ARMOR}"
+    if not path.empty:
+        yield from app_armor_warnings(spec, metadata, path)
 
 
 def _container_warnings(container: AnyContainer, path: Path) -> Iterator[str]:

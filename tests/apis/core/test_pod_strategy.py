@@ -189,8 +189,12 @@ def deletion(obj: v1.Pod, seconds: int | None = None) -> Any:
 
 
 def test_a_pod_without_a_node_is_removed_at_once() -> None:
+    removed = deletion(pod(), 60)
+
+    assert isinstance(removed, Remove)
+    assert removed.object.metadata.deletion_grace_period_seconds == 0
+    assert removed.object.metadata.deletion_timestamp == NOW
     assert isinstance(deletion(pod()), Remove)
-    assert isinstance(deletion(pod(), 60), Remove)
 
 
 @pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
