@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from apimachinery.fieldpath import (
+    NULL,
     FieldErrors,
     Path,
     forbidden,
@@ -136,7 +137,7 @@ def _validate_capacity(spec: PersistentVolumeSpec, path: Path) -> FieldErrors:
         yield required(path)
     if set(spec.capacity) != {STORAGE}:
         shown = {name: str(amount) for name, amount in spec.capacity.items()}
-        yield not_supported(path, shown, (STORAGE,))
+        yield not_supported(path, shown or NULL, (STORAGE,))
     for name in sorted(spec.capacity):
         amount, here = spec.capacity[name], path.key(name)
         if amount.value() < 0:

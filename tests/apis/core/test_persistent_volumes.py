@@ -89,7 +89,7 @@ def test_sources_get_their_defaults(source: str, expected: dict[str, Any]) -> No
             {"capacity": {}, "hostPath": {"path": "/tmp"}},
             [
                 "spec.capacity: Required value",
-                'spec.capacity: Unsupported value: {}: supported values: "storage"',
+                'spec.capacity: Unsupported value: null: supported values: "storage"',
             ],
         ),
         (
