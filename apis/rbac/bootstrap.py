@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from apimachinery.meta.types import LabelSelector, ObjectMeta
 from apis.rbac import GROUP
 from apis.rbac.aggregation import aggregated_rules
+from apis.rbac.kubernetes_rules import EDITED, EVICTION, USED, VIEWED, ruled_groups
 from apis.rbac.v1 import (
     AggregationRule,
     ClusterRole,
@@ -56,7 +57,10 @@ class Offer(NamedTuple):
 
 def bootstrap_roles(offers: Iterable[Offer] = ()) -> list[ClusterRole]:
     """Return the cluster roles; those that are aggregated have their rules already."""
-    plain = [*_general_roles(), *_aggregate_to(), *_offered_roles(offers)]
+    offered = list(offers)
+    groups = list(ruled_groups({offer.group for offer in offered}))
+    others = [offer for offer in offered if offer.group not in groups]
+    plain = [*_general_roles(), *_aggregate_to(groups), *_offered_roles(others)]
     view = _aggregated(VIEW, into=(EDIT,))
     edit = _aggregated(EDIT, into=(ADMIN,))
     admin = _aggregated(ADMIN)
@@ -97,13 +101,17 @@ def _general_roles() -> Iterator[ClusterRole]:
     yield _role("system:service-account-issuer-discovery", _at(*_ISSUER))
 
 
-def _aggregate_to() -> Iterator[ClusterRole]:
-    """Yield the parts of `view`, `edit` and `admin` that are about the standard groups."""
+def _aggregate_to(groups: Sequence[str]) -> Iterator[ClusterRole]:
+    """Yield the parts of `view`, `edit` and `admin` that are about Kubernetes' groups.
+
+    *groups* are those that a server has beyond the standard ones.
+    """
     yield _role(
         "system:aggregate-to-view",
         _on(READ, "", "configmaps", "serviceaccounts", "services", "services/status"),
         _on(READ, "", "events", "namespaces/status"),
         _on(READ, "", "namespaces"),
+        *(_on(READ, group, *VIEWED[group]) for group in groups),
         into=(VIEW,),
     )
     written = ("configmaps", "events", "secrets", "serviceaccounts", "services")
@@ -114,6 +122,8 @@ def _aggregate_to() -> Iterator[ClusterRole]:
         _on(WRITE, "", *written),
         _on(("create",), "", "serviceaccounts/token"),
         _on(READ_WRITE, "coordination.k8s.io", "leases"),
+        *(_on(WRITE, group, *EDITED[group]) for group in groups if group in EDITED),
+        *((_on(READ_WRITE, "", *USED), _on(("create",), "", EVICTION)) if "" in groups else ()),
         into=(EDIT,),
     )
     yield _role(

@@ -33,6 +33,7 @@ RESOURCE: Final = Group(
             v1.DeviceTaintRule,
             DeviceTaintRuleStrategy(),
             namespaced=False,
+            announced_storage_version="v1beta2",
             subresources=(STATUS,),
             roles=(),
         ),

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from apimachinery.fieldpath import NULL, FieldErrors, Path, forbidden, invalid
+from apimachinery.go_structs import go_struct
 from apimachinery.meta.metadata_validation import (
     validate_annotations,
     validate_labels,
@@ -27,7 +28,6 @@ from apis.resource.validation.claim_status import DeviceID, validate_claim_statu
 from apis.resource.validation.device_class import validate_device_class
 from apis.resource.validation.resource_slice import validate_resource_slice
 from apis.resource.validation.selectors import EXPRESSION_EFFORT
-from apis.resource.validation.shown_structs import shown_struct
 from apis.resource.validation.taint_rule import validate_taint_rule, validate_taint_rule_status
 from apiserver import Strategy
 
@@ -60,7 +60,9 @@ class ResourceClaimStrategy(Strategy[ResourceClaim]):
             _drop_derived_attributes(new.spec.devices)
 
     def prepare_for_status_update(self, new: ResourceClaim, old: ResourceClaim) -> None:
-        """Remove the state of devices that are not allocated any more."""
+        """Drop fields of features that are off, and the state of devices that were freed."""
+        for result in new.status.allocation.devices.results if new.status.allocation else ():
+            result.skip_node_operations = []
         freed = _allocated(old) - _allocated(new)
         if freed:
             new.status.devices = [
@@ -105,7 +107,7 @@ class ResourceClaimTemplateStrategy(Strategy[ResourceClaimTemplate]):
     ) -> FieldErrors:
         yield from self.validate(new)
         if new.spec != old.spec:
-            yield invalid(Path("spec"), shown_struct(new.spec), "field is immutable")
+            yield invalid(Path("spec"), go_struct(new.spec), "field is immutable")
 
     def effort(self, obj: ResourceClaimTemplate) -> int:
         return EXPRESSION_EFFORT * expression_count(obj.spec.spec.devices)

@@ -18,6 +18,7 @@ STORAGEMIGRATION: Final = Group(
             v1.StorageVersionMigration,
             StorageVersionMigrationStrategy(),
             namespaced=False,
+            announced_storage_version="v1beta1",
             subresources=(STATUS,),
             columns=MIGRATION_COLUMNS,
             roles=(),

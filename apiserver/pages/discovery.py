@@ -235,7 +235,7 @@ def _aggregated_group(installed: InstalledGroup) -> APIGroupDiscovery:
         APIVersionDiscovery(
             version=version,
             resources=[
-                _aggregated_resource(endpoint)
+                _aggregated_resource(endpoint, is_built_in=installed.is_built_in)
                 for _, endpoint in sorted(installed.versions[version].items())
             ],
             freshness="Current",
@@ -245,11 +245,14 @@ def _aggregated_group(installed: InstalledGroup) -> APIGroupDiscovery:
     return APIGroupDiscovery(metadata=ObjectMeta(name=installed.group.name), versions=versions)
 
 
-def _aggregated_resource(endpoint: Endpoint) -> APIResourceDiscovery:
+def _aggregated_resource(endpoint: Endpoint, *, is_built_in: bool) -> APIResourceDiscovery:
     resource = endpoint.resource
+    # Kubernetes names the group and version of a kind only if they differ from those of the
+    # resource; of custom resources, always.
+    own = endpoint.kind.group_version if is_built_in else None
     return APIResourceDiscovery(
         resource=resource.name,
-        response_kind=_discovered_kind(endpoint.kind),
+        response_kind=_discovered_kind(endpoint.kind, own),
         scope="Namespaced" if resource.namespaced else "Cluster",
         singular_resource=resource.singular_name,
         verbs=endpoint.listed_verbs,
@@ -258,7 +261,7 @@ def _aggregated_resource(endpoint: Endpoint) -> APIResourceDiscovery:
         subresources=[
             APISubresourceDiscovery(
                 subresource=sub.name,
-                response_kind=_discovered_kind(_sub_kind(endpoint, sub)),
+                response_kind=_discovered_kind(_sub_kind(endpoint, sub), own),
                 verbs=sorted(sub.verbs),
             )
             for sub in sorted(resource.subresources, key=lambda sub: sub.name)
@@ -270,7 +273,9 @@ def _sub_kind(endpoint: Endpoint, sub: Subresource) -> GroupVersionKind:
     return sub.kind or endpoint.kind
 
 
-def _discovered_kind(kind: GroupVersionKind) -> DiscoveredKind:
+def _discovered_kind(kind: GroupVersionKind, own: GroupVersion | None) -> DiscoveredKind:
+    if kind.group_version == own:
+        return DiscoveredKind(group="", version="", kind=kind.kind)
     return DiscoveredKind(group=kind.group, version=kind.version, kind=kind.kind)
 
 

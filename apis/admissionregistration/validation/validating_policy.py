@@ -213,6 +213,6 @@ def _validate_warning(warning: ExpressionWarning, path: Path) -> FieldErrors:
         yield required(here)
         return
     try:
-        parse_path(text)
+        parse_path(text if text.startswith((".", "[")) else f".{text}")
     except InvalidJSONPath as error:
         yield invalid(here, text, f"invalid JSONPath: {error}")

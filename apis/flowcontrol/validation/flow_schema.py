@@ -6,12 +6,14 @@ from typing import Final
 from apimachinery.fieldpath import (
     FieldError,
     FieldErrors,
+    GoStruct,
     Path,
     forbidden,
     invalid,
     not_supported,
     required,
 )
+from apimachinery.go_structs import go_struct
 from apimachinery.meta.metadata_validation import dns_label_name, dns_subdomain_name
 from apis.flowcontrol.bootstrap import mandatory_schemas
 from apis.flowcontrol.v1 import (
@@ -51,7 +53,9 @@ def validate_flow_schema(schema: FlowSchema) -> FieldErrors:
     yield from _validate_spec(name, schema.spec, path)
     for mandatory in mandatory_schemas():
         if mandatory.metadata.name == name and schema.spec != mandatory.spec:
-            yield invalid(path, schema.spec, f"spec of '{name}' must equal the fixed value")
+            yield invalid(
+                path, go_struct(schema.spec), f"spec of '{name}' must equal the fixed value"
+            )
     yield from validate_conditions(schema.status.conditions)
 
 
@@ -61,7 +65,8 @@ def _validate_spec(name: str, spec: FlowSchemaSpec, path: Path) -> FieldErrors:
     )
     method = spec.distinguisher_method
     if method is not None and method.type not in _METHODS:
-        yield not_supported(path.child("distinguisherMethod", "type"), method, _METHODS)
+        shown = GoStruct(Type=method.type)  # Kubernetes shows the method, not its type
+        yield not_supported(path.child("distinguisherMethod", "type"), shown, _METHODS)
     level = spec.priority_level_configuration.name
     here = path.child("priorityLevelConfiguration", "name")
     if not level:

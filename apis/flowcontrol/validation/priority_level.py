@@ -11,6 +11,7 @@ from apimachinery.fieldpath import (
     not_supported,
     required,
 )
+from apimachinery.go_structs import go_struct
 from apis.flowcontrol.bootstrap import mandatory_levels
 from apis.flowcontrol.v1 import (
     ExemptPriorityLevelConfiguration,
@@ -61,9 +62,9 @@ def _validate_mandatory(level: PriorityLevelConfiguration, path: Path) -> FieldE
             fixed.exempt = spec.exempt
             if spec != fixed:
                 rule = f"spec of '{name}' except the 'spec.exempt' field must equal the fixed value"
-                yield invalid(path, spec, rule)
+                yield invalid(path, go_struct(spec), rule)
         elif spec != fixed:
-            yield invalid(path, spec, f"spec of '{name}' must equal the fixed value")
+            yield invalid(path, go_struct(spec), f"spec of '{name}' must equal the fixed value")
 
 
 def _validate_spec(name: str, spec: PriorityLevelConfigurationSpec, path: Path) -> FieldErrors:
@@ -72,16 +73,18 @@ def _validate_spec(name: str, spec: PriorityLevelConfigurationSpec, path: Path) 
         yield invalid(path.child("type"), spec.type, rule)
     if spec.type == EXEMPT_TYPE:
         if spec.limited is not None:
-            yield forbidden(path.child("limited"), "must be nil if the type is not Limited")
+            yield forbidden(path.child("limited"), "")
         if spec.exempt is not None:
             yield from _validate_exempt(spec.exempt, path.child("exempt"))
     elif spec.type == LIMITED:
         if spec.exempt is not None:
-            yield forbidden(path.child("exempt"), "must be nil if the type is Limited")
+            yield forbidden(path.child("exempt"), "")
         if spec.limited is None:
-            yield required(path.child("limited"), "must not be empty when type is Limited")
+            yield required(path.child("limited"))
         else:
             yield from _validate_limited(spec.limited, path.child("limited"))
+    elif not spec.type:
+        yield required(path.child("type"))
     else:
         yield not_supported(path.child("type"), spec.type, _TYPES)
 
@@ -116,13 +119,14 @@ def _validate_response(response: LimitResponse, path: Path) -> FieldErrors:
     here = path.child("queuing")
     if response.type == REJECT:
         if response.queuing is not None:
-            rule = "must be nil if limited.limitResponse.type is not Limited"
-            yield forbidden(here, rule)
+            yield forbidden(here, "")
     elif response.type == QUEUE:
         if response.queuing is None:
-            yield required(here, "must not be empty if limited.limitResponse.type is Limited")
+            yield required(here)
         else:
             yield from _validate_queuing(response.queuing, here)
+    elif not response.type:
+        yield required(path.child("type"))
     else:
         yield not_supported(path.child("type"), response.type, _RESPONSES)
 

@@ -95,7 +95,7 @@ def test_valid_schemas(spec: dict[str, Any]) -> None:
         (
             {"distinguisherMethod": {"type": "ByAge"}},
             [
-                'spec.distinguisherMethod.type: Unsupported value: {"type":"ByAge"}: supported'
+                'spec.distinguisherMethod.type: Unsupported value: {"Type":"ByAge"}: supported'
                 ' values: "ByNamespace", "ByUser"'
             ],
         ),
@@ -253,8 +253,8 @@ def test_paths(url: str, expected: str) -> None:
         (
             {"limited": None, "exempt": {}},
             [
-                "spec.exempt: Forbidden: must be nil if the type is Limited",
-                "spec.limited: Required value: must not be empty when type is Limited",
+                "spec.exempt: Forbidden",
+                "spec.limited: Required value",
             ],
         ),
         (
@@ -279,17 +279,11 @@ def test_paths(url: str, expected: str) -> None:
         ),
         (
             {"limited": {"limitResponse": {"type": "Reject", "queuing": {}}}},
-            [
-                "spec.limited.limitResponse.queuing: Forbidden: must be nil if"
-                " limited.limitResponse.type is not Limited"
-            ],
+            ["spec.limited.limitResponse.queuing: Forbidden"],
         ),
         (
             {"limited": {"limitResponse": {"type": "Queue"}}},
-            [
-                "spec.limited.limitResponse.queuing: Required value: must not be empty if"
-                " limited.limitResponse.type is Limited"
-            ],
+            ["spec.limited.limitResponse.queuing: Required value"],
         ),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from apimachinery.errors import Forbidden
 from apimachinery.meta.types import LabelSelector, ObjectMeta
 from apis.gadgets.install import GADGETS
+from apis.kubernetes import KUBERNETES
 from apis.rbac.aggregation import aggregated_rules
 from apis.rbac.bootstrap import (
     AUTOUPDATE,
@@ -23,6 +24,7 @@ from apis.rbac.strategy import ClusterRoleBindingStrategy, ClusterRoleStrategy
 from apis.rbac.v1 import AggregationRule, ClusterRole, ClusterRoleBinding
 from apiserver import User
 from apiserver.controlplane.role_access import offers
+from apiserver.controlplane.standard_server import beyond, standard_groups
 from client.interface import ResourceClient
 from tests.apis.controlled import ControlledServer, controlled_server
 from tests.apis.rbac.making import (
@@ -290,3 +292,33 @@ def test_rules_come_by_selector_and_name_each_once() -> None:
     ]
 
     assert aggregated_rules(role, givers) == [first, second]
+
+
+def test_a_server_with_all_kinds_grants_what_kubernetes_grants() -> None:
+    served = beyond(standard_groups(), KUBERNETES)
+    roles = {role.metadata.name: role for role in bootstrap_roles(offers(served))}
+    granted = {
+        (group, resource, verb)
+        for rule in roles["edit"].rules
+        for group in rule.api_groups
+        for resource in rule.resources
+        for verb in rule.verbs
+    }
+
+    assert {
+        ("", "pods", "create"),
+        ("", "pods/exec", "create"),
+        ("", "pods/eviction", "create"),
+        ("apps", "deployments/scale", "update"),
+        ("apps", "controllerrevisions", "get"),
+        ("resource.k8s.io", "resourceclaims", "delete"),
+    } <= granted
+    assert granted.isdisjoint(
+        {
+            ("apps", "controllerrevisions", "update"),
+            ("", "resourcequotas", "update"),
+            ("resource.k8s.io", "resourceslices", "get"),
+            ("admissionregistration.k8s.io", "validatingwebhookconfigurations", "get"),
+        }
+    )
+    assert not [name for name in roles if name.endswith((":view", ":edit"))], "no role of a group"

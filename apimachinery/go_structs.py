@@ -1,4 +1,4 @@
-"""Structs in messages: a spec as Kubernetes shows it, by the names of its Go fields."""
+"""Go structs: a Model in a message as Kubernetes shows its internal types, by Go's field names."""
 
 from typing import Any, Final
 
@@ -7,10 +7,10 @@ from apimachinery.meta.types import ObjectMeta
 from apimachinery.model.class_fields import fields_of
 from apimachinery.model.model import Model
 
-_NAMES: Final = {"cel": "CEL"}
+_NAMES: Final = {"apiGroups": "APIGroups", "cel": "CEL"}
 
 
-def shown_struct(model: Model) -> GoStruct:
+def go_struct(model: Model) -> GoStruct:
     """Return a model with the Go names of its fields, and null for what is unset."""
     shown = GoStruct()
     for field in fields_of(type(model)):
@@ -24,7 +24,7 @@ def shown_struct(model: Model) -> GoStruct:
 
 def _shown(value: Any) -> Any:
     if isinstance(value, Model):
-        return shown_struct(value)
+        return go_struct(value)
     if isinstance(value, list):
         return [_shown(item) for item in value] or None
     if isinstance(value, dict):
