@@ -18,6 +18,7 @@ from apis.core.v1.defaults import (
     pod,
     replication_controller,
 )
+from apis.policy.register import add_eviction_to_scheme
 
 FULL_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "Node": {"spec.unschedulable": "spec.unschedulable"},
@@ -41,6 +42,7 @@ FULL_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
 
 def add_to_scheme(scheme: Scheme) -> None:
     add_standard_to_scheme(scheme)
+    add_eviction_to_scheme(scheme)
     scheme.add(
         V1,
         v1.Binding,

@@ -1,9 +1,20 @@
 """Register the group's kinds in a scheme, for clients and servers."""
 
+from typing import Final
+
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme
 from apis.policy import GROUP, v1
 
+V1: Final = GroupVersion(GROUP, "v1")
+
 
 def add_to_scheme(scheme: Scheme) -> None:
-    scheme.add(GroupVersion(GROUP, "v1"), v1.Eviction, v1.PodDisruptionBudget, internal=True)
+    add_eviction_to_scheme(scheme)
+    scheme.add(V1, v1.PodDisruptionBudget, internal=True)
+
+
+def add_eviction_to_scheme(scheme: Scheme) -> None:
+    """Register Eviction, which pods have as a subresource even where no budgets are served."""
+    if not scheme.recognizes(V1.with_kind("Eviction")):
+        scheme.add(V1, v1.Eviction, internal=True)

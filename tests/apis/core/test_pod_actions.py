@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from apis.core.install_full import FULL_CORE
 from apis.kubernetes import KUBERNETES
 from client.testing.app_server import InMemoryServer
 from client.transport.in_process import ASGITransport
@@ -178,6 +179,17 @@ async def test_a_pod_without_a_budget_is_evicted(server: Driver) -> None:
         "EvictionByEvictionAPI",
         "Eviction API: evicting",
     )
+
+
+async def test_pods_are_evicted_where_no_budgets_are_served() -> None:
+    memory = InMemoryServer([FULL_CORE])
+    async with ASGITransport(memory.app):
+        alone = Driver(memory.app, authorization=f"Bearer {memory.token}")
+        await run(alone, "alone", ready=True)
+
+        answer = await evict(alone, "alone")
+
+    assert (answer.code, answer.json) == (201, SUCCESS)
 
 
 async def test_a_pod_that_does_not_run_needs_no_budget(server: Driver) -> None:
