@@ -21,6 +21,7 @@ def add_to_scheme(scheme: Scheme) -> None:
     scheme.add_defaults(
         *POD_DEFAULTS,
         defaults.set_claim_retention_defaults,
+        defaults.set_daemon_set_defaults,
         defaults.set_daemon_set_spec_defaults,
         defaults.set_deployment_spec_defaults,
         defaults.set_replica_set_spec_defaults,

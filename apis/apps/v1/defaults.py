@@ -5,7 +5,7 @@ from typing import Final
 from apis.apps.v1 import daemon_set as daemon_sets
 from apis.apps.v1 import deployment as deployments
 from apis.apps.v1 import stateful_set as stateful_sets
-from apis.apps.v1.daemon_set import DaemonSetSpec, RollingUpdateDaemonSet
+from apis.apps.v1.daemon_set import DaemonSet, DaemonSetSpec, RollingUpdateDaemonSet
 from apis.apps.v1.deployment import DeploymentSpec, DeploymentStrategy, RollingUpdateDeployment
 from apis.apps.v1.replica_set import ReplicaSetSpec
 from apis.apps.v1.stateful_set import (
@@ -33,6 +33,11 @@ def set_deployment_spec_defaults(spec: DeploymentSpec) -> None:
 def set_replica_set_spec_defaults(spec: ReplicaSetSpec) -> None:
     if spec.replicas is None:
         spec.replicas = 1
+
+
+def set_daemon_set_defaults(daemon_set: DaemonSet) -> None:
+    # Every document of v1 has the annotation, so the client that creates an object owns it.
+    daemon_set.metadata.annotations.setdefault(daemon_sets.TEMPLATE_GENERATION, "0")
 
 
 def set_daemon_set_spec_defaults(spec: DaemonSetSpec) -> None:

@@ -189,7 +189,7 @@ def test_stateful_sets_and_daemon_sets(kubectl: Kubectl) -> None:
         daemonset.apps/agent image updated
         $ kubectl rollout status ds/agent --watch=false
         Waiting for daemon set spec update to be observed...
-        $ kubectl get ds agent -o jsonpath={.metadata.annotations.deprecated\\.daemonset\\.template\\.generation}
+        $ kubectl get ds agent -o 'jsonpath={.metadata.annotations.deprecated\\.daemonset\\.template\\.generation}'
         2
         $ kubectl scale ds/agent --replicas=2
         Error from server (NotFound): the server could not find the requested resource
