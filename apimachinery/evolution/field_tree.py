@@ -22,7 +22,7 @@ import orjson
 from pydantic import BaseModel, TypeAdapter
 
 from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of, type_info
-from apimachinery.model.wire_rules import is_computed, never, never_omitted
+from apimachinery.model.wire_rules import is_computed, never
 from apimachinery.scalars.duration import DURATION
 from apimachinery.scalars.intstr import INT_OR_STRING
 from apimachinery.scalars.quantity import Quantity
@@ -209,7 +209,7 @@ class _Builder:
                     self._type(field.type),
                     default=None if field.required else _default(field, defaults),
                     required=field.required,
-                    omits_empty=field.info.exclude_if not in (None, never, never_omitted),
+                    omits_empty=field.info.exclude_if not in {None, never},
                     nullable=field.type.optional,
                     computed=is_computed(field.info),
                 )

@@ -28,6 +28,8 @@ class Markers:
     """Whether updates may not change the value."""
     selectable: bool = False
     """Whether field selectors can select by the value."""
+    required: bool | None = None
+    """Whether OpenAPI shows the field as required, if the field says so."""
     deprecated: str = ""
     """The deprecation notice; empty if the field is not deprecated."""
     bounds: tuple[tuple[str, Any], ...] = ()

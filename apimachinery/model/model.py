@@ -46,7 +46,6 @@ from apimachinery.model.wire_rules import (
     NULL_WHEN_EMPTY,
     copy_plan,
     never,
-    never_omitted,
     omission,
     refine,
     wire_name,
@@ -84,8 +83,9 @@ class FieldOptions(TypedDict, total=False):
     """Overrides the omission rule."""
     null_when_empty: bool
     """Whether an empty list is encoded as null, as by Go without `omitempty`."""
-    optional: bool
-    """Whether OpenAPI shows the field as optional, although it is encoded even if empty."""
+    required: bool
+    """Whether OpenAPI shows the field as required; by default if it is encoded even if empty.
+    Validation, not the decoder, rejects a document without it."""
     ge: Any
     gt: Any
     le: Any
@@ -123,7 +123,7 @@ def field(
     if options.get("omit_empty"):
         constraints["exclude_if"] = operator.not_
     elif "omit_empty" in options or options.get("null_when_empty"):
-        constraints["exclude_if"] = never_omitted if options.get("optional") else never
+        constraints["exclude_if"] = never
     info: FieldInfo = Field(
         alias=options.get("wire"), description=options.get("doc"), **constraints
     )
@@ -150,6 +150,7 @@ def _markers(options: FieldOptions) -> Markers:
         known=options.get("known", ()),
         immutable=options.get("immutable", False),
         selectable=options.get("selectable", False),
+        required=options.get("required"),
         deprecated=options.get("deprecated", ""),
         bounds=tuple((name, options[name]) for name in _CONSTRAINTS if name in options),  # type: ignore[literal-required]
     )

@@ -29,11 +29,6 @@ def never(_: Any) -> bool:
     return False
 
 
-def never_omitted(_: Any) -> bool:
-    """Keep a field that OpenAPI does not list as required, unlike one with `never`."""
-    return False
-
-
 class _NullWhenEmpty:
     """Serializes an empty list as null."""
 

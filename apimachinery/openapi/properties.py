@@ -56,8 +56,11 @@ def property_annotations(cls: type[BaseModel], field: ModelField, dialect: Diale
 def is_required(field: ModelField) -> bool:
     """Return whether a field is always present: without default, or written even if empty.
 
-    Kubernetes publishes the latter (a Go field without `omitempty`) as required.
+    Kubernetes publishes the latter (a Go field without `omitempty`) as required, unless the field
+    says otherwise.
     """
+    if field.markers.required is not None:
+        return field.markers.required
     return field.required or (field.info.exclude_if is never and not field.default)
 
 

@@ -155,6 +155,7 @@ class CertificateSigningRequest(Object):
     spec: CertificateSigningRequestSpec = field(
         default_factory=CertificateSigningRequestSpec,
         proto=2,
+        required=True,
         doc="The request; immutable. Only `request`, `signerName`, `expirationSeconds` and"
         " `usages` are the client's.",
     )

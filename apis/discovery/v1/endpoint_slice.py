@@ -149,7 +149,7 @@ class EndpointSlice(Object):
         proto=2,
         list_type="atomic",
         null_when_empty=True,
-        optional=True,
+        required=False,
         doc="Endpoints of the slice, at most 1000.",
     )
     ports: list[EndpointPort] = field(
@@ -157,7 +157,7 @@ class EndpointSlice(Object):
         proto=3,
         list_type="atomic",
         null_when_empty=True,
-        optional=True,
+        required=False,
         doc="Ports of every endpoint of the slice, with names of their own.",
     )
     address_type: str = field(

@@ -61,7 +61,10 @@ class HTTPIngressPath(Model):
         ),
     )
     backend: IngressBackend = field(
-        default_factory=IngressBackend, proto=2, doc="Where matching requests are sent. Required."
+        default_factory=IngressBackend,
+        proto=2,
+        required=True,
+        doc="Where matching requests are sent. Required.",
     )
     path_type: str | None = field(
         None,

@@ -17,11 +17,13 @@ class ParentReference(Model):
     """Reference to the object that uses an address."""
 
     group: str = field("", proto=1, doc="API group of the object; empty for the core group.")
-    resource: str = field("", proto=2, doc="Resource of the object, such as `services`. Required.")
+    resource: str = field(
+        "", proto=2, required=True, doc="Resource of the object, such as `services`. Required."
+    )
     namespace: str = field(
         "", proto=3, doc="Namespace of the object; empty for cluster-scoped objects."
     )
-    name: str = field("", proto=4, doc="Name of the object. Required.")
+    name: str = field("", proto=4, required=True, doc="Name of the object. Required.")
 
 
 class IPAddressSpec(Model):
@@ -30,6 +32,7 @@ class IPAddressSpec(Model):
     parent_ref: ParentReference | None = field(
         None,
         proto=1,
+        required=True,
         doc="Object that uses the address, such as a Service. Required and immutable.",
     )
 
@@ -41,4 +44,6 @@ class IPAddress(Object):
     address cannot be allocated twice.
     """
 
-    spec: IPAddressSpec = field(default_factory=IPAddressSpec, proto=2, doc="Use of the address.")
+    spec: IPAddressSpec = field(
+        default_factory=IPAddressSpec, proto=2, required=True, doc="Use of the address."
+    )

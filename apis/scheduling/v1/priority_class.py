@@ -25,7 +25,7 @@ class PriorityClass(Object):
         0,
         proto=2,
         omit_empty=False,
-        optional=True,
+        required=False,
         doc=(
             "Priority of the pods of this class; a higher number is scheduled first. At most one"
             " billion, and immutable."

@@ -121,5 +121,8 @@ class CSIDriver(Object):
     """CSIDriver describes a CSI driver; its name is the name of the driver."""
 
     spec: CSIDriverSpec = field(
-        default_factory=CSIDriverSpec, proto=2, doc="How the driver wants to be called."
+        default_factory=CSIDriverSpec,
+        proto=2,
+        required=True,
+        doc="How the driver wants to be called.",
     )

@@ -31,7 +31,7 @@ class CSINodeDriver(Model):
         default_factory=list,
         proto=3,
         null_when_empty=True,
-        optional=True,
+        required=False,
         list_type="atomic",
         doc=(
             "Labels of the node that describe its topology for the driver, such as"
@@ -109,7 +109,9 @@ class CSINodeStatus(Model):
 class CSINode(Object):
     """CSINode lists the CSI drivers of a node; its name is the name of the Node."""
 
-    spec: CSINodeSpec = field(default_factory=CSINodeSpec, proto=2, doc="Drivers of the node.")
+    spec: CSINodeSpec = field(
+        default_factory=CSINodeSpec, proto=2, required=True, doc="Drivers of the node."
+    )
     status: CSINodeStatus = field(
         default_factory=CSINodeStatus, proto=3, doc="Health of the storage of the node."
     )

@@ -33,7 +33,10 @@ class VolumeAttachmentSpec(Model):
         doc="Name of the CSI driver that attaches the volume. Required.",
     )
     source: VolumeAttachmentSource = field(
-        default_factory=VolumeAttachmentSource, proto=2, doc="Volume to attach. Required."
+        default_factory=VolumeAttachmentSource,
+        proto=2,
+        required=True,
+        doc="Volume to attach. Required.",
     )
     node_name: str = field(
         "", proto=3, omit_empty=False, doc="Node to attach the volume to. Required."
@@ -79,6 +82,7 @@ class VolumeAttachment(Object):
     spec: VolumeAttachmentSpec = field(
         default_factory=VolumeAttachmentSpec,
         proto=2,
+        required=True,
         doc="What is attached, and where. Immutable.",
     )
     status: VolumeAttachmentStatus = field(

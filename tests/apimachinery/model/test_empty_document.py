@@ -23,7 +23,7 @@ def test_structs_and_lists_that_are_written_when_empty_are_in_every_object() -> 
 
 class Written(Model):
     text: str = field("", omit_empty=False)
-    count: int = field(0, omit_empty=False, optional=True)
+    count: int = field(0, omit_empty=False, required=False)
     unset: int | None = field(None, omit_empty=False)
     replicas: int = field(1)
     omitted: str = field("")

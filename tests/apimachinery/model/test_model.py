@@ -409,9 +409,9 @@ def test_several_threads_may_be_the_first_to_use_a_class() -> None:
 
 
 class Shelf(Model):
-    books: list[str] = field(default_factory=list, null_when_empty=True, optional=True)
+    books: list[str] = field(default_factory=list, null_when_empty=True, required=False)
     boxes: list[str] = field(default_factory=list, null_when_empty=True)
-    width: int = field(0, omit_empty=False, optional=True)
+    width: int = field(0, omit_empty=False, required=False)
 
 
 def test_an_empty_list_can_be_written_as_null() -> None:
