@@ -4,11 +4,12 @@ Every worker ensures them when it starts. The range of the configuration becomes
 `kubernetes`; the service has the first address of the range.
 """
 
+import asyncio
 import logging
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from apimachinery.errors import AlreadyExists, APIError, Conflict, Invalid, NotFound
@@ -34,6 +35,9 @@ NAME: Final = "kubernetes"
 SKIP_MIRROR: Final = "endpointslice.kubernetes.io/skip-mirror"
 SERVICE_NAME: Final = "kubernetes.io/service-name"
 _ATTEMPTS: Final = 5
+_ADDRESS_ATTEMPTS: Final = 16
+_ORPHAN_AGE: Final = timedelta(seconds=2)
+"""The age at which an address without its service is not about to get it."""
 
 
 async def ensure_service_ranges(
@@ -74,12 +78,17 @@ async def ensure_service_ranges(
 
 
 async def ensure_api_service(
-    client: AsyncClient, service: v1.Service, cidrs: Sequence[str]
+    client: AsyncClient,
+    service: v1.Service,
+    cidrs: Sequence[str],
+    *,
+    now: Callable[[], datetime],
+    delay: float = 0.25,
 ) -> None:
     """Create the service with the first address of the range, or give it that address."""
     services = services_of(client, NAMESPACE)
     address = first_address(cidrs[0])
-    for _ in range(_ATTEMPTS):
+    for _ in range(_ADDRESS_ATTEMPTS):
         try:
             found = await _find(services)
             if found is None:
@@ -91,22 +100,27 @@ async def ensure_api_service(
         except (AlreadyExists, Conflict):
             continue  # another server was faster
         except Invalid as error:
-            log.warning("service %r cannot have the address %s: %s", NAME, address, error)
-            if not await _release_orphan(client, address):
-                return
+            # Another server is writing the service, or has stopped before it did.
+            log.info("service %r cannot have the address %s yet: %s", NAME, address, error)
+            if not await _release_orphan(client, address, now()):
+                await asyncio.sleep(delay)
             continue
         return
+    log.warning("service %r does not have the address %s", NAME, address)
 
 
-async def _release_orphan(client: AsyncClient, address: str) -> bool:
-    """Delete the address of the service if a server stopped before it wrote the service."""
+async def _release_orphan(client: AsyncClient, address: str, now: datetime) -> bool:
+    """Release the address of the service if a server stopped before it wrote the service."""
     addresses = ip_addresses(client)
     try:
-        parent = (await addresses.get(address)).spec.parent_ref
-        if parent is None or (parent.namespace, parent.name) != (NAMESPACE, NAME):
+        found = await addresses.get(address)
+        parent, created = found.spec.parent_ref, found.metadata.creation_timestamp
+        is_own = parent is not None and (parent.namespace, parent.name) == (NAMESPACE, NAME)
+        is_old = created is not None and now - created > _ORPHAN_AGE
+        if not is_own or not is_old or await _find(services_of(client, NAMESPACE)) is not None:
             return False
-        await addresses.delete(address)
-    except NotFound:
+        await addresses.delete(address, uid=found.metadata.uid)
+    except (NotFound, Conflict):
         pass
     return True
 

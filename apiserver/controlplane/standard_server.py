@@ -348,10 +348,11 @@ async def _create_bootstrap_objects(app: App, client: AsyncClient, config: Serve
     # Imported late: a server without addresses of services need not load their types.
     from apis.core import api_service
 
+    clock = partial(datetime.now, UTC)
     ranges = await api_service.ensure_service_ranges(
-        client, config.service_cluster_ip_range, now=lambda: datetime.now(UTC)
+        client, config.service_cluster_ip_range, now=clock
     )
-    await api_service.ensure_api_service(client, new_api_service(port), ranges)
+    await api_service.ensure_api_service(client, new_api_service(port), ranges, now=clock)
     address = config.advertise_address or api_service.host_address(config.bind.host)
     if address is not None and serves(
         app.groups, GroupResource("discovery.k8s.io", "endpointslices")

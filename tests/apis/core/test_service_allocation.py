@@ -19,6 +19,8 @@ from apis.core.allocation.address_range import AddressRange
 from apis.core.allocation.node_ports import RECORD_KEY, PortRange
 from apis.core.allocation.service_allocation import ServiceAllocation
 from apis.core.allocation.where_served import AllocationWhereServed
+from apis.core.api_service import ensure_api_service
+from apis.core.bootstrap import new_api_service
 from apis.core.controllers.service_allocation_repair import ServiceAllocationRepair
 from apis.core.v1 import Endpoints, Service
 from apis.discovery.v1 import EndpointSlice
@@ -37,6 +39,7 @@ from tests.apiserver.storage.etcd.etcd_server import start_etcd
 
 DUAL = ("10.0.0.0/24", "fd00::/112")
 PORTS = [{"port": 80}]
+LATER = datetime.now(UTC) + timedelta(minutes=5)
 
 
 @dataclass
@@ -140,6 +143,34 @@ async def test_the_api_service_has_the_first_address_and_endpoints(server: Serve
     assert [address.ip for address in endpoints.subsets[0].addresses] == ["192.0.2.7"]
     assert [item.addresses for item in slice_.endpoints] == [["192.0.2.7"]]
     assert slice_.metadata.labels["kubernetes.io/service-name"] == "kubernetes"
+
+
+async def test_servers_that_start_together_give_the_api_service_one_address(
+    server: Server,
+) -> None:
+    await server.client.of(Service).delete("kubernetes")
+
+    await asyncio.gather(*(ensure(server, now=datetime.now(UTC)) for _ in range(4)))
+
+    assert await server.addresses() == {"10.0.0.1": "kubernetes"}
+    assert (await server.client.of(Service).get("kubernetes")).spec.cluster_ip == "10.0.0.1"
+
+
+async def test_an_address_without_its_api_service_is_released(server: Server) -> None:
+    """A server stopped between the allocation and the write of the service."""
+    await server.client.of(Service).delete("kubernetes")
+    await server.allocation.ips.allocate("10.0.0.1", new_api_service(6443), dry_run=False)
+
+    await ensure(server, now=LATER)
+
+    assert (await server.client.of(Service).get("kubernetes")).spec.cluster_ip == "10.0.0.1"
+
+
+async def ensure(server: Server, now: datetime) -> None:
+    cidrs = ["10.0.0.0/24"]
+    await ensure_api_service(
+        server.client, new_api_service(6443), cidrs, now=lambda: now, delay=0.01
+    )
 
 
 MISMATCH = "the provided network does not match the current range"
@@ -362,9 +393,6 @@ async def test_the_same_address_is_given_to_one_of_two(url: str) -> None:
         )
 
         assert sorted(type(result).__name__ for result in results) == ["Invalid", "Service"]
-
-
-LATER = datetime.now(UTC) + timedelta(minutes=5)
 
 
 async def test_what_a_crash_left_is_released(server: Server) -> None:
