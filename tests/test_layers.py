@@ -70,8 +70,8 @@ LAYERS: dict[str, str] = {
         "apimachinery.ip_addresses apiserver.evolution.accepted_loss apiserver.process.address"
     ),
     "apiserver.extensions": (
-        "apimachinery apiserver/ apiserver.managed_fields apiserver.registry apiserver.storage"
-        " apiserver.views"
+        "apimachinery apiserver/ apiserver.admission apiserver.managed_fields apiserver.registry"
+        " apiserver.storage apiserver.views"
     ),
     "apiserver.pages": (
         "apimachinery apiserver/ apiserver.auth apiserver.fairness apiserver.handlers"

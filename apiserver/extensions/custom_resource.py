@@ -7,13 +7,11 @@ decodes objects in that version and validates them against the schema of that ve
 from dataclasses import replace
 from typing import Any, Final
 
-from apimachinery.errors import MethodNotAllowed
-from apimachinery.meta.options import CreateOptions
 from apimachinery.schema import GroupKind, GroupResource
 from apimachinery.scheme import Scheme
-from apimachinery.structural.custom_kind import CustomCodec, CustomResource, CustomStorageCodec
+from apimachinery.structural.custom_kind import CustomCodec, CustomStorageCodec
 from apimachinery.version import sort_versions
-from apiserver.context import RequestContext
+from apiserver.admission.chain import Attributes, Operation
 from apiserver.extensions.custom_columns import table_columns
 from apiserver.extensions.custom_strategy import CustomStrategy
 from apiserver.extensions.custom_view import CustomView, VersionViews
@@ -29,6 +27,7 @@ _LISTED_VERBS: Final = (
     *("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"),
 )
 """The verbs of custom resources, in the order in which Kubernetes lists them."""
+_TERMINATING: Final = "create not allowed while custom resource definition is terminating"
 _TERMINATING_VERBS: Final = ("delete", "deletecollection", "get", "list", "watch")
 
 
@@ -95,13 +94,12 @@ class ServedDefinition:
             objects: ObjectStorage[Any] = ObjectStorage(
                 foundation.backend, codec, cached, cls=kind.classes[version.name]
             )
-            self.stores[version.name] = CustomStore(
+            self.stores[version.name] = ResourceStore(
                 self._rules(version, foundation),
                 backend=foundation.backend,
                 objects=objects,
                 cached=cached,
                 view=views[version.name],
-                served=self,
             )
 
     def _rules(self, version: DefinedVersion, foundation: Foundation) -> WriteRules[Any]:
@@ -116,9 +114,14 @@ class ServedDefinition:
             strategy=CustomStrategy(own_kind, kind.schemas[version.name], version),
             namespaced=definition.namespaced,
             has_status=version.has_status,
-            admission=foundation.admission,
+            admission=foundation.admission.extended(mutating=(self._refuse_while_terminating,)),
             ownership=foundation.ownership(self.codec, group, self.resource_in(version)),
         )
+
+    def _refuse_while_terminating(self, attributes: Attributes) -> None:
+        """Refuse new objects, however they are created, while the definition is terminating."""
+        if self.definition.terminating and attributes.operation is Operation.CREATE:
+            raise attributes.forbidden(_TERMINATING)
 
     def _storage(self, version: DefinedVersion) -> CustomStorageCodec:
         return CustomStorageCodec(self._kind, self.codec, version.name)
@@ -134,28 +137,6 @@ class ServedDefinition:
             fields={path[1:]: path[1:] for path in sorted(selectable)},
             columns=table_columns(version.columns),
         )
-
-
-class CustomStore(ResourceStore[CustomResource]):
-    """The objects of a custom resource; refuses new ones while its definition is terminating."""
-
-    def __init__(self, rules: WriteRules[Any], *, served: ServedDefinition, **parts: Any) -> None:
-        super().__init__(rules, **parts)
-        self._served = served
-
-    async def create(
-        self,
-        obj: CustomResource,
-        context: RequestContext,
-        options: CreateOptions | None = None,
-        *,
-        track: bool = True,
-    ) -> CustomResource:
-        if self._served.definition.terminating:
-            raise MethodNotAllowed(
-                "create not allowed while custom resource definition is terminating"
-            )
-        return await super().create(obj, context, options, track=track)
 
 
 def no_kinds(scheme: Scheme) -> None:

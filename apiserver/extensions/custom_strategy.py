@@ -1,14 +1,16 @@
 """CustomStrategy: validate custom resources by the schema of the request's version."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
 
 from apimachinery.codec import dump_json
+from apimachinery.errors import Invalid
 from apimachinery.fieldpath import FieldError, FieldErrors, Path, invalid
 from apimachinery.ratcheting import new_errors
-from apimachinery.schema import GroupVersionKind
+from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.structural.custom_kind import CustomResource
 from apimachinery.structural.schema_validation import ABSENT
 from apimachinery.structural.structural_schema import Schema
@@ -36,7 +38,11 @@ class CustomStrategy(Strategy[CustomResource]):
         yield from self._errors(new, old)
 
     def validate_status_update(self, new: CustomResource, old: CustomResource) -> FieldErrors:
-        yield from self._errors(new, old)
+        for error in self._errors(new, old):
+            # As in Kubernetes, which validates the status by itself.
+            name = error.field.removeprefix("status.")
+            detail = error.detail.replace(f"{error.field} in body", f"{name} in body", 1)
+            yield replace(error, detail=detail)
 
     def effort(self, obj: CustomResource) -> int:
         return self._schema.effort(obj.content)
@@ -45,6 +51,13 @@ class CustomStrategy(Strategy[CustomResource]):
         return obj.content
 
     def _errors(self, obj: CustomResource, old: CustomResource | None) -> Iterator[FieldError]:
+        errors = self._all_errors(obj, old)
+        if obj.kind != self._kind.kind:
+            # The error is about the kind that was sent.
+            raise Invalid.of(GroupKind(self._kind.group, obj.kind), obj.metadata.name, [*errors])
+        yield from errors
+
+    def _all_errors(self, obj: CustomResource, old: CustomResource | None) -> Iterator[FieldError]:
         for name, value, expected in (
             ("kind", obj.kind, self._kind.kind),
             ("apiVersion", obj.api_version, self._kind.api_version),

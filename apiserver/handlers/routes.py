@@ -86,6 +86,9 @@ class ResourceRoutes:
             endpoint, verbs, watch=("GET", watches.on_get), websocket=watches.on_websocket
         )
         self.all_namespaces = _methods(endpoint, verbs, list=("GET", list_objects))
+        if endpoint.has_plain_not_found:
+            # Nothing else exists at this path of a custom resource.
+            self.all_namespaces = _NotFoundMethods(self.all_namespaces)
         self.collection = _methods(
             endpoint,
             verbs,

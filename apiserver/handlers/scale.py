@@ -5,7 +5,7 @@ object. It is converted from the object for every read, and written back into it
 """
 
 from collections.abc import Callable
-from typing import Final, cast
+from typing import cast
 
 import orjson
 from falcon.asgi import Request, Response
@@ -19,13 +19,7 @@ from apimachinery.model.decoding import DecodeError
 from apimachinery.scalars.time import format_time, now
 from apimachinery.scale import Scale
 from apimachinery.scheme import NotRegistered
-from apimachinery.serialization.media_types import (
-    APPLY_PATCH,
-    JSON_PATCH,
-    MERGE_PATCH,
-    PROTOBUF,
-    STRATEGIC_PATCH,
-)
+from apimachinery.serialization.media_types import APPLY_PATCH, PROTOBUF
 from apiserver.context import RequestContext
 from apiserver.endpoint import SubEndpoint, field_validation
 from apiserver.handlers.apply import api_error_of, decode_configuration
@@ -44,8 +38,6 @@ from apiserver.views.scale_mapping import (
     scale_scheme,
     with_scale,
 )
-
-_PATCHES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 
 
 class ScaleHandlers:
@@ -86,7 +78,7 @@ class ScaleHandlers:
         """Patch the scale of an object."""
         exchange = exchange_of(req)
         self._begin(sub, req)
-        media_type = patch_type(content_type(req), _PATCHES)
+        media_type = patch_type(content_type(req), sub.endpoint.patch_types)
         options = patch_options(exchange.query, apply=media_type == APPLY_PATCH)
         context = sub.endpoint.write_context(exchange, options)
         body, validation = await read_body(req), field_validation(options)

@@ -129,14 +129,13 @@ class DiscoveryPages:
         name = str(GroupVersion(installed.group.name, version))
         document = self._documents.get(name)
         if document is None:
-            resources = sorted(
-                (
-                    entry
-                    for endpoint in installed.versions[version].values()
-                    for entry in _entries(endpoint)
-                ),
-                key=lambda entry: entry.name,
-            )
+            entries = [
+                entry
+                for endpoint in installed.versions[version].values()
+                for entry in _entries(endpoint)
+            ]
+            # Kubernetes lists the status of a custom resource before its scale.
+            resources = sorted(entries, key=_name if installed.is_built_in else _resource_name)
             document = self._documents[name] = APIResourceList(
                 kind="APIResourceList", api_version="v1", group_version=name, resources=resources
             )
@@ -202,6 +201,14 @@ def _group(installed: InstalledGroup) -> APIGroup:
         for version in installed.versions
     ]
     return APIGroup(name=name, versions=versions, preferred_version=versions[0])
+
+
+def _name(entry: APIResource) -> str:
+    return entry.name
+
+
+def _resource_name(entry: APIResource) -> str:
+    return entry.name.partition("/")[0]
 
 
 def _entries(endpoint: Endpoint) -> Iterator[APIResource]:

@@ -363,7 +363,7 @@ async def test_a_definition_goes_after_its_last_object(client: Driver, defined: 
 
     assert deleted.json["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
     assert terminating["metadata"]["deletionTimestamp"]
-    assert created.code == 405
+    assert created.code == 403
     assert created.json["message"] == (
         "create not allowed while custom resource definition is terminating"
     )

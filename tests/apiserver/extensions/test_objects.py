@@ -73,7 +73,7 @@ async def test_items_of_a_list_say_what_they_are(client: Driver, defined: Define
         (
             {**widget(), "kind": "Wheel"},
             422,
-            'Widget.example.io "lamp" is invalid: kind: Invalid value: "Wheel": must be Widget',
+            'Wheel.example.io "lamp" is invalid: kind: Invalid value: "Wheel": must be Widget',
         ),
         (
             {**widget(), "metadata": {"name": "x", "labels": {"a": 1}}},
@@ -565,7 +565,7 @@ async def test_a_namespace_is_emptied_of_objects_without_a_served_version(
 async def test_discovery_lists_verbs_as_kubernetes_does(client: Driver, defined: Defined) -> None:
     await defined(version(subresources={"status": {}, "scale": SCALE}))
 
-    widgets, scale, status = (await client.get("/apis/example.io/v1")).json["resources"]
+    widgets, status, scale = (await client.get("/apis/example.io/v1")).json["resources"]
 
     assert widgets["verbs"] == [
         *("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
