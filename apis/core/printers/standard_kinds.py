@@ -16,6 +16,7 @@ from apis.core.v1.service import Service, ServicePort
 from apiserver import Column
 
 NONE: Final = "<none>"
+UNKNOWN: Final = "<unknown>"
 
 
 def namespace_status(namespace: Namespace) -> str:
@@ -66,13 +67,13 @@ def service_selector(service: Service) -> str:
     return ",".join(f"{key}={value}" for key, value in pairs) or NONE
 
 
-def event_first_seen(event: Event) -> datetime | None:
-    return event.first_timestamp or event.event_time
+def event_first_seen(event: Event) -> datetime | str:
+    return event.first_timestamp or event.event_time or UNKNOWN
 
 
-def event_last_seen(event: Event) -> datetime | None:
+def event_last_seen(event: Event) -> datetime | str:
     if event.series is not None:
-        return event.series.last_observed_time
+        return event.series.last_observed_time or UNKNOWN
     return event.last_timestamp or event_first_seen(event)
 
 

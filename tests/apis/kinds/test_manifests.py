@@ -126,7 +126,8 @@ async def test_it_is_selected_by_its_fields(kinds: KindServer, manifest: Manifes
         value = value_at(document, path) if own else ""
         if value is None:
             value = zero_at(endpoint.resource.cls, path)
-        text = quote(str(value).lower() if isinstance(value, bool) else str(value), safe="")
+        shown = "" if value is None else str(value)
+        text = quote(shown.lower() if isinstance(value, bool) else shown, safe="")
         for operator, count in (("=", 1), ("!=", 0)):
             chosen = f"metadata.name={document['metadata']['name']},{name}{operator}{text}"
             path = f"{kinds.collection(document)}?fieldSelector={chosen}"
