@@ -74,7 +74,9 @@ def _scope(request: Request, token: str) -> dict[str, Any]:
 
 def wrong(request: Request, reply: Reply) -> str | None:
     """What is wrong with an answer, None if nothing is."""
-    if not 200 <= reply.code < 500 and not is_timeout(reply) and not _is_missing_scale(reply):
+    if reply.code >= 500 and not (
+        is_timeout(reply) or _is_missing_scale(reply) or _is_refused_binding(request, reply)
+    ):
         return f"it is a {reply.code}"
     if any(b"\n" in value or b"\r" in value for value in reply.headers.values()):
         return "a header has more than one line"
@@ -102,6 +104,12 @@ def _malformed(reply: Reply) -> str | None:
 def is_timeout(reply: Reply) -> bool:
     """A revision from the future, or less time than any answer takes: as asked for."""
     return reply.code == 504 and b"Timeout" in reply.body
+
+
+def _is_refused_binding(request: Request, reply: Reply) -> bool:
+    """A binding that is not valid: Kubernetes answers 500 as well, with the fields."""
+    is_binding = request.path.endswith(("/bindings", "/binding"))
+    return is_binding and reply.code == 500 and b'"message":"target.' in reply.body
 
 
 def _is_missing_scale(reply: Reply) -> bool:

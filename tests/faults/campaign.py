@@ -27,6 +27,7 @@ from typing import Any, Final
 import uvloop
 
 from apis.gadgets.install import GADGETS
+from apis.kubernetes import KUBERNETES
 from client.testing.app_server import InMemoryServer
 from tests.apiserver.extensions.definitions import DEFINITIONS as DEFINITIONS_PATH
 from tests.apiserver.extensions.definitions import Defined
@@ -227,7 +228,7 @@ def brief(request: Request, most: int = 1500) -> str:
 @asynccontextmanager
 async def serving() -> AsyncIterator[InMemoryServer]:
     """A whole server: every group, custom resources, roles and the controllers."""
-    server = InMemoryServer((GADGETS,))
+    server = InMemoryServer((*KUBERNETES, GADGETS))
     await server.app.start()
     try:
         yield server
