@@ -7,24 +7,25 @@ signs with the keys of the server, or an action on one object that looks at othe
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from apimachinery.schema import GroupResource
-from apiserver.auth.authorization import Authorizer
-from apiserver.auth.service_account_tokens import ServiceAccountTokens
-from apiserver.config import ServerConfig
-from apiserver.registry.store import ResourceStore
+if TYPE_CHECKING:  # groups import this module, and need no extra for that
+    from apimachinery.schema import GroupResource
+    from apiserver.auth.authorization import Authorizer
+    from apiserver.auth.service_account_tokens import ServiceAccountTokens
+    from apiserver.config import ServerConfig
+    from apiserver.registry.store import ResourceStore
 
 
 @dataclass(frozen=True, slots=True)
 class ServerParts:
     """The parts of one server that groups may use."""
 
-    config: ServerConfig
-    authorizer: Authorizer
-    accounts: ServiceAccountTokens
+    config: "ServerConfig"
+    authorizer: "Authorizer"
+    accounts: "ServiceAccountTokens"
     """Signs and verifies the tokens of service accounts."""
-    find_store: Callable[[GroupResource], ResourceStore[Any]]
+    find_store: "Callable[[GroupResource], ResourceStore[Any]]"
     """Returns the store of a served resource, only while a request is served.
 
     Raises KeyError if there is none.

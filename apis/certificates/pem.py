@@ -1,18 +1,17 @@
 """PEM documents: PKCS#10 requests and X.509 certificates, as Kubernetes reads them.
 
-Like Go's decoder, this one ignores text around the blocks.
+Like Go's decoder, this one ignores text around the blocks. `cryptography` is imported when it is
+needed: clients have these types, but need not have it.
 """
 
 import base64
 import binascii
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
-from cryptography.x509.oid import NameOID
+if TYPE_CHECKING:
+    from cryptography import x509
 
 _BEGIN: Final = b"-----BEGIN "
 _END: Final = b"-----END "
@@ -57,8 +56,11 @@ def pem_blocks(data: bytes) -> Iterator[PEMBlock]:
             yield block
 
 
-def read_request(data: bytes) -> x509.CertificateSigningRequest:
+def read_request(data: bytes) -> "x509.CertificateSigningRequest":
     """Parse the first block of a document, which must be a request. Raises InvalidPEM."""
+    from cryptography import x509
+    from cryptography.exceptions import UnsupportedAlgorithm
+
     block = next(pem_blocks(data), None)
     if block is None or block.type != "CERTIFICATE REQUEST":
         raise InvalidPEM("PEM block type must be CERTIFICATE REQUEST")
@@ -70,6 +72,8 @@ def read_request(data: bytes) -> x509.CertificateSigningRequest:
 
 def check_request(data: bytes) -> None:
     """Raise InvalidPEM if a request is malformed, or not signed by its own key."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+
     request = read_request(data)
     try:
         if request.is_signature_valid:
@@ -80,8 +84,10 @@ def check_request(data: bytes) -> None:
     raise InvalidPEM(_signature_error(key))
 
 
-def organizations(request: x509.CertificateSigningRequest) -> list[str]:
+def organizations(request: "x509.CertificateSigningRequest") -> list[str]:
     """Return the organizations of the subject, which become the groups of a client."""
+    from cryptography.x509.oid import NameOID
+
     return [
         value.decode("utf-8", "replace") if isinstance(value, bytes) else value
         for attribute in request.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
@@ -91,6 +97,8 @@ def organizations(request: x509.CertificateSigningRequest) -> list[str]:
 
 def check_certificates(data: bytes) -> None:
     """Raise InvalidPEM unless a document has certificates and nothing else, or is empty."""
+    from cryptography import x509
+
     if not data:
         return
     count = 0
@@ -121,6 +129,8 @@ def _block(block_type: bytes, body: bytes) -> PEMBlock | None:
 
 
 def _signature_error(key: object) -> str:
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+
     match key:
         case rsa.RSAPublicKey():
             return "crypto/rsa: verification error"

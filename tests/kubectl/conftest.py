@@ -32,6 +32,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def new_namespace(server: Server) -> Callable[[], str]:
+    return namespaces_of(server)
+
+
+def namespaces_of(server: Server) -> Callable[[], str]:
     """Makes namespaces whose names no other test of this server has."""
     numbers = count(1)
 

@@ -365,6 +365,7 @@ async def test_a_definition_goes_after_its_last_object(client: Driver, defined: 
     assert terminating["metadata"]["deletionTimestamp"]
     assert created.code == 403
     assert created.json["message"] == (
+        'widgets.example.io "late" is forbidden: '
         "create not allowed while custom resource definition is terminating"
     )
     assert held.code == 200

@@ -108,6 +108,7 @@ async def test_a_group_can_come_and_go(app: App, client: Driver) -> None:
 
     assert [answer.code for answer in gone] == [404, 404]
     assert set(before) - set(without) == {
+        "apis/gadgets.example.io",
         "apis/gadgets.example.io/v1",
         "apis/gadgets.example.io/v1beta1",
     }

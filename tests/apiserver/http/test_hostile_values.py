@@ -64,9 +64,7 @@ async def test_no_value_in_a_body_is_a_server_error(client: Driver, path: str, b
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"metadata": {"name": "\xff"}}',
         b'\xff\xfe{"a": 1}',
-        b'{"metadata": {"name": "x"}, "data": {"a": "\xed\xa0\x80"}}',
         b'{"metadata": {"name": "x"}, "data": {"a\x00": "b"}}',
         b"\x00",
         b"",

@@ -75,7 +75,8 @@ def test_objects_frozen_by_the_program_stay_frozen(monkeypatch: pytest.MonkeyPat
         frozen = gc.get_freeze_count()
         with GCPauser().paused(MIN_PAUSE_BYTES):
             pass
-        assert gc.get_freeze_count() == frozen
+        # Some may be freed meanwhile, when other threads drop their last reference.
+        assert gc.get_freeze_count() > 0.99 * frozen
     finally:
         gc.unfreeze()
 

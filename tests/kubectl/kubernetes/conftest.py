@@ -1,11 +1,12 @@
 """A server with every kind of Kubernetes, once on SQLite and once on etcd."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.apiserver.storage.etcd.etcd_server import start_etcd
+from tests.kubectl.conftest import namespaces_of
 from tests.servers import Server, serving
 
 KUBERNETES = "apis.kubernetes:KUBERNETES"
@@ -21,6 +22,12 @@ def server(
         return
     with start_etcd(folder / "etcd") as address:
         yield from _served(folder / "server", f"etcd://{address}")
+
+
+@pytest.fixture(scope="session")
+def new_namespace(server: Server) -> Callable[[], str]:
+    # A fixture of the session that others of this folder share would keep the first server.
+    return namespaces_of(server)
 
 
 def _served(folder: Path, storage: str) -> Iterator[Server]:
