@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +198,11 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "apiserver", "storage", "migrate", "shop:RENAMED"]
     environ = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
     process = subprocess.Popen(
-        [*command, "--storage", store, "--rate", "2"], env=environ, stdout=subprocess.PIPE
+        [*command, "--storage", store, "--rate", "2"],
+        env=environ,
+        stdout=subprocess.PIPE,
+        # A shell starts its background jobs with this signal ignored, and these tests may be one.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while _migrated(store, before) < 2:
