@@ -17,6 +17,7 @@ from sortedcontainers import SortedList
 from apiserver.storage.cache.entry import Entry, EntrySelection, View, make_entry
 from apiserver.storage.cache.fanout import Fanout
 from apiserver.storage.cache.initial_list import InitialList
+from apiserver.storage.cache.unclaimed_changes import ChangeHistory
 from apiserver.storage.cache.window import Transition, Window
 from apiserver.storage.interface import Record, StoredChange
 from apiserver.storage.keys import InvalidStorageKey, ResourceKeys, after_prefix
@@ -160,6 +161,15 @@ class Collection:
         if not self._initial_list:
             self.filled.set()
         return self.filled.is_set()
+
+    def history(self) -> ChangeHistory:
+        """Return every change that is known, for the collection that replaces this one."""
+        initial = self._initial_list
+        if not self.filled.is_set() and not initial.is_complete:
+            return ChangeHistory(initial.start, initial.pending())
+        applied = [transition.change() for transition in self.window.after(self.window.start)]
+        pending = () if self.filled.is_set() else initial.pending()
+        return ChangeHistory(self.window.start, [*applied, *pending])
 
     def expire(self, revision: int) -> None:
         """End all watches as Expired: what they have seen before *revision* looks otherwise now."""

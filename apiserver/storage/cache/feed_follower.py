@@ -55,7 +55,11 @@ class FeedFollower:
         """The revision up to which watchers have been notified."""
         self.unclaimed = UnclaimedChanges(limits.window, max_changes=limits.replay)
         self.ready = False
-        """Whether every collection registered at the (last) start is filled."""
+        """Whether every collection registered at the start has been filled.
+
+        The cache stays ready while it lists again, as in Kubernetes: reads wait, and a compaction
+        does not take all servers out of service at once.
+        """
         self.error: Exception | None = None
         """The last error, until the feed delivers again."""
         self._backend = backend
@@ -89,16 +93,21 @@ class FeedFollower:
             raise ValueError(f"{prefix!r} is already registered")
         self._collections[prefix] = collection
         if self._generation:
-            after, pending = self.unclaimed.start, self.unclaimed.of(prefix)
-            collection.begin(self.reached.revision, after=after, pending=pending)
+            history = self.unclaimed.claim(prefix)
+            collection.begin(self.reached.revision, after=history.start, pending=history.changes)
             self._fill_soon(collection)
 
     def remove(self, collection: Collection) -> None:
-        """Unregister *collection* and end its watches."""
-        if self._collections.get(collection.keys.prefix) is collection:
-            del self._collections[collection.keys.prefix]
-            # Its changes so far were not recorded as unclaimed, so the record restarts here.
-            self.unclaimed.reset(self.notified)
+        """Unregister *collection* and end its watches.
+
+        A collection that is registered in its place takes over its history.
+        """
+        prefix = collection.keys.prefix
+        if self._collections.get(prefix) is collection:
+            del self._collections[prefix]
+            self.unclaimed.release(
+                prefix, collection.history(), revision=self.notified, now=self._clock.now()
+            )
         collection.filled.clear()
         collection.fanout.close()
 
@@ -146,7 +155,7 @@ class FeedFollower:
     def _begin(self, revision: int, *, after: int) -> None:
         self._generation += 1
         self._relist_needed = False
-        self.ready = not self._collections
+        self.ready = self.ready or not self._collections
         self.notified = after
         self.reached.advance(revision)
         self.unclaimed.reset(after)

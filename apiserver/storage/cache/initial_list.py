@@ -27,7 +27,8 @@ class InitialList:
         self._max_changes = max_changes
         self._pending = deque(pending)
         self._folded: dict[str, StoredChange] = {}
-        self._complete = False
+        self.is_complete = False
+        """Whether the list is complete: the changes that are not pending have been applied."""
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -36,18 +37,22 @@ class InitialList:
         """Start the list, or start it again."""
         self.listed = revision
         self.staged = {}
-        self._complete = False
+        self.is_complete = False
 
     def add(self, change: StoredChange) -> None:
         self._pending.append(change)
-        if len(self._pending) > self._max_changes and not self._complete:
+        if len(self._pending) > self._max_changes and not self.is_complete:
             oldest = self._pending.popleft()
             self._folded[oldest.key] = oldest
             self.start = oldest.revision
 
+    def pending(self) -> list[StoredChange]:
+        """Return the changes that are pending; a list that is in progress may include them."""
+        return list(self._pending)
+
     def complete(self) -> tuple[dict[str, Entry], list[StoredChange]]:
         """Return the complete list, and the folded changes that are newer than it."""
-        self._complete = True
+        self.is_complete = True
         staged, self.staged = self.staged, {}
         newer = [change for change in self._folded.values() if change.revision > self.listed]
         return staged, newer

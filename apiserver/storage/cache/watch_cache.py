@@ -84,7 +84,7 @@ class WatchCache:
 
     @property
     def ready(self) -> bool:
-        """Whether every resource registered before the start has been listed."""
+        """Whether every resource registered before the start has been listed once."""
         return self._follower.ready
 
     @property

@@ -11,6 +11,7 @@ from sys import intern
 from apiserver.storage.cache.cache_limits import WindowSize
 from apiserver.storage.cache.entry import Entry
 from apiserver.storage.cache.read_revision import RevisionExpired
+from apiserver.storage.interface import StoredChange
 
 
 class Transition:
@@ -52,6 +53,18 @@ class Transition:
             assert self.old is not None, "only an existing object can be deleted"
             self._deleted_entry = self.old.with_revision(self.revision)
         return self._deleted_entry
+
+    def change(self) -> StoredChange:
+        """Return the change as the feed has delivered it."""
+        last = self.new or self.old
+        assert last is not None, "a change has a value before it or after it"
+        return StoredChange(
+            key=self.key,
+            value=None if self.new is None else self.new.record.value,
+            previous=None if self.old is None else self.old.record.value,
+            revision=self.revision,
+            created=last.record.created,
+        )
 
 
 class Window:

@@ -298,6 +298,25 @@ async def test_history_lost_while_a_resource_is_listed_lists_it_once_more(
         assert texts((await pods.list(EVERYTHING)).entries) == ["a", "b"]
 
 
+async def test_a_cache_that_lists_again_stays_ready(backend: Backend) -> None:
+    await put(backend, pod("a"), value("a"))
+    slow = Slow(backend)
+    slow.gate.set()
+    board = Switchboard(slow)
+    cache = WatchCache(board, limits=QUICK)
+    pods = cache.register(PODS, JsonView())
+    async with cache:
+        await pods.list(EVERYTHING)
+        slow.held.clear()
+        slow.gate.clear()
+        board.cut(Compacted(1, oldest=2))
+        await slow.held.wait()
+
+        assert (cache.ready, pods.collection.filled.is_set()) == (True, False)
+        slow.gate.set()
+        assert texts((await pods.list(EVERYTHING)).entries) == ["a"]
+
+
 async def test_a_store_that_is_away_at_the_start_is_waited_for(backend: Backend) -> None:
     await put(backend, pod("a"), value("a"))
     board = Switchboard(backend, failure=Unavailable("not yet"))

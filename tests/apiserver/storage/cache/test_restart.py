@@ -11,7 +11,7 @@ import pytest
 from apiserver.storage.cache.cache_limits import CacheLimits, WatchLimits, WindowSize
 from apiserver.storage.cache.entry import make_entry
 from apiserver.storage.cache.initial_list import InitialList
-from apiserver.storage.cache.unclaimed_changes import UnclaimedChanges
+from apiserver.storage.cache.unclaimed_changes import ChangeHistory, UnclaimedChanges
 from apiserver.storage.cache.watch_cache import (
     CachedResource,
     EntrySelection,
@@ -271,26 +271,6 @@ async def test_a_resource_registered_later_has_its_past_too(backend: Backend) ->
         assert texts((await pods.list(EVERYTHING)).entries) == ["three", "live"]
 
 
-async def test_a_resource_registered_again_has_no_past_from_before_it_was_removed(
-    backend: Backend,
-) -> None:
-    first, *_, third = await past(backend)
-
-    async with caching(backend) as (cache, pods):
-        while cache.notified < third:
-            await asyncio.sleep(0)
-        cache.unregister(pods)
-        pods = cache.register(PODS, JsonView())
-        await pods.list(EVERYTHING)
-
-        with pytest.raises(RevisionExpired):
-            async with pods.watch(EVERYTHING, "v1", after=first):
-                pass
-        async with pods.watch(EVERYTHING, "v1", after=cache.revision) as watcher:
-            live = await write(backend, "b")
-            assert await hear(watcher, 1) == [("ADDED", "b", live)]
-
-
 async def test_more_changes_during_a_list_than_a_window_holds(backend: Backend) -> None:
     """The state is right, and the past begins where every change is still known."""
     for name in ("kept", "changed", "deleted"):
@@ -350,6 +330,43 @@ def test_the_unclaimed_are_few_and_young() -> None:
 
     assert few == (3, [4, 5, 6])
     assert (unclaimed.start, [each.revision for each in unclaimed.of("/")]) == (5, [6])
+
+
+def test_what_is_released_is_claimed_with_what_came_later() -> None:
+    unclaimed = UnclaimedChanges(WindowSize(age=10, max_changes=100), max_changes=3)
+    unclaimed.append(change(2), now=0)
+    history = ChangeHistory(1, [change(2), change(3)])
+    unclaimed.release("/", history, revision=4, now=0)
+    unclaimed.append(change(5), now=0)
+
+    claimed = unclaimed.claim("/")
+
+    assert claimed.start == 1
+    assert [each.revision for each in claimed.changes] == [2, 3, 5]
+
+
+@pytest.mark.parametrize(
+    ("revisions", "age", "start"),
+    [
+        ([5, 6], 10.0, 1),
+        ([5, 6], 10.5, 4),  # the history is too old, what came later is not
+        ([5, 6, 7, 8], 10.0, 5),  # a change in between is gone
+    ],
+)
+def test_a_history_is_claimed_while_it_is_young_and_whole(
+    revisions: list[int], age: float, start: int
+) -> None:
+    unclaimed = UnclaimedChanges(WindowSize(age=10, max_changes=100), max_changes=3)
+    unclaimed.release("/", ChangeHistory(1, [change(2)]), revision=4, now=0)
+    for revision in revisions:
+        unclaimed.append(change(revision), now=5)
+    unclaimed.prune(now=age)
+
+    claimed = unclaimed.claim("/")
+
+    expected = [2, *revisions] if start == 1 else [each for each in revisions if each > start]
+    assert claimed.start == start
+    assert [each.revision for each in claimed.changes] == expected
 
 
 SELECTIONS = [
