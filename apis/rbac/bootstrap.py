@@ -3,16 +3,19 @@
 `cluster-admin`, `admin`, `edit` and `view` are for people, the others for what every client needs.
 `admin`, `edit` and `view` are aggregated from roles with a label, so the resources of another group
 join them by a role with that label; for groups that are served from the start the server writes
-such roles itself.
+such roles itself. A server with every kind of Kubernetes has all its default roles.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from apimachinery.meta.types import LabelSelector, ObjectMeta
+from apimachinery.meta.types import LabelSelector
 from apis.rbac import GROUP
 from apis.rbac.aggregation import aggregated_rules
+from apis.rbac.default_metadata import aggregation_label, default_metadata
+from apis.rbac.kubernetes_roles import component_bindings, component_roles
 from apis.rbac.kubernetes_rules import EDITED, EVICTION, USED, VIEWED, ruled_groups
+from apis.rbac.rule_texts import READ, READ_WRITE, WRITE
 from apis.rbac.v1 import (
     AggregationRule,
     ClusterRole,
@@ -23,14 +26,7 @@ from apis.rbac.v1 import (
 )
 from apis.rbac.v1.types import ALL, CLUSTER_ROLE, GROUP_KIND
 
-AUTOUPDATE: Final = "rbac.authorization.kubernetes.io/autoupdate"
-"""Annotation: unless it is "false", each start of a server adds missing rules and subjects."""
-BOOTSTRAPPING: Final = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 ADMIN, EDIT, VIEW = "admin", "edit", "view"
-
-READ: Final = ("get", "list", "watch")
-WRITE: Final = ("create", "delete", "deletecollection", "patch", "update")
-READ_WRITE: Final = tuple(sorted((*READ, *WRITE)))
 
 _PUBLIC: Final = ("/healthz", "/livez", "/readyz", "/version", "/version/")
 _DISCOVERY: Final = ("/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*")
@@ -55,12 +51,20 @@ class Offer(NamedTuple):
     roles: tuple[str, ...] = (VIEW, EDIT)
 
 
+def has_every_kind(offers: Iterable[Offer]) -> bool:
+    """Return whether a server has all of Kubernetes' groups, and so roles for its components."""
+    return set(VIEWED) == set(ruled_groups({offer.group for offer in offers}))
+
+
 def bootstrap_roles(offers: Iterable[Offer] = ()) -> list[ClusterRole]:
     """Return the cluster roles; those that are aggregated have their rules already."""
     offered = list(offers)
     groups = list(ruled_groups({offer.group for offer in offered}))
     others = [offer for offer in offered if offer.group not in groups]
-    plain = [*_general_roles(), *_aggregate_to(groups), *_offered_roles(others)]
+    general = {role.metadata.name: role for role in (*_general_roles(), *_aggregate_to(groups))}
+    if has_every_kind(offered):
+        general |= {role.metadata.name: role for role in component_roles()}
+    plain = [*general.values(), *_offered_roles(others)]
     view = _aggregated(VIEW, into=(EDIT,))
     edit = _aggregated(EDIT, into=(ADMIN,))
     admin = _aggregated(ADMIN)
@@ -70,8 +74,8 @@ def bootstrap_roles(offers: Iterable[Offer] = ()) -> list[ClusterRole]:
     return roles
 
 
-def bootstrap_bindings() -> list[ClusterRoleBinding]:
-    """Return the bindings of the general roles, each named like its role."""
+def bootstrap_bindings(*, every_kind: bool = False) -> list[ClusterRoleBinding]:
+    """Return the bindings, each named like its role: of components on a server with every kind."""
     return [
         _binding("cluster-admin", "system:masters"),
         _binding("system:basic-user", _AUTHENTICATED),
@@ -79,6 +83,7 @@ def bootstrap_bindings() -> list[ClusterRoleBinding]:
         _binding("system:monitoring", "system:monitoring"),
         _binding("system:public-info-viewer", _AUTHENTICATED, _UNAUTHENTICATED),
         _binding("system:service-account-issuer-discovery", "system:serviceaccounts"),
+        *(component_bindings() if every_kind else ()),
     ]
 
 
@@ -166,33 +171,24 @@ def _parts(resource: str, parts: Iterable[str]) -> list[str]:
 
 
 def _role(name: str, *rules: PolicyRule, into: Iterable[str] = ()) -> ClusterRole:
-    return ClusterRole(metadata=_metadata(name, into), rules=list(rules))
+    return ClusterRole(metadata=default_metadata(name, into=into), rules=list(rules))
 
 
 def _aggregated(name: str, *, into: Iterable[str] = ()) -> ClusterRole:
     """Return a role that aggregates the roles with the label of its name."""
-    selector = LabelSelector(match_labels={_label(name): "true"})
+    selector = LabelSelector(match_labels={aggregation_label(name): "true"})
     return ClusterRole(
-        metadata=_metadata(name, into),
+        metadata=default_metadata(name, into=into),
         aggregation_rule=AggregationRule(cluster_role_selectors=[selector]),
     )
 
 
 def _binding(name: str, *groups: str) -> ClusterRoleBinding:
     return ClusterRoleBinding(
-        metadata=_metadata(name),
+        metadata=default_metadata(name),
         role_ref=RoleRef(api_group=GROUP, kind=CLUSTER_ROLE, name=name),
         subjects=[Subject(kind=GROUP_KIND, api_group=GROUP, name=group) for group in groups],
     )
-
-
-def _metadata(name: str, into: Iterable[str] = ()) -> ObjectMeta:
-    labels = BOOTSTRAPPING | {_label(role): "true" for role in into}
-    return ObjectMeta(name=name, labels=labels, annotations={AUTOUPDATE: "true"})
-
-
-def _label(role: str) -> str:
-    return f"{GROUP}/aggregate-to-{role}"
 
 
 def _on(verbs: Iterable[str], group: str, *resources: str) -> PolicyRule:

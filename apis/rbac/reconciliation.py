@@ -11,12 +11,14 @@ from typing import TypeVar
 
 from apimachinery.errors import AlreadyExists, Conflict, NotFound
 from apimachinery.meta.types import Object
-from apis.rbac.bootstrap import AUTOUPDATE
+from apis.rbac.default_metadata import AUTOUPDATE
 from apis.rbac.rules import CompiledRules
-from apis.rbac.v1 import AggregationRule, ClusterRole, ClusterRoleBinding
+from apis.rbac.v1 import AggregationRule, ClusterRole, ClusterRoleBinding, Role, RoleBinding
 from client.interface import ResourceClient
 
 T = TypeVar("T", bound=Object)
+AnyRole = TypeVar("AnyRole", ClusterRole, Role)
+AnyBinding = TypeVar("AnyBinding", ClusterRoleBinding, RoleBinding)
 
 
 async def reconcile(
@@ -34,14 +36,15 @@ async def reconcile(
         raise group.exceptions[0] from None
 
 
-def reconciled_role(current: ClusterRole, expected: ClusterRole) -> ClusterRole | None:
+def reconciled_role(current: AnyRole, expected: AnyRole) -> AnyRole | None:
     """Return what a role should become, None if it needs no change."""
     if current.metadata.annotations.get(AUTOUPDATE) == "false":
         return None
     new = _with_metadata(current, expected)
-    if expected.aggregation_rule is not None:
+    aggregation = expected.aggregation_rule if isinstance(expected, ClusterRole) else None
+    if isinstance(new, ClusterRole) and aggregation is not None:
         rule = new.aggregation_rule = new.aggregation_rule or AggregationRule()
-        for selector in expected.aggregation_rule.cluster_role_selectors:
+        for selector in aggregation.cluster_role_selectors:
             if selector not in rule.cluster_role_selectors:
                 rule.cluster_role_selectors.append(selector)
     else:
@@ -49,9 +52,7 @@ def reconciled_role(current: ClusterRole, expected: ClusterRole) -> ClusterRole 
     return new if new != current else None
 
 
-def reconciled_binding(
-    current: ClusterRoleBinding, expected: ClusterRoleBinding
-) -> ClusterRoleBinding | None:
+def reconciled_binding(current: AnyBinding, expected: AnyBinding) -> AnyBinding | None:
     """Return what a binding should become, None if it needs no change."""
     if current.metadata.annotations.get(AUTOUPDATE) == "false":
         return None
@@ -83,7 +84,7 @@ async def _reconcile(
         new = reconciled(current, expected)
         if new is None:
             return
-        if isinstance(new, ClusterRoleBinding) and _changes_role(new, current):
+        if _changes_role(new, current):
             # The roleRef of a binding is immutable: a new binding replaces it.
             await _delete(objects, current)
             await _create(objects, expected)
@@ -98,8 +99,13 @@ async def _reconcile(
             return
 
 
-def _changes_role(new: ClusterRoleBinding, current: Object) -> bool:
-    return isinstance(current, ClusterRoleBinding) and new.role_ref != current.role_ref
+def _changes_role(new: Object, current: Object) -> bool:
+    bindings = (ClusterRoleBinding, RoleBinding)
+    return (
+        isinstance(new, bindings)
+        and isinstance(current, bindings)
+        and new.role_ref != current.role_ref
+    )
 
 
 async def _get(objects: ResourceClient[T], name: str) -> T | None:

@@ -23,6 +23,7 @@ T = TypeVar("T", bound=Object)
 
 
 class _RBACStrategy(Strategy[T]):
+    qualified_finalizers = True
     allow_create_on_update = True
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:

@@ -1,11 +1,23 @@
-"""Validation of roles and bindings."""
+"""Validation of roles and bindings.
+
+Kubernetes reports values that its types require after everything else.
+"""
 
 from collections.abc import Iterable
 from typing import Final
 
-from apimachinery.fieldpath import FieldErrors, Path, invalid, not_supported, required
+from apimachinery.fieldpath import (
+    FieldErrors,
+    Path,
+    immutable,
+    invalid,
+    not_supported,
+    required,
+)
+from apimachinery.meta.internal_form import internal_form
 from apimachinery.meta.metadata_validation import dns_subdomain_name, validate_label_selector
 from apimachinery.names import is_path_segment_name
+from apimachinery.selectors.label_selector import try_label_selector
 from apis.rbac import GROUP
 from apis.rbac.v1 import (
     AggregationRule,
@@ -26,6 +38,7 @@ _BOTH: Final = "rules cannot apply to both regular resources and non-resource UR
 
 def validate_role(role: Role) -> FieldErrors:
     yield from _validate_rules(role.rules, namespaced=True)
+    yield from _require_verbs(role.rules)
 
 
 def validate_cluster_role(role: ClusterRole) -> FieldErrors:
@@ -33,22 +46,25 @@ def validate_cluster_role(role: ClusterRole) -> FieldErrors:
     if role.aggregation_rule is not None:
         path = Path("aggregationRule.clusterRoleSelectors")
         yield from _validate_aggregation(role.aggregation_rule, path)
+    yield from _require_verbs(role.rules)
 
 
 def validate_role_binding(binding: RoleBinding) -> FieldErrors:
     yield from _validate_role_ref(binding.role_ref, _BOUND)
     yield from _validate_subjects(binding.subjects, namespaced=True)
+    yield from _require_names(binding)
 
 
 def validate_cluster_role_binding(binding: ClusterRoleBinding) -> FieldErrors:
     yield from _validate_role_ref(binding.role_ref, (CLUSTER_ROLE,))
     yield from _validate_subjects(binding.subjects, namespaced=False)
+    yield from _require_names(binding)
 
 
 def validate_same_role(new: RoleRef, old: RoleRef) -> FieldErrors:
     """Refuse a change of roleRef: whether a user may bind depends on the role."""
     if new != old:
-        yield invalid(Path("roleRef"), new, "cannot change roleRef")
+        yield immutable(Path("roleRef"), internal_form(new))
 
 
 def _validate_rules(rules: Iterable[PolicyRule], *, namespaced: bool) -> FieldErrors:
@@ -57,8 +73,6 @@ def _validate_rules(rules: Iterable[PolicyRule], *, namespaced: bool) -> FieldEr
 
 
 def _validate_rule(rule: PolicyRule, path: Path, *, namespaced: bool) -> FieldErrors:
-    if not rule.verbs:
-        yield required(path.child("verbs"), "verbs must contain at least one value")
     if rule.non_resource_urls:
         urls, here = rule.non_resource_urls, path.child("nonResourceURLs")
         if namespaced:
@@ -80,6 +94,8 @@ def _validate_aggregation(rule: AggregationRule, path: Path) -> FieldErrors:
         )
     for position, selector in enumerate(rule.cluster_role_selectors):
         yield from validate_label_selector(selector, path.index(position))
+        if try_label_selector(selector) is None:
+            yield invalid(path.index(position), None, "invalid label selector.")
 
 
 def _validate_role_ref(reference: RoleRef, kinds: tuple[str, ...]) -> FieldErrors:
@@ -88,8 +104,6 @@ def _validate_role_ref(reference: RoleRef, kinds: tuple[str, ...]) -> FieldError
         yield not_supported(path.child("apiGroup"), reference.api_group, (GROUP,))
     if reference.kind not in kinds:
         yield not_supported(path.child("kind"), reference.kind, kinds)
-    if not reference.name:
-        yield required(path.child("name"))
     for error in is_path_segment_name(reference.name):
         yield invalid(path.child("name"), reference.name, error)
 
@@ -97,14 +111,12 @@ def _validate_role_ref(reference: RoleRef, kinds: tuple[str, ...]) -> FieldError
 def _validate_subjects(subjects: Iterable[Subject], *, namespaced: bool) -> FieldErrors:
     for position, subject in enumerate(subjects):
         path = Path("subjects").index(position)
-        if not subject.name:
-            yield required(path.child("name"))
         if subject.kind == SERVICE_ACCOUNT:
             yield from _validate_service_account(subject, path, namespaced=namespaced)
-        elif subject.kind in (USER, GROUP_KIND):
-            yield from _validate_user_or_group(subject, path)
-        else:
+        elif subject.kind not in (USER, GROUP_KIND):
             yield not_supported(path.child("kind"), subject.kind, _SUBJECTS)
+        elif subject.api_group != GROUP:
+            yield not_supported(path.child("apiGroup"), subject.api_group, (GROUP,))
 
 
 def _validate_service_account(subject: Subject, path: Path, *, namespaced: bool) -> FieldErrors:
@@ -116,9 +128,15 @@ def _validate_service_account(subject: Subject, path: Path, *, namespaced: bool)
         yield required(path.child("namespace"))
 
 
-def _validate_user_or_group(subject: Subject, path: Path) -> FieldErrors:
-    if not subject.name:
-        rule = f"{subject.kind.lower()} name cannot be empty"
-        yield invalid(path.child("name"), subject.name, rule)
-    if subject.api_group != GROUP:
-        yield not_supported(path.child("apiGroup"), subject.api_group, (GROUP,))
+def _require_verbs(rules: Iterable[PolicyRule]) -> FieldErrors:
+    for position, rule in enumerate(rules):
+        if not rule.verbs:
+            yield required(Path("rules").index(position).child("verbs"))
+
+
+def _require_names(binding: RoleBinding | ClusterRoleBinding) -> FieldErrors:
+    for position, subject in enumerate(binding.subjects):
+        if not subject.name:
+            yield required(Path("subjects").index(position).child("name"))
+    if not binding.role_ref.name:
+        yield required(Path("roleRef", "name"))

@@ -69,7 +69,9 @@ class Subject(Model, map_type="atomic"):
 class RoleRef(Model, map_type="atomic"):
     """Reference to the role that a binding grants."""
 
-    api_group: str = field("", proto=1, doc="API group of the referenced role.")
+    api_group: str = field(
+        "", proto=1, published_default="", doc="API group of the referenced role."
+    )
     kind: str = field(
         "", proto=2, omit_empty=False, doc="Kind of the referenced role: Role or ClusterRole."
     )
@@ -120,6 +122,7 @@ class RoleBinding(Object):
     role_ref: RoleRef = field(
         default_factory=RoleRef,
         proto=3,
+        required=True,
         doc="Role of the same namespace, or ClusterRole, that is granted. Immutable.",
     )
 
@@ -134,5 +137,8 @@ class ClusterRoleBinding(Object):
         doc="Users, groups and service accounts that the role is granted to.",
     )
     role_ref: RoleRef = field(
-        default_factory=RoleRef, proto=3, doc="ClusterRole that is granted. Immutable."
+        default_factory=RoleRef,
+        proto=3,
+        required=True,
+        doc="ClusterRole that is granted. Immutable.",
     )

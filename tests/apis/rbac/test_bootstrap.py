@@ -11,13 +11,8 @@ from apimachinery.meta.types import LabelSelector, ObjectMeta
 from apis.gadgets.install import GADGETS
 from apis.kubernetes import KUBERNETES
 from apis.rbac.aggregation import aggregated_rules
-from apis.rbac.bootstrap import (
-    AUTOUPDATE,
-    BOOTSTRAPPING,
-    Offer,
-    bootstrap_bindings,
-    bootstrap_roles,
-)
+from apis.rbac.bootstrap import Offer, bootstrap_bindings, bootstrap_roles
+from apis.rbac.default_metadata import AUTOUPDATE, BOOTSTRAPPING
 from apis.rbac.policy import Policy
 from apis.rbac.reconciliation import reconcile, reconciled_binding, reconciled_role
 from apis.rbac.strategy import ClusterRoleBindingStrategy, ClusterRoleStrategy

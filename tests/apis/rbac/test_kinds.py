@@ -27,9 +27,9 @@ RULES = [
     (
         {},
         [
-            "rules[0].verbs: Required value: verbs must contain at least one value",
             "rules[0].apiGroups: Required value: resource rules must supply at least one api group",
             "rules[0].resources: Required value: resource rules must supply at least one resource",
+            "rules[0].verbs: Required value",
         ],
     ),
     (
@@ -75,7 +75,9 @@ def test_paths_are_for_cluster_roles() -> None:
             [{"matchExpressions": [{"key": "a", "operator": "In"}]}],
             [
                 "aggregationRule.clusterRoleSelectors[0].matchExpressions[0].values: Required "
-                "value: must be specified when `operator` is 'In' or 'NotIn'"
+                "value: must be specified when `operator` is 'In' or 'NotIn'",
+                "aggregationRule.clusterRoleSelectors[0]: Invalid value: null: invalid label "
+                "selector.",
             ],
         ),
     ],
@@ -140,10 +142,7 @@ def test_a_cluster_role_binding_gives_cluster_roles_only() -> None:
     [
         (
             {"kind": "User"},
-            [
-                "subjects[0].name: Required value",
-                'subjects[0].name: Invalid value: "": user name cannot be empty',
-            ],
+            ["subjects[0].name: Required value"],
         ),
         (
             {"kind": "Group", "apiGroup": "x", "name": "g"},
@@ -188,11 +187,11 @@ def test_the_name_of_a_service_account_is_one() -> None:
     ],
 )
 def test_a_binding_keeps_its_role(strategy: Any, old: Object, new: Object) -> None:
-    expected = f'{{"apiGroup":"{GROUP}","kind":"ClusterRole","name":"a"}}'
+    expected = f'{{"APIGroup":"{GROUP}","Kind":"ClusterRole","Name":"a"}}'
 
     assert messages(strategy.validate_update(old, old)) == []
     assert messages(strategy.validate_update(new, old)) == [
-        f"roleRef: Invalid value: {expected}: cannot change roleRef"
+        f"roleRef: Invalid value: {expected}: field is immutable"
     ]
 
 
