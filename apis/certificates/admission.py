@@ -1,13 +1,21 @@
 """Admission of certificates.k8s.io: who requests, who may approve and sign, and for whom.
 
 The names of signers are names of the resource `signers`, which exists for authorization only: the
-verbs `approve` and `sign` on it allow to approve requests and to issue certificates.
+verbs `approve` and `sign` on it allow to approve requests and to issue certificates, `attest` to
+publish the trust anchors of a signer.
 """
 
-from apimachinery.fieldpath import quote
+from apimachinery.errors import Invalid
+from apimachinery.fieldpath import Path, forbidden, quote
+from apimachinery.meta.types import Object
+from apimachinery.schema import GroupKind
 from apis.certificates import GROUP
 from apis.certificates.pem import organizations, read_request
-from apis.certificates.v1 import CertificateSigningRequest
+from apis.certificates.v1 import (
+    CertificateSigningRequest,
+    ClusterTrustBundle,
+    PodCertificateRequest,
+)
 from apis.certificates.v1.signing_request import KUBE_APISERVER_CLIENT
 from apiserver import Attributes, Authorizer, RequestInfo
 from apiserver.auth.user import MASTERS, User
@@ -37,40 +45,80 @@ def restrict_subject(attributes: Attributes) -> None:
 
 
 class SignerPermissions:
-    """Rejects approvals and certificates of users without the permission for the signer."""
+    """Rejects what a signer allows only to some: approvals, certificates and trust anchors."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
     async def __call__(self, attributes: Attributes) -> None:
         new, old = attributes.object, attributes.old_object
-        if not isinstance(old, CertificateSigningRequest) or not isinstance(
-            new, CertificateSigningRequest
-        ):
+        match new, old:
+            case CertificateSigningRequest(), CertificateSigningRequest():
+                await self._check_signing(attributes, new, old)
+            case ClusterTrustBundle(), _:
+                await self._check_attest(attributes, new)
+            case PodCertificateRequest(), PodCertificateRequest():
+                await self._check_result(attributes, new, old)
+
+    async def _check_signing(
+        self,
+        attributes: Attributes,
+        new: CertificateSigningRequest,
+        old: CertificateSigningRequest,
+    ) -> None:
+        if attributes.subresource == "approval":
+            verb = "approve"
+        elif attributes.subresource == "status" and new.status != old.status:
+            verb = "sign"
+        else:
             return
         signer = old.spec.signer_name
-        if attributes.subresource == "approval":
-            await self._require(attributes, "approve", signer)
-        elif attributes.subresource == "status" and new.status != old.status:
-            await self._require(attributes, "sign", signer)
+        if not await self._may(attributes.user, verb, signer):
+            raise attributes.forbidden(
+                f"user not permitted to {verb} requests with signerName {quote(signer)}"
+            )
 
-    async def _require(self, attributes: Attributes, verb: str, signer: str) -> None:
-        domain = signer.partition("/")[0]
-        for name in (signer, f"{domain}/*"):
-            if await self._may(attributes.user, verb, name):
-                return
-        raise attributes.forbidden(
-            f"user not permitted to {verb} requests with signerName {quote(signer)}"
-        )
+    async def _check_attest(self, attributes: Attributes, bundle: ClusterTrustBundle) -> None:
+        signer, old = bundle.spec.signer_name, attributes.old_object
+        # Garbage collection and migration of storage need no permission of the signer.
+        if not signer or (isinstance(old, Object) and _has_changed_owners_only(bundle, old)):
+            return
+        if not await self._may(attributes.user, "attest", signer):
+            raise attributes.forbidden(
+                f"user not permitted to attest for signerName {quote(signer)}"
+            )
+
+    async def _check_result(
+        self, attributes: Attributes, new: PodCertificateRequest, old: PodCertificateRequest
+    ) -> None:
+        signer = old.spec.signer_name
+        if new.status == old.status or await self._may(attributes.user, "sign", signer):
+            return
+        user = quote(attributes.user.name)
+        rule = f'User {user} is not permitted to "sign" for signer {quote(signer)}'
+        error = forbidden(Path("spec", "signerName"), rule)
+        raise Invalid.of(GroupKind(GROUP, "PodCertificateRequest"), old.metadata.name, [error])
 
     async def _may(self, user: User, verb: str, signer: str) -> bool:
-        wanted = RequestInfo(
-            path="",
-            verb=verb,
-            is_resource=True,
-            group=GROUP,
-            version="*",
-            resource="signers",
-            name=signer,
-        )
-        return (await self._authorizer.authorize(user, wanted)).allowed
+        """Return whether a user has a permission for a signer, or for all of its domain."""
+        domain = signer.partition("/")[0]
+        for name in (signer, f"{domain}/*"):
+            wanted = RequestInfo(
+                path="",
+                verb=verb,
+                is_resource=True,
+                group=GROUP,
+                version="*",
+                resource="signers",
+                name=name,
+            )
+            if (await self._authorizer.authorize(user, wanted)).allowed:
+                return True
+        return False
+
+
+def _has_changed_owners_only(new: Object, old: Object) -> bool:
+    before = old.deep_copy()
+    for name in ("owner_references", "finalizers", "managed_fields", "resource_version"):
+        setattr(before.metadata, name, getattr(new.metadata, name))
+    return before == new

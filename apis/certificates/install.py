@@ -5,9 +5,15 @@ from typing import Final
 
 from apis.certificates import GROUP, v1
 from apis.certificates.admission import SignerPermissions, restrict_subject, set_requestor
-from apis.certificates.printers import SIGNING_REQUEST_COLUMNS
-from apis.certificates.register import SIGNING_REQUEST_FIELDS, add_to_scheme
-from apis.certificates.strategy import SigningRequestStrategy, approve
+from apis.certificates.printers import (
+    POD_CERTIFICATE_REQUEST_COLUMNS,
+    SIGNING_REQUEST_COLUMNS,
+    TRUST_BUNDLE_COLUMNS,
+)
+from apis.certificates.register import POD_CERTIFICATE_FIELDS, SIGNER_FIELDS, add_to_scheme
+from apis.certificates.strategy.pod_certificate_request import PodCertificateRequestStrategy
+from apis.certificates.strategy.signing_request import SigningRequestStrategy, approve
+from apis.certificates.strategy.trust_bundle import TrustBundleStrategy
 from apiserver import STATUS, Group, Resource, ServerParts, Subresource
 
 APPROVAL: Final = Subresource("approval", handle=approve)
@@ -31,7 +37,27 @@ CERTIFICATES: Final = Group(
             namespaced=False,
             subresources=(APPROVAL, STATUS),
             columns=SIGNING_REQUEST_COLUMNS,
-            fields=SIGNING_REQUEST_FIELDS,
+            fields=SIGNER_FIELDS,
+            roles=(),
+        ),
+        Resource(
+            "clustertrustbundles",
+            v1.ClusterTrustBundle,
+            TrustBundleStrategy(),
+            namespaced=False,
+            columns=TRUST_BUNDLE_COLUMNS,
+            announced_storage_version="v1beta1",
+            fields=SIGNER_FIELDS,
+            roles=(),
+        ),
+        Resource(
+            "podcertificaterequests",
+            v1.PodCertificateRequest,
+            PodCertificateRequestStrategy(),
+            subresources=(STATUS,),
+            columns=POD_CERTIFICATE_REQUEST_COLUMNS,
+            announced_storage_version="v1beta1",
+            fields=POD_CERTIFICATE_FIELDS,
             roles=(),
         ),
     ),

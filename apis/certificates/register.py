@@ -1,27 +1,48 @@
-"""Registration of certificates.k8s.io, for clients and servers: the kind and its field labels."""
+"""Registration of certificates.k8s.io, for clients and servers: kinds, defaults, field labels."""
 
 from collections.abc import Mapping
 from typing import Final
 
+from apimachinery.field_labels import FieldLabel
 from apimachinery.schema import GroupVersion
 from apimachinery.scheme import Scheme
 from apis.certificates import GROUP, v1
+from apis.certificates.v1 import defaults
 
 V1: Final = GroupVersion(GROUP, "v1")
 
-SIGNING_REQUEST_FIELDS: Final[Mapping[str, str]] = {"spec.signerName": "spec.signerName"}
+SIGNER_FIELDS: Final[Mapping[str, str]] = {"spec.signerName": "spec.signerName"}
 """Field-selector label -> path of the value."""
-
-_LABELS: Final = ("metadata.name", *SIGNING_REQUEST_FIELDS)
-
-
-def field_label(label: str, value: str) -> tuple[str, str]:
-    """Return a label and its value; raises ValueError for other labels, as Kubernetes does."""
-    if label not in _LABELS:
-        raise ValueError(f"field label not supported: {label}")
-    return label, value
+POD_CERTIFICATE_FIELDS: Final[Mapping[str, str]] = {
+    **SIGNER_FIELDS,
+    "spec.podName": "spec.podName",
+    "spec.nodeName": "spec.nodeName",
+}
 
 
 def add_to_scheme(scheme: Scheme) -> None:
-    scheme.add(V1, v1.CertificateSigningRequest, internal=True)
-    scheme.add_field_labels(V1.with_kind("CertificateSigningRequest"), field_label)
+    scheme.add(
+        V1,
+        v1.CertificateSigningRequest,
+        v1.ClusterTrustBundle,
+        v1.PodCertificateRequest,
+        internal=True,
+    )
+    scheme.add_defaults(defaults.set_pod_certificate_request_defaults)
+    for kind, fields in (
+        ("CertificateSigningRequest", SIGNER_FIELDS),
+        ("ClusterTrustBundle", SIGNER_FIELDS),
+        ("PodCertificateRequest", POD_CERTIFICATE_FIELDS),
+    ):
+        scheme.add_field_labels(V1.with_kind(kind), _allow(("metadata.name", *fields)))
+
+
+def _allow(labels: tuple[str, ...]) -> FieldLabel:
+    """Return a function that raises ValueError for other labels, with Kubernetes' message."""
+
+    def field_label(label: str, value: str) -> tuple[str, str]:
+        if label not in labels:
+            raise ValueError(f"field label not supported: {label}")
+        return label, value
+
+    return field_label

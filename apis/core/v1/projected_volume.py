@@ -9,7 +9,12 @@ from apis.core.v1.volume_sources import DownwardAPIVolumeFile, KeyToPath
 class SecretProjection(Model):
     """Files with the values of a Secret, in a projected volume."""
 
-    name: str = field("", proto=(1, 1), doc="Name of the Secret in the namespace of the pod.")
+    name: str = field(
+        "",
+        proto=(1, 1),
+        published_default="",
+        doc="Name of the Secret in the namespace of the pod.",
+    )
     items: list[KeyToPath] = field(
         default_factory=list,
         proto=2,
@@ -24,7 +29,12 @@ class SecretProjection(Model):
 class ConfigMapProjection(Model):
     """Files with the values of a ConfigMap, in a projected volume."""
 
-    name: str = field("", proto=(1, 1), doc="Name of the ConfigMap in the namespace of the pod.")
+    name: str = field(
+        "",
+        proto=(1, 1),
+        published_default="",
+        doc="Name of the ConfigMap in the namespace of the pod.",
+    )
     items: list[KeyToPath] = field(
         default_factory=list,
         proto=2,
@@ -79,9 +89,14 @@ class ClusterTrustBundleProjection(Model):
 class PodCertificateProjection(Model):
     """A private key and a certificate that the kubelet requests for the pod and renews."""
 
-    signer_name: str = field("", proto=1, doc="Signer that the kubelet asks for the certificate.")
+    signer_name: str = field(
+        "", proto=1, required=True, doc="Signer that the kubelet asks for the certificate."
+    )
     key_type: str = field(
-        "", proto=2, doc="Type of the generated key, such as `ED25519` or `ECDSAP256`."
+        "",
+        proto=2,
+        required=True,
+        doc="Type of the generated key, such as `ED25519` or `ECDSAP256`.",
     )
     max_expiration_seconds: Int32 | None = field(
         None,
@@ -128,6 +143,7 @@ class ProjectedVolumeSource(Model):
         proto=1,
         omit_empty=False,
         list_type="atomic",
+        required=False,
         doc="Sources of the files.",
     )
     default_mode: Int32 | None = field(

@@ -13,7 +13,7 @@ from apimachinery.schema import GroupKind, GroupVersionResource
 from apis.certificates import GROUP
 from apis.certificates.admission import SignerPermissions
 from apis.certificates.printers import SIGNING_REQUEST_COLUMNS
-from apis.certificates.strategy import SigningRequestStrategy
+from apis.certificates.strategy.signing_request import SigningRequestStrategy
 from apis.certificates.v1 import (
     CertificateSigningRequest,
     CertificateSigningRequestSpec,

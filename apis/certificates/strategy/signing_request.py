@@ -12,7 +12,7 @@ from apimachinery.schema import GroupKind
 from apis.certificates import GROUP
 from apis.certificates.v1 import CertificateSigningRequest
 from apis.certificates.v1.signing_request import APPROVED, DENIED
-from apis.certificates.validation import (
+from apis.certificates.validation.signing_request import (
     validate_signing_request,
     validate_signing_request_update,
 )
@@ -22,6 +22,7 @@ from apiserver import Strategy
 class SigningRequestStrategy(Strategy[CertificateSigningRequest]):
     """The spec never changes; the status changes through its subresources only."""
 
+    qualified_finalizers = True
     status_updates_metadata = True
     reset_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "": ("spec", "status"),
