@@ -61,6 +61,10 @@ class MissingKind(DecodeError):
     """A document without a kind or an apiVersion."""
 
 
+class UnreadableKind(DecodeError):
+    """A document whose kind or apiVersion is not a string."""
+
+
 class CorruptObject(DecodeError):
     """Stored bytes that cannot be decoded as an object."""
 
@@ -94,6 +98,11 @@ class Codec:
         from apimachinery.protobuf import ProtobufCodec
 
         return ProtobufCodec()
+
+    @cached_property
+    def for_apply(self) -> "Codec":
+        """The codec of documents that server-side apply has merged: their nulls are values."""
+        return self
 
     def decode(
         self,
@@ -332,7 +341,10 @@ def kind_of_document(data: bytes) -> GroupVersionKind:
 
 
 def _kind_of(data: bytes, expected: GroupVersionKind | None) -> GroupVersionKind:
-    type_meta = decode_json(TypeMeta, data, find_unknown=False).object
+    try:
+        type_meta = decode_json(TypeMeta, data, find_unknown=False).object
+    except DecodeError as error:
+        raise UnreadableKind(str(error)) from None
     return _complete_kind(type_meta.api_version, type_meta.kind, expected, data)
 
 

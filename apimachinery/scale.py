@@ -13,7 +13,7 @@ __all__ = ["Scale", "ScaleSpec", "ScaleStatus"]
 class ScaleSpec(Model):
     """The desired state of a scalable object."""
 
-    replicas: Int32 = field(0, proto=1, doc="The desired number of replicas.")
+    replicas: Int32 = field(0, proto=1, published_default=0, doc="The desired number of replicas.")
 
 
 class ScaleStatus(Model):

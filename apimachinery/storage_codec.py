@@ -105,6 +105,11 @@ class StorageCodec:
         self._readers.clear()
         self._plain = None
 
+    @property
+    def storing_changes(self) -> bool:
+        """Whether an object that is stored and read may be another than before."""
+        return False
+
     def stored_class(self, cls: type[Object]) -> type[Object]:
         """Return the class in which objects of an internal class are stored."""
         if self._version is None:

@@ -28,7 +28,7 @@ from apimachinery.apply.field_ownership import (
 )
 from apimachinery.apply.fieldset import FieldSet
 from apimachinery.apply.last_applied import KUBECTL, allowed_conflicts
-from apimachinery.apply.typed_values import field_set_of, validate
+from apimachinery.apply.typed_values import check_scalars, field_set_of, validate
 from apimachinery.apply.value_shapes import equal, same_serialization
 from apimachinery.model.type_shape import Shape
 
@@ -203,9 +203,9 @@ class FieldManager:
     def _validate(self, applied: Object, live: Versioned) -> FieldSet:
         """Validate the configuration and the live object; return the configuration's fields."""
         shape = self._ownership.shapes[self.version]
-        context = f"failed to create typed patch object ({_describe(applied)})"
+        context = f"failed to create typed patch object ({describe_object(applied)})"
         fields = field_set_of(applied, shape, context=context)
-        context = f"failed to create typed live object ({_describe(live.value)})"
+        context = f"failed to create typed live object ({describe_object(live.value)})"
         validate(live.value, shape, allow_duplicates=True, context=context)
         return fields
 
@@ -305,8 +305,16 @@ def _with_entries(obj: Object, entries: Any) -> Object:
     return obj
 
 
-def _describe(obj: Object) -> str:
+def check_applied_scalars(applied: Object, shape: Shape) -> None:
+    """Raise InvalidValue for a configuration whose scalars have other types than declared."""
+    context = f"failed to create typed patch object ({describe_object(applied)})"
+    check_scalars(applied, shape, context=context)
+
+
+def describe_object(obj: Object) -> str:
+    """Return name and kind of an object as the errors of server-side apply show them."""
     metadata = _metadata(obj)
     group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
-    name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
+    names = [metadata.get("namespace"), metadata.get("name")]
+    name = "/".join(part if isinstance(part, str) else "" for part in names)
     return f"{name}; {group}/{version}, Kind={obj.get('kind', '')}"

@@ -14,6 +14,7 @@ from apimachinery.apply import path_elements as paths
 from apimachinery.apply.apply_errors import ApplyProblem, InvalidValue
 from apimachinery.apply.fieldset import EMPTY, MAX_DEPTH, FieldSet
 from apimachinery.apply.path_elements import Element
+from apimachinery.apply.scalar_types import go_description, is_of
 from apimachinery.apply.value_shapes import (
     CONTAINERS,
     JSON,
@@ -43,8 +44,22 @@ def field_set_of(
     walker = _Walker(allow_duplicates)
     fields = walker.visit(value, shape)
     if walker.problems:
+        check_scalars(value, shape, allow_duplicates=allow_duplicates, context=context)
         raise InvalidValue(*walker.problems, context=context)
     return fields or EMPTY
+
+
+def check_scalars(
+    value: JSON, shape: Shape, *, allow_duplicates: bool = False, context: str = ""
+) -> None:
+    """Raise InvalidValue with every mismatch, those of scalars included.
+
+    Decoding refuses scalars of other types, too, and much faster: this is for its error.
+    """
+    walker = _Walker(allow_duplicates, scalars=True)
+    walker.visit(value, shape)
+    if walker.problems:
+        raise InvalidValue(*walker.problems, context=context)
 
 
 def validate(
@@ -55,9 +70,10 @@ def validate(
 
 
 class _Walker:
-    def __init__(self, allow_duplicates: bool) -> None:
+    def __init__(self, allow_duplicates: bool, *, scalars: bool = False) -> None:
         self.problems: list[ApplyProblem] = []
         self._allow_duplicates = allow_duplicates
+        self._scalars = scalars
         self._path: list[Element] = []
 
     def visit(self, value: JSON, shape: Shape) -> FieldSet | None:
@@ -67,8 +83,10 @@ class _Walker:
             return None
         concrete = resolve(shape, value)
         if isinstance(concrete, Scalar):
-            if isinstance(value, CONTAINERS):
-                self._report(f"expected any scalar, got &{{{go_text(value)}}}")
+            if isinstance(value, CONTAINERS) or (self._scalars and not is_of(concrete.type, value)):
+                self._report(
+                    f"expected {concrete.type}, got {go_description(value, concrete.type)}"
+                )
             return None
         if isinstance(concrete, ListShape):
             fields = self._visit_list(value, concrete)
@@ -90,7 +108,7 @@ class _Walker:
             element = f"f:{name}"
             field_type = declared.get(name, undeclared)
             is_scalar = isinstance(field_type, Scalar) and not isinstance(item, CONTAINERS)
-            if is_scalar and isinstance(name, str):
+            if is_scalar and isinstance(name, str) and not self._scalars:
                 members.add(element)
                 continue
             below = self._visit_field(element, name, item, field_type)

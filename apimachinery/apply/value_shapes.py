@@ -148,18 +148,16 @@ def _key_element(shape: ListShape, item: JSON) -> Element:
         raise BadItem("associative list with keys may not have a null element")
     if not isinstance(item, dict):
         raise BadItem("associative list with keys may not have non-map elements")
-    return paths.key({name: _key_value(shape, item, name) for name in shape.keys})
-
-
-def _key_value(shape: ListShape, item: dict[str, JSON], name: str) -> JSON:
-    if name in item:
-        return item[name]
-    if shape.key_defaults.get(name) is not None:
-        return shape.key_defaults[name]
-    raise BadItem(
-        f"associative list with keys has an element that omits key field {quote(name)} "
-        "(and doesn't have default value)"
-    )
+    # A key without a value and a default is left out: an item that has it is another one.
+    values = {name: item.get(name, shape.key_defaults.get(name)) for name in shape.keys}
+    present = {name: value for name, value in values.items() if value is not None or name in item}
+    if not present:
+        names = " ".join(map(quote, shape.keys))
+        raise BadItem(
+            f"associative list with keys has an element that omits all key fields [{names}]"
+            " (and doesn't have default values for any key fields)"
+        )
+    return paths.key(present)
 
 
 def _value_element(item: JSON) -> Element:

@@ -11,7 +11,12 @@ from typing import Any, Final
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_strings
 
-from apimachinery.cel.checked_expression import Loop, identifiers, read_expression
+from apimachinery.cel.checked_expression import (
+    Expression,
+    Loop,
+    identifiers,
+    read_expression,
+)
 from apimachinery.cel.definition_costs import definition_cost
 from apimachinery.cel.evaluation_costs import CONVERTED, evaluation_cost
 from apimachinery.cel.library import extension
@@ -70,12 +75,20 @@ class Program:
         self.reads_old = read_fields(self._tree, _OLD if optional_old else "oldSelf")
         """The fields of `oldSelf` that the expression reads."""
 
+    @property
+    def names_old(self) -> bool:
+        """Whether the expression itself has the name `oldSelf`."""
+        return "oldSelf" in identifiers(self._own_tree)
+
     def definition_cost(self, root: DeclaredBound) -> int:
         """Return Kubernetes' estimate of one evaluation on a value with the bound *root*."""
+        return definition_cost(self._own_tree, root)
+
+    @property
+    def _own_tree(self) -> Expression:
+        """The tree without the binding of the optional, which Kubernetes has not."""
         tree = self._tree
-        if self.optional_old and isinstance(tree, Loop):
-            tree = tree.result  # without the binding of the optional, which Kubernetes has not
-        return definition_cost(tree, root)
+        return tree.result if self.optional_old and isinstance(tree, Loop) else tree
 
     def evaluation_cost(self, value: Bound, old: Bound) -> int:
         """Return the maximum cost of one evaluation on values that have been selected."""

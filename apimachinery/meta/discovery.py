@@ -9,37 +9,62 @@ from apimachinery.model.model import Model, field
 
 
 class ServerAddressByClientCIDR(Model):
-    client_cidr: str = field(wire="clientCIDR", proto=1)
-    server_address: str = field(proto=2)
+    """The address of the server for clients in a network."""
+
+    client_cidr: str = field(
+        wire="clientCIDR", proto=1, published_default="", doc="The network of the clients."
+    )
+    server_address: str = field(
+        proto=2, published_default="", doc="The address, a host with an optional port."
+    )
 
 
 class APIVersions(TypeMeta):
     """The versions of the core group."""
 
-    versions: list[str] = field(proto=1)
+    versions: list[str] = field(proto=1, list_type="atomic", doc="The versions.")
     server_address_by_client_cidrs: list[ServerAddressByClientCIDR] = field(
-        default_factory=list, wire="serverAddressByClientCIDRs", proto=2, omit_empty=False
+        default_factory=list,
+        wire="serverAddressByClientCIDRs",
+        proto=2,
+        omit_empty=False,
+        list_type="atomic",
+        doc="The addresses of the server, by the network of the client.",
     )
 
 
 class GroupVersionForDiscovery(Model):
-    group_version: str = field(proto=1)
-    version: str = field(proto=2)
+    """A version of a group, with and without the name of the group."""
+
+    group_version: str = field(
+        proto=1, published_default="", doc="The group and the version, such as apps/v1."
+    )
+    version: str = field(proto=2, published_default="", doc="The version, such as v1.")
 
 
 class APIGroup(TypeMeta):
     """One group, its versions in order of preference, and the preferred one."""
 
-    name: str = field(proto=1)
-    versions: list[GroupVersionForDiscovery] = field(proto=2)
-    preferred_version: GroupVersionForDiscovery | None = field(None, proto=3)
+    name: str = field(proto=1, published_default="", doc="The name of the group.")
+    versions: list[GroupVersionForDiscovery] = field(
+        proto=2, list_type="atomic", doc="The versions of the group."
+    )
+    preferred_version: GroupVersionForDiscovery | None = field(
+        None, proto=3, published_default={}, doc="The version that the server prefers."
+    )
     server_address_by_client_cidrs: list[ServerAddressByClientCIDR] = field(
-        default_factory=list, wire="serverAddressByClientCIDRs", proto=4
+        default_factory=list,
+        wire="serverAddressByClientCIDRs",
+        proto=4,
+        list_type="atomic",
+        doc="The addresses of the server, by the network of the client.",
     )
 
 
 class APIGroupList(TypeMeta):
-    groups: list[APIGroup] = field(proto=1)
+    """The groups of a server."""
+
+    groups: list[APIGroup] = field(proto=1, list_type="atomic", doc="The groups.")
 
 
 class APIResource(Model):
@@ -47,17 +72,20 @@ class APIResource(Model):
 
     name: str = field(
         proto=1,
+        published_default="",
         doc="The plural name of the resource, and for a subresource both names with a slash.",
     )
-    singular_name: str = field(proto=6, doc="The name of one object of it.")
-    namespaced: bool = field(proto=2, doc="Whether its objects are in namespaces.")
+    singular_name: str = field(proto=6, published_default="", doc="The name of one object of it.")
+    namespaced: bool = field(
+        proto=2, published_default=False, doc="Whether its objects are in namespaces."
+    )
     group: str = field(
         "", proto=8, doc="The group of its documents, if it is another than that of the list."
     )
     version: str = field(
         "", proto=9, doc="The version of its documents, if it is another than that of the list."
     )
-    kind: str = field(proto=3, doc="The kind of its documents.")
+    kind: str = field(proto=3, published_default="", doc="The kind of its documents.")
     verbs: list[str] = field(proto=(4, 1), doc="The verbs that it supports.")
     short_names: list[str] = field(
         default_factory=list, proto=5, list_type="atomic", doc="Abbreviations that clients accept."
@@ -76,8 +104,12 @@ class APIResource(Model):
 class APIResourceList(TypeMeta):
     """The resources of one version, as discovery lists them."""
 
-    group_version: str = field(proto=1, doc="The group and version of the resources.")
-    resources: list[APIResource] = field(proto=2, doc="The resources of the version.")
+    group_version: str = field(
+        proto=1, published_default="", doc="The group and version of the resources."
+    )
+    resources: list[APIResource] = field(
+        proto=2, list_type="atomic", doc="The resources of the version."
+    )
 
 
 class DiscoveredKind(Model):

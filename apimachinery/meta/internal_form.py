@@ -31,6 +31,12 @@ def internal_form(value: Any) -> Any:
     return _nested(value)
 
 
+def list_form(owner: Model, name: str) -> Any:
+    """Return a list field as a message shows it: null if empty and not in the document."""
+    value = getattr(owner, name)
+    return value if value or name in owner.model_fields_set else NULL
+
+
 def _nested(value: Any) -> Any:
     if isinstance(value, list):
         return [_nested(item) for item in value] or None

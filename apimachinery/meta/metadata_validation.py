@@ -52,6 +52,8 @@ MESSAGE_MAX: Final = 32 * 1024
 
 FINALIZER_ORPHAN: Final = "orphan"
 FINALIZER_FOREGROUND: Final = "foregroundDeletion"
+FINALIZERS: Final = Path("metadata", "finalizers")
+_STANDARD_FINALIZERS: Final = ("kubernetes", FINALIZER_ORPHAN, FINALIZER_FOREGROUND)
 
 NameRule: TypeAlias = Callable[[str, bool], list[str]]
 """Checks a name, or the prefix of generated names if the flag is set; returns messages."""
@@ -173,12 +175,25 @@ def validate_annotations(annotations: Mapping[str, str], path: Path) -> FieldErr
         yield too_long(path, ANNOTATIONS_MAX)
 
 
+def validate_qualified_finalizers(finalizers: Sequence[str], path: Path) -> FieldErrors:
+    """Validate finalizers by the stricter rule that most kinds of Kubernetes have."""
+    for position, name in enumerate(finalizers):
+        yield from validate_qualified_finalizer(name, path.index(position))
+
+
+def validate_qualified_finalizer(name: str, path: Path) -> FieldErrors:
+    """Validate that a finalizer without a domain is one of Kubernetes' own."""
+    if "/" not in name and name not in _STANDARD_FINALIZERS:
+        rule = "name is neither a standard finalizer name nor is it fully qualified"
+        yield invalid(path, name, rule)
+
+
 def validate_owner_references(references: Sequence[OwnerReference], path: Path) -> FieldErrors:
     """Validate each reference, and that at most one owner is the controller."""
     controller = ""
     all_references = list(references)
-    for reference in references:
-        yield from _validate_owner_reference(reference, path)
+    for position, reference in enumerate(references):
+        yield from _validate_owner_reference(reference, path.index(position))
         if not reference.controller:
             continue
         name = f"{reference.kind}/{reference.name}"
@@ -248,20 +263,25 @@ def validate_conditions(conditions: Sequence[Condition], path: Path) -> FieldErr
     for position, condition in enumerate(conditions):
         condition_path = path.index(position)
         if condition.type in types:
-            yield duplicate(condition_path.child("type"), condition.type)
+            yield duplicate(condition_path, condition.type)
         types.add(condition.type)
         yield from validate_condition(condition, condition_path)
 
 
 def validate_condition(condition: Condition, path: Path) -> FieldErrors:
-    yield from validate_label_name(condition.type, path.child("type"))
-    if condition.status not in _CONDITION_STATUSES:
+    if condition.type:
+        yield from validate_label_name(condition.type, path.child("type"))
+    else:
+        yield required(path.child("type"), "is required")
+    if not condition.status:
+        yield required(path.child("status"))
+    elif condition.status not in _CONDITION_STATUSES:
         yield not_supported(path.child("status"), condition.status, _CONDITION_STATUSES)
     if condition.observed_generation < 0:
         rule = "must be greater than or equal to zero"
         yield invalid(path.child("observedGeneration"), condition.observed_generation, rule)
     if condition.last_transition_time == UNSET_TIME:
-        yield required(path.child("lastTransitionTime"), "must be set")
+        yield required(path.child("lastTransitionTime"))
     yield from _validate_reason(condition.reason, path.child("reason"))
     if byte_length(condition.message) > MESSAGE_MAX:
         yield too_long(path.child("message"), MESSAGE_MAX)
@@ -295,11 +315,17 @@ def _immutable_fields(new: ObjectMeta, old: ObjectMeta) -> tuple[tuple[str, Any,
 
 def _validate_owner_reference(reference: OwnerReference, path: Path) -> FieldErrors:
     kind = _kind_of(reference)
-    if not kind.version:
-        yield invalid(path.child("apiVersion"), reference.api_version, "version must not be empty")
-    for wire, value in (("kind", reference.kind), ("name", reference.name), ("uid", reference.uid)):
+    if reference.api_version and not kind.version:
+        rule = "must be <group>/<version> or <version>"
+        yield invalid(path.child("apiVersion"), reference.api_version, rule)
+    for wire, value in (
+        ("apiVersion", reference.api_version),
+        ("kind", reference.kind),
+        ("name", reference.name),
+        ("uid", reference.uid),
+    ):
         if not value:
-            yield invalid(path.child(wire), value, "must not be empty")
+            yield required(path.child(wire), "must not be empty")
     if kind in _BANNED_OWNERS:
         yield invalid(path, reference, f"{kind} is disallowed from being an owner")
 
@@ -328,7 +354,7 @@ def _validate_requirement(requirement: LabelSelectorRequirement, path: Path) -> 
 
 def _validate_reason(reason: str, path: Path) -> FieldErrors:
     if not reason:
-        yield required(path, "must be set")
+        yield required(path)
         return
     if len(reason) <= _LONGEST_MATCHED and not _REASON.fullmatch(reason):
         rule = (

@@ -128,6 +128,7 @@ class DeleteOptions(TypeMeta):
         None,
         proto=4,
         enum=(FOREGROUND, BACKGROUND, ORPHAN),
+        publish_enum=False,
         doc="How garbage collection treats the dependents: they stay (Orphan), or are deleted after"
         " the object (Background) or before it (Foreground). The default depends on the kind.",
     )

@@ -19,13 +19,20 @@ class TypeMeta(Model):
 class OwnerReference(Model, map_type="atomic"):
     """A reference to an owner, whose deletion deletes the object."""
 
-    api_version: str = field(proto=5, doc="The group and version of the owner.")
-    kind: str = field(proto=1, doc="The kind of the owner.")
+    api_version: str = field(
+        "", proto=5, omit_empty=False, doc="The group and version of the owner."
+    )
+    kind: str = field("", proto=1, omit_empty=False, doc="The kind of the owner.")
     name: str = field(
-        proto=3, doc="The name of the owner, which is in the same namespace or in none."
+        "",
+        proto=3,
+        omit_empty=False,
+        doc="The name of the owner, which is in the same namespace or in none.",
     )
     uid: str = field(
+        "",
         proto=4,
+        omit_empty=False,
         doc="The uid of the owner: an object of the same name that is created later is no owner.",
     )
     controller: bool | None = field(
@@ -142,7 +149,7 @@ class Object(TypeMeta):
 class ShardInfo(Model):
     """The selector of the shard that a list contains."""
 
-    selector: str = field(proto=1, doc="The selector of the shard.")
+    selector: str = field(proto=1, published_default="", doc="The selector of the shard.")
 
 
 class ListMeta(Model):
@@ -194,8 +201,10 @@ class PartialObjectMetadataList(TypeMeta):
 class LabelSelectorRequirement(Model):
     """A requirement on the labels of an object."""
 
-    key: str = field(proto=1, doc="The key of the label.")
-    operator: str = field(proto=2, known=("In", "NotIn", "Exists", "DoesNotExist"))
+    key: str = field("", proto=1, omit_empty=False, doc="The key of the label.")
+    operator: str = field(
+        "", proto=2, omit_empty=False, known=("In", "NotIn", "Exists", "DoesNotExist")
+    )
     values: list[str] = field(
         default_factory=list,
         proto=3,
@@ -221,22 +230,32 @@ class LabelSelector(Model, map_type="atomic"):
 class Condition(Model):
     """One aspect of the observed state of an object."""
 
-    type: str = field(proto=1, doc="The aspect that the condition is about, such as Ready.")
-    status: str = field(proto=2, enum=("True", "False", "Unknown"))
+    type: str = field(
+        proto=1, published_default="", doc="The aspect that the condition is about, such as Ready."
+    )
+    status: str = field(
+        proto=2, enum=("True", "False", "Unknown"), publish_enum=False, published_default=""
+    )
     observed_generation: int = field(
         0, proto=3, doc="The generation of the object that the condition was determined from."
     )
     last_transition_time: Time = field(proto=4, doc="When the status last changed.")
     reason: str = field(
-        proto=5, doc="The reason of the last transition, one word in CamelCase for programs."
+        proto=5,
+        published_default="",
+        doc="The reason of the last transition, one word in CamelCase for programs.",
     )
-    message: str = field(proto=6, doc="Details of the last transition, for people.")
+    message: str = field(
+        "", proto=6, omit_empty=False, doc="Details of the last transition, for people."
+    )
 
 
 class WatchEvent(Model):
     """One change of an object in a watch."""
 
-    type: str = field(proto=1, known=("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"))
+    type: str = field(
+        proto=1, known=("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"), published_default=""
+    )
     object: RawExtension = field(
         proto=2,
         doc="The object after the change, or before its deletion; a Status if the type is ERROR.",

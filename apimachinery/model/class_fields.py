@@ -8,14 +8,25 @@ map, a scalar or untyped.
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from datetime import timedelta
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from apimachinery.model.markers import NO_MARKERS, Markers
 from apimachinery.model.model import Model
-from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape, Untyped
+from apimachinery.model.type_shape import (
+    ListShape,
+    MapShape,
+    Scalar,
+    ScalarType,
+    Shape,
+    StructShape,
+    Untyped,
+)
+from apimachinery.model.wire_rules import never
+from apimachinery.scalars.wire_types import OBJECT_OR_LIST, RAW
 
 Category = Literal["model", "list", "map", "scalar", "any"]
 
@@ -201,11 +212,23 @@ def _shape(info: TypeInfo, markers: Markers) -> Shape:
         )
     if info.category == "map" and info.item is not None:
         values = _shape(info.item, NO_MARKERS)
-        return MapShape(values, atomic=markers.map_type == "atomic", patch_strategy=strategy)
-    if info.category == "model":
+        # Kubernetes knows nothing of the fields of a raw document, so it is owned as a whole.
+        atomic = markers.map_type == "atomic" or info.marked(RAW)
+        return MapShape(values, atomic=atomic, patch_strategy=strategy)
+    if info.category == "model" and not info.marked(OBJECT_OR_LIST):
         return _struct_shape(info.python, markers, strategy)
-    is_open = info.category == "any" or _may_be_model(info.python)
-    return Untyped() if is_open else Scalar()
+    is_open = info.category in ("any", "model") or _may_be_model(info.python)
+    return Untyped() if is_open else Scalar(_SCALAR_TYPES.get(info.python, "any scalar"))
+
+
+_SCALAR_TYPES: Final[Mapping[Any, ScalarType]] = {
+    str: "string",
+    bytes: "string",
+    timedelta: "string",
+    bool: "boolean",
+    int: "numeric (int or float)",
+    float: "numeric (int or float)",
+}
 
 
 def _may_be_model(python: Any) -> bool:
@@ -230,8 +253,16 @@ def _struct_shape(cls: type[BaseModel], markers: Markers, strategy: frozenset[st
 def _key_defaults(item: TypeInfo, keys: tuple[str, ...]) -> dict[str, Any]:
     if item.category != "model":
         return {}
-    return {f.wire: f.default for f in fields_of(item.python) if f.wire in keys and _has_default(f)}
+    fields = [field for field in fields_of(item.python) if field.wire in keys]
+    defaults = {field.wire: _key_default(field) for field in fields}
+    return {name: value for name, value in defaults.items() if value is not None}
 
 
-def _has_default(field: ModelField) -> bool:
-    return not field.required and field.default not in (None, "", 0)
+def _key_default(field: ModelField) -> Any:
+    """Return the value of a key that an element omits.
+
+    The zero value is one, as in Go, if the field is encoded even when it is empty.
+    """
+    if field.required:
+        return {str: "", int: 0}.get(field.type.python)
+    return field.default if field.default or field.info.exclude_if is never else None

@@ -21,7 +21,16 @@ from pydantic_core import ErrorDetails
 from apimachinery.fieldpath import FieldError, Path, invalid, required
 from apimachinery.model.class_fields import TypeInfo, fields_of, reachable_models
 from apimachinery.model.fail_fast import fail_fast_validator, is_large, without_nulls
-from apimachinery.scalars.wire_types import FIELDS_V1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
+from apimachinery.model.go_decoding import decoding_error, json_type
+from apimachinery.model.go_names import struct_field
+from apimachinery.scalars.wire_types import (
+    FIELDS_V1,
+    INT32_MAX,
+    INT32_MIN,
+    INT64_MAX,
+    INT64_MIN,
+    OWN_DECODER,
+)
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -87,7 +96,10 @@ def _decode_refused(
     try:
         obj = cls.model_validate_json(json.dumps(document), by_alias=True, by_name=False)
     except ValidationError as error:
-        raise to_decode_error(cls, error.errors(include_url=False)) from None
+        remaining = error.errors(include_url=False)
+        if any(map(_is_mistyped, remaining)) and (message := decoding_error(cls, data)):
+            raise DecodeError(message) from None
+        raise to_decode_error(cls, remaining) from None
     return DecodedModel(obj, unknown)
 
 
@@ -267,6 +279,8 @@ _ZEROS: Final[dict[str, Any]] = {
 
 
 def _unknown(value: Any, info: TypeInfo, path: Path) -> Iterator[Path]:
+    if info.marked(OWN_DECODER):
+        return
     if info.category == "model" and isinstance(value, dict):
         fields = {field.wire: field for field in fields_of(info.python)}
         keeps_unknown = info.python.model_config.get("extra") == "allow"
@@ -300,9 +314,9 @@ def _unknown_in_collection(value: Any, item: TypeInfo, path: Path) -> Iterator[P
 
 def to_decode_error(cls: type[BaseModel], problems: list[ErrorDetails]) -> DecodeError:
     """Translate pydantic's errors about a document of *cls* to Kubernetes' messages."""
-    mistyped = [problem for problem in problems if _is_mistyped(problem)]
-    if mistyped:
-        return DecodeError("; ".join(_mistyped_message(cls, problem) for problem in mistyped))
+    mistyped = next((problem for problem in problems if _is_mistyped(problem)), None)
+    if mistyped is not None:
+        return DecodeError(_mistyped_message(cls, mistyped))
     fields = [_field_error(problem) for problem in problems]
     return DecodeError(", ".join(str(field) for field in fields), fields)
 
@@ -351,42 +365,32 @@ def _path(location: tuple[int | str, ...]) -> Path:
 
 def _mistyped_message(cls: type[BaseModel], problem: ErrorDetails) -> str:
     """Return the message of Go's JSON decoder."""
-    field = ".".join(str(step) for step in problem["loc"] if isinstance(step, str))
-    go_type = _GO_TYPES.get(problem["type"])
-    if _overflows(problem):
-        bits = 32 if {INT32_MAX, INT32_MIN} & set(problem["ctx"].values()) else 64
-        go_type = f"int{bits}"
-    kind = getattr(cls, "__kind__", cls.__name__)
-    if go_type is None:
+    if problem["type"] not in _MISTYPED and not _overflows(problem):
         return f"{_path(problem['loc'])}: {problem['msg']}"
-    target = f"struct field {kind}.{field}" if field else "value"
-    json_type = _json_type(problem["input"])
-    return f"json: cannot unmarshal {json_type} into Go {target} of type {go_type}"
+    struct, path, go_type = struct_field(cls, problem["loc"])
+    target = f"struct field {struct}.{path}" if path else "value"
+    value = _described(problem["input"], go_type)
+    return f"json: cannot unmarshal {value} into Go {target} of type {go_type}"
 
 
-_GO_TYPES = {
-    "int_type": "int64",
-    "int_from_float": "int64",
-    "int_parsing_size": "int64",
-    "float_type": "float64",
-    "string_type": "string",
-    "bool_type": "bool",
-    "list_type": "array",
-    "dict_type": "map",
-    "model_type": "object",
-    "model_attributes_type": "object",
-}
+_MISTYPED: Final = frozenset(
+    {
+        "int_type",
+        "int_from_float",
+        "int_parsing_size",
+        "float_type",
+        "string_type",
+        "bool_type",
+        "list_type",
+        "dict_type",
+        "model_type",
+        "model_attributes_type",
+    }
+)
 
 
-def _json_type(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, float) or (isinstance(value, int) and abs(value) > INT32_MAX):
-        return f"number {str(value)[:40]}"
-    if isinstance(value, int):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list) else "object"
+def _described(value: Any, go_type: str) -> str:
+    """Describe a JSON value; Go shows the digits of a number that is not such an integer."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or "int" not in go_type:
+        return json_type(value)
+    return f"number {str(value)[:40]}"

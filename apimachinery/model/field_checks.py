@@ -41,7 +41,12 @@ def check_field(place: str, info: FieldInfo, markers: Markers) -> None:
 
     An empty default of a field that is omitted when empty means unset, and fits every bound.
     """
-    if not (markers.bounds or markers.enum or markers.known or markers.selectable):
+    has_values = markers.enum or markers.known
+    if markers.publish_enum is not None and not has_values:
+        raise TypeError(
+            f"{place}: publish_enum without enum or known: there is no value to publish"
+        )
+    if not (markers.bounds or has_values or markers.selectable):
         return
     annotation = _without_none(info.annotation)
     if isinstance(annotation, TypeVar):

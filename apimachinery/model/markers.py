@@ -23,13 +23,17 @@ class Markers:
     enum: tuple[str, ...] = ()
     """The allowed values: documented in OpenAPI, and enforced when a write is validated."""
     known: tuple[str, ...] = ()
-    """The known values of an open set: documented in OpenAPI, not enforced."""
+    """The known values: described in OpenAPI, not enforced."""
+    publish_enum: bool | None = None
+    """Whether OpenAPI publishes the values as an `enum`, if the field says so."""
     immutable: bool = False
     """Whether updates may not change the value."""
     selectable: bool = False
     """Whether field selectors can select by the value."""
     required: bool | None = None
     """Whether OpenAPI shows the field as required, if the field says so."""
+    published_default: Any = None
+    """The default that OpenAPI shows, if it is not the one of the class."""
     deprecated: str = ""
     """The deprecation notice; empty if the field is not deprecated."""
     bounds: tuple[tuple[str, Any], ...] = ()

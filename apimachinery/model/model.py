@@ -71,7 +71,10 @@ class FieldOptions(TypedDict, total=False):
     enum: tuple[str, ...]
     """The allowed values; a write with another one is refused, a client decodes any."""
     known: tuple[str, ...]
-    """The known values of an open set: documented, not enforced."""
+    """The known values: described, not enforced, or enforced by the kind's own validation."""
+    publish_enum: bool
+    """Whether OpenAPI publishes the values as an `enum`, which clients may enforce; by default
+    those of `enum`, but not those of `known`."""
     immutable: bool
     """Whether updates may not change the value."""
     selectable: bool
@@ -86,6 +89,8 @@ class FieldOptions(TypedDict, total=False):
     required: bool
     """Whether OpenAPI shows the field as required; by default if it is encoded even if empty.
     Validation, not the decoder, rejects a document without it."""
+    published_default: Any
+    """The default that OpenAPI shows, where the server's defaulting sets it and not the class."""
     ge: Any
     gt: Any
     le: Any
@@ -148,9 +153,11 @@ def _markers(options: FieldOptions) -> Markers:
         proto=options.get("proto"),
         enum=options.get("enum", ()),
         known=options.get("known", ()),
+        publish_enum=options.get("publish_enum"),
         immutable=options.get("immutable", False),
         selectable=options.get("selectable", False),
         required=options.get("required"),
+        published_default=options.get("published_default"),
         deprecated=options.get("deprecated", ""),
         bounds=tuple((name, options[name]) for name in _CONSTRAINTS if name in options),  # type: ignore[literal-required]
     )
@@ -203,12 +210,19 @@ class Model(BaseModel, metaclass=ModelType):
         return schema
 
     __map_type__: ClassVar[MapType | None] = None
+    __definition__: ClassVar[str] = ""
     __copy_plan__: ClassVar[tuple[tuple[str, int], ...] | None] = None
     __keeps_unknown__: ClassVar[bool] = False
 
-    def __init_subclass__(cls, map_type: MapType | None = None, **config: Any) -> None:
-        """Configure a subclass; with `map_type="atomic"` it is owned and replaced as a whole."""
+    def __init_subclass__(
+        cls, map_type: MapType | None = None, definition: str = "", **config: Any
+    ) -> None:
+        """Configure a subclass; with `map_type="atomic"` it is owned and replaced as a whole.
+
+        *definition* is its name in OpenAPI, if it belongs to another package than its module.
+        """
         super().__init_subclass__(**config)
+        cls.__definition__ = definition
         cls.__copy_plan__ = None  # computed on first use, never inherited
         cls.__keeps_unknown__ = cls.model_config.get("extra") == "allow"
         if map_type is not None:

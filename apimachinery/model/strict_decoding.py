@@ -12,6 +12,7 @@ from typing import Any, Final
 from apimachinery.fieldpath import Path
 from apimachinery.model.class_fields import TypeInfo, fields_of, type_info
 from apimachinery.model.decoding import MAX_DEPTH, load_json, union_model
+from apimachinery.scalars.wire_types import OWN_DECODER
 
 MAX_PROBLEMS: Final = 100
 """The maximum number of problems reported for one document."""
@@ -34,7 +35,7 @@ def strict_decoding_problems(data: bytes | str, annotation: Any = Any) -> tuple[
 
 
 def _problems(value: Any, info: TypeInfo, path: Path, depth: int) -> Iterator[str]:
-    if depth > MAX_DEPTH:  # the decoder rejects deeper documents
+    if depth > MAX_DEPTH or info.marked(OWN_DECODER):  # the decoder rejects deeper documents
         return
     if isinstance(value, _Members):
         yield from _problems_in_object(value, info, path, depth)

@@ -11,11 +11,15 @@ from functools import cached_property
 from typing import Any, Literal
 
 ListType = Literal["atomic", "set", "map"]
+ScalarType = Literal["any scalar", "boolean", "numeric (int or float)", "string"]
+"""What server-side apply expects of a value, in the words of its errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A string, number, boolean or other value that is replaced as a whole."""
+
+    type: ScalarType = "any scalar"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,13 +74,23 @@ def schema_name(cls: type[BaseModel], version: GroupVersion, kind: str = "") -> 
     not a kind of *version* has the same name in every version.
     """
     if not kind and is_meta(cls):
-        return f"{META_PACKAGE}.{base_name(cls)}"
+        return _own_name(cls) or f"{META_PACKAGE}.{base_name(cls)}"
     return f"{package_name(version)}.{kind or base_name(cls)}"
 
 
 def is_meta(cls: type[BaseModel]) -> bool:
-    """Return whether *cls* belongs to no group: ObjectMeta, Status, Condition and the like."""
-    return not _arguments(cls) and cls.__module__.startswith(_META_MODULES)
+    """Return whether *cls* belongs to no group that refers to it, or says to which one.
+
+    ObjectMeta, Status, Condition and the like belong to none.
+    """
+    if _arguments(cls):
+        return False
+    return cls.__module__.startswith(_META_MODULES) or bool(_own_name(cls))
+
+
+def _own_name(cls: type[BaseModel]) -> str:
+    """Return the name that the class declares, empty if none."""
+    return getattr(cls, "__definition__", "")
 
 
 def item_of(cls: type[BaseModel]) -> Any:

@@ -12,12 +12,13 @@ from typing import Any, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from apimachinery.meta.discovery import APIResourceList
+from apimachinery.meta.discovery import APIGroup, APIGroupList, APIResourceList, APIVersions
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.status import Status
-from apimachinery.meta.types import ObjectList, WatchEvent
+from apimachinery.meta.types import Object, ObjectList, WatchEvent
 from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of, type_info
 from apimachinery.model.declared_rules import selectable_fields
+from apimachinery.model.model import Model
 from apimachinery.openapi.custom_schemas import custom_schema
 from apimachinery.openapi.definition_names import (
     VersionIndex,
@@ -28,9 +29,13 @@ from apimachinery.openapi.definition_names import (
 )
 from apimachinery.openapi.dialect import Dialect, Schema
 from apimachinery.openapi.openapi_errors import UnpublishableType
-from apimachinery.openapi.properties import is_required, property_annotations, reflow
+from apimachinery.openapi.properties import (
+    is_required,
+    property_annotations,
+    published_values,
+    reflow,
+)
 from apimachinery.openapi.scalar_schemas import (
-    PATCH,
     PRESERVE_UNKNOWN,
     NamedScalar,
     bare_scalar,
@@ -74,6 +79,8 @@ class Definitions:
     """The definitions of some kinds and of all types they refer to, in one dialect.
 
     *index* maps classes that are defined outside the modules of these kinds to their versions.
+    *versions* are those that the definitions are published for, if not all versions of the kinds,
+    and *meta* the types of no group that the document refers to.
     """
 
     def __init__(
@@ -82,16 +89,20 @@ class Definitions:
         kinds: Iterable[PublishedKind],
         *,
         index: VersionIndex | None = None,
+        versions: Iterable[GroupVersion] = (),
+        meta: Iterable[type[BaseModel]] = (),
     ) -> None:
         self.dialect = dialect
         self._kinds = sorted(set(kinds), key=lambda published: published.kind)
+        self._versions = {*versions} or {each.kind.group_version for each in self._kinds}
+        self._meta = [*meta]
         self._index = index or VersionIndex(
             (published.kind.group_version, published.cls) for published in self._kinds
         )
         self._by_class: dict[tuple[type[BaseModel], GroupVersion], _Node] = {}
         self._by_kind: dict[GroupVersionKind, _Node] = {}
         self._lists: dict[_Node, _Node] = {}
-        self._scalars: dict[str, NamedScalar] = {PATCH.name: PATCH}
+        self._scalars: dict[str, NamedScalar] = {}
         for published in self._kinds:
             self._add_kind(published)
         self._names = self._assign_names(self._collect())
@@ -107,11 +118,8 @@ class Definitions:
         return self._refer(node)
 
     def meta_reference(self, cls: type[BaseModel]) -> Schema:
-        """Return a reference to a type that every document has, such as Status."""
+        """Return a reference to a type of no group, such as Status."""
         return self._refer(self._node(cls, _META_VERSION))
-
-    def patch_reference(self) -> Schema:
-        return self.dialect.reference(PATCH.name)
 
     def schemas(self) -> dict[str, Schema]:
         """Return all definitions, sorted by name."""
@@ -137,7 +145,7 @@ class Definitions:
     def _collect(self) -> list[_Node]:
         """Collect the nodes of all kinds and, transitively, of their fields."""
         pending = [*self._by_kind.values()]
-        pending += [self._node(cls, _META_VERSION) for cls in _EVERYWHERE]
+        pending += [self._node(cls, _META_VERSION) for cls in self._meta]
         nodes: dict[_Node, None] = dict.fromkeys(pending)
         while pending:
             node = pending.pop()
@@ -251,6 +259,8 @@ class Definitions:
     def _property(self, node: _Node, field: ModelField) -> Schema:
         place = f"{node.cls.__qualname__}.{field.name}"
         schema = self._type(field.type, node.version, place)
+        if values := published_values(field.markers):
+            schema = _with_values(schema, values)
         return self.dialect.extend(schema, property_annotations(node.cls, field, self.dialect))
 
     def _type(self, info: TypeInfo, version: GroupVersion, place: str) -> Schema:
@@ -294,17 +304,28 @@ class Definitions:
         if node.kind:
             kinds: Iterable[GroupVersionKind] = [node.version.with_kind(node.kind)]
         elif node.cls in _IN_EVERY_VERSION:
-            versions = {_CORE, *(published.kind.group_version for published in self._kinds)}
-            kinds = (version.with_kind(node.cls.__name__) for version in versions)
-        elif node.cls in _EVERYWHERE:
+            kinds = (v.with_kind(node.cls.__name__) for v in {_CORE, *self._versions})
+        elif node.cls in _IN_CORE:
             kinds = [_CORE.with_kind(node.cls.__name__)]
+        elif issubclass(node.cls, Object) and not is_meta(node.cls):
+            kinds = [node.version.with_kind(node.cls.__kind__)]
         else:
             kinds = []
         return [kind_marker(kind) for kind in sorted(kinds)]
 
 
 _IN_EVERY_VERSION: Final[Sequence[type[BaseModel]]] = (DeleteOptions, WatchEvent)
-_EVERYWHERE: Final[Sequence[type[BaseModel]]] = (*_IN_EVERY_VERSION, APIResourceList, Status)
+_IN_CORE: Final[Sequence[type[BaseModel]]] = (
+    APIGroup,
+    APIGroupList,
+    APIResourceList,
+    APIVersions,
+    Status,
+)
+
+
+class Patch(Model):
+    """A patch, in the format of the request's content type."""
 
 
 def kind_marker(kind: GroupVersionKind) -> dict[str, str]:
@@ -321,6 +342,14 @@ def _selectable(paths: Iterable[str]) -> Schema:
 def _fields(node: _Node) -> tuple[ModelField, ...]:
     fields = fields_of(node.cls)
     return fields if node.item is None else tuple(f for f in fields if f.name != "items")
+
+
+def _with_values(schema: Schema, values: Sequence[str]) -> Schema:
+    """Return *schema* with the values of its strings: of its items if it is a list or map."""
+    for key in ("items", "additionalProperties"):
+        if key in schema:
+            return {**schema, key: _with_values(schema[key], values)}
+    return {**schema, "enum": list(values)}
 
 
 def _alternatives(info: TypeInfo) -> tuple[TypeInfo, ...]:

@@ -1,14 +1,17 @@
 """OpenAPI documents: one v3 document per group version, and one v2 document for the server."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
+
+from pydantic import BaseModel
 
 from apimachinery.meta.discovery import APIResourceList
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import WatchEvent
 from apimachinery.openapi.definition_names import VersionIndex
-from apimachinery.openapi.definitions import Definitions, PublishedKind, kind_marker
+from apimachinery.openapi.definitions import Definitions, Patch, PublishedKind, kind_marker
 from apimachinery.openapi.dialect import V2, V3, Schema
 from apimachinery.openapi.operations import (
     PathItem,
@@ -18,7 +21,8 @@ from apimachinery.openapi.operations import (
     published_kinds,
     tag,
 )
-from apimachinery.openapi.request_parameters import PARAMETERS_BY_ACTION, Parameter
+from apimachinery.openapi.page_documents import page_types, page_v2
+from apimachinery.openapi.request_parameters import Parameter
 from apimachinery.schema import GroupVersion
 from apimachinery.serialization.media_types import JSON, PROTOBUF, WATCH_STREAM, YAML
 
@@ -58,7 +62,6 @@ def document_v3(
     group_version: GroupVersion,
     resources: Sequence[ResourceDescription],
     index: VersionIndex | None = None,
-    watch_paths: bool = False,
 ) -> Document:
     """Return the document served at `/openapi/v3/apis/<group>/<version>`.
 
@@ -66,8 +69,14 @@ def document_v3(
     from another version, such as the pod template of a deployment.
     """
     index = index or VersionIndex(())
-    definitions = Definitions(V3, _kinds({group_version: resources}), index=index)
-    items = paths(group_version, resources, watch_paths=watch_paths)
+    items = paths(group_version, resources)
+    definitions = Definitions(
+        V3,
+        _kinds({group_version: resources}),
+        index=index,
+        versions=[group_version],
+        meta=_meta_types(items),
+    )
     return {
         "components": {
             "schemas": definitions.schemas(),
@@ -76,7 +85,6 @@ def document_v3(
         "info": {"title": title, "version": version},
         "openapi": "3.0.0",
         "paths": {item.path: _path_v3(item, group_version, definitions) for item in items},
-        "security": [{"BearerToken": []}],
     }
 
 
@@ -85,19 +93,32 @@ def document_v2(
     title: str,
     version: str,
     versions: Mapping[GroupVersion, Sequence[ResourceDescription]],
-    watch_paths: bool = False,
+    pages: Sequence[str] = (),
 ) -> Document:
-    """Return the document served at `/openapi/v2`, with every version of every group."""
-    definitions = Definitions(V2, _kinds(versions), index=index_versions(versions))
+    """Return the document served at `/openapi/v2`, with every version of every group.
+
+    *pages* are the paths that belong to no version, such as `apis/apps`.
+    """
     items = {
-        item.path: _path_v2(item, group_version, definitions)
+        group_version: paths(group_version, resources)
         for group_version, resources in versions.items()
-        for item in paths(group_version, resources, watch_paths=watch_paths)
     }
+    definitions = Definitions(
+        V2,
+        _kinds(versions),
+        index=index_versions(versions),
+        versions=versions,
+        meta=_meta_types(chain.from_iterable(items.values())) | page_types(pages),
+    )
+    described = {
+        item.path: _path_v2(item, group_version, definitions)
+        for group_version, version_items in items.items()
+        for item in version_items
+    } | {f"/{page}/": page_v2(page, definitions) for page in pages}
     return {
         "definitions": definitions.schemas(),
         "info": {"title": title, "version": version},
-        "paths": dict(sorted(items.items())),
+        "paths": dict(sorted(described.items())),
         "security": [{"BearerToken": []}],
         "securityDefinitions": {"BearerToken": dict(_TOKEN)},
         "swagger": "2.0",
@@ -119,7 +140,9 @@ def _kinds(
 
 def _path_v3(item: PathItem, version: GroupVersion, definitions: Definitions) -> Schema:
     operations = {
-        operation.method: _operation_v3(operation, version, definitions)
+        operation.method: _operation_v3(
+            operation, item.own_parameters(operation), version, definitions
+        )
         for operation in item.operations
     }
     return _path(operations, [_parameter_v3(parameter) for parameter in item.parameters])
@@ -131,10 +154,12 @@ def _path(operations: Schema, parameters: list[Schema]) -> Schema:
 
 
 def _operation_v3(
-    operation: PathOperation, version: GroupVersion, definitions: Definitions
+    operation: PathOperation,
+    parameters: Iterable[Parameter],
+    version: GroupVersion,
+    definitions: Definitions,
 ) -> Schema:
     schema = _common(operation, version)
-    parameters = PARAMETERS_BY_ACTION.get(operation.action, ())
     if parameters:
         schema["parameters"] = [_parameter_v3(parameter) for parameter in parameters]
     body = _body(operation, definitions)
@@ -156,25 +181,28 @@ def _operation_v3(
 
 def _parameter_v3(parameter: Parameter) -> Schema:
     schema = _parameter(parameter)
-    schema["schema"] = {"type": parameter.type}
+    schema["schema"] = {"type": parameter.type, "uniqueItems": True}
     return schema
 
 
 def _path_v2(item: PathItem, version: GroupVersion, definitions: Definitions) -> Schema:
     operations = {
-        operation.method: _operation_v2(operation, version, definitions)
+        operation.method: _operation_v2(
+            operation, item.own_parameters(operation), version, definitions
+        )
         for operation in item.operations
     }
     return _path(operations, [_parameter_v2(parameter) for parameter in item.parameters])
 
 
 def _operation_v2(
-    operation: PathOperation, version: GroupVersion, definitions: Definitions
+    operation: PathOperation,
+    own_parameters: Iterable[Parameter],
+    version: GroupVersion,
+    definitions: Definitions,
 ) -> Schema:
     schema = _common(operation, version)
-    parameters = [
-        _parameter_v2(parameter) for parameter in PARAMETERS_BY_ACTION.get(operation.action, ())
-    ]
+    parameters = [_parameter_v2(parameter) for parameter in own_parameters]
     body = _body(operation, definitions)
     if body is not None:
         required = {"required": True} if operation.method != "delete" else {}
@@ -195,6 +223,7 @@ def _operation_v2(
 def _parameter_v2(parameter: Parameter) -> Schema:
     schema = _parameter(parameter)
     schema["type"] = parameter.type
+    schema["uniqueItems"] = True
     return schema
 
 
@@ -223,23 +252,51 @@ def _common(operation: PathOperation, version: GroupVersion) -> Schema:
     return schema
 
 
+def _meta_types(items: Iterable[PathItem]) -> set[type[BaseModel]]:
+    """Return the types of no group that operations refer to."""
+    operations = [operation for item in items for operation in item.operations]
+    types = (find(operation) for operation in operations for find in (_meta_body, _meta_response))
+    return {found for found in types if found is not None}
+
+
+def _meta_body(operation: PathOperation) -> type[BaseModel] | None:
+    match operation.action:
+        case "patch":
+            return Patch
+        case "delete" | "deletecollection":
+            return DeleteOptions
+        case _:
+            return None
+
+
 def _body(operation: PathOperation, definitions: Definitions) -> Schema | None:
-    if operation.action == "patch":
-        return definitions.patch_reference()
-    if operation.action in ("delete", "deletecollection"):
-        return definitions.meta_reference(DeleteOptions)
+    meta = _meta_body(operation)
+    if meta is not None:
+        return definitions.meta_reference(meta)
     if operation.action in ("post", "put") and operation.kind is not None:
         return definitions.reference(operation.kind)
     return None
 
 
+def _meta_response(operation: PathOperation) -> type[BaseModel] | None:
+    if operation.resource is None:
+        return APIResourceList
+    match operation.action:
+        case "deletecollection":
+            return Status
+        case "delete" if not operation.resource.returns_deleted:
+            return Status
+        case "watch" | "watchlist":
+            return WatchEvent
+        case _:
+            return None
+
+
 def _response_body(operation: PathOperation, definitions: Definitions) -> Schema:
-    if operation.kind is None or operation.resource is None:
-        return definitions.meta_reference(APIResourceList)
-    if operation.action in ("delete", "deletecollection"):
-        return definitions.meta_reference(Status)
-    if operation.action in ("watch", "watchlist"):
-        return definitions.meta_reference(WatchEvent)
+    meta = _meta_response(operation)
+    if meta is not None:
+        return definitions.meta_reference(meta)
+    assert operation.kind is not None and operation.resource is not None
     if operation.action == "list":
         name = operation.resource.list_kind or f"{operation.resource.kind}List"
         return definitions.reference(operation.kind.group_version.with_kind(name))
@@ -247,9 +304,9 @@ def _response_body(operation: PathOperation, definitions: Definitions) -> Schema
 
 
 def _consumed_types(operation: PathOperation) -> list[str]:
-    if operation.action == "patch" and operation.resource is not None:
-        return sorted(operation.resource.patch_types)
-    return [_ANY_TYPE]
+    if operation.resource is None:
+        return _produced_types(operation)
+    return sorted(operation.resource.patch_types) if operation.action == "patch" else [_ANY_TYPE]
 
 
 def _produced_types(operation: PathOperation) -> list[str]:

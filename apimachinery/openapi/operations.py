@@ -12,7 +12,13 @@ from pydantic import BaseModel
 
 from apimachinery.openapi.definitions import PublishedKind
 from apimachinery.openapi.openapi_errors import UnpublishableType
-from apimachinery.openapi.request_parameters import NAMESPACE, PRETTY, Parameter, name_parameter
+from apimachinery.openapi.request_parameters import (
+    NAMESPACE,
+    PARAMETERS_BY_ACTION,
+    PRETTY,
+    Parameter,
+    name_parameter,
+)
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.serialization.media_types import (
     APPLY_PATCH,
@@ -60,6 +66,10 @@ class ResourceDescription:
     subresources: tuple[SubresourceDescription, ...] = ()
     deprecated: bool = False
     """Whether this version is deprecated."""
+    returns_deleted: bool = False
+    """Whether deleting an object returns the object, and not a Status."""
+    has_watch_paths: bool = False
+    """Whether the resource has the deprecated `/watch` paths."""
     list_kind: str = ""
     """The kind of its lists, if it is not `<kind>List`."""
     media_types: tuple[str, ...] = (JSON, YAML, PROTOBUF)
@@ -82,14 +92,31 @@ class PathOperation:
     kind: GroupVersionKind | None
     resource: ResourceDescription | None
 
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Return the query parameters, those that other operations of the path take included."""
+        return PARAMETERS_BY_ACTION.get(self.action, ())
+
 
 @dataclass(frozen=True, slots=True)
 class PathItem:
-    """A path with its operations and the parameters that all of them take."""
+    """A path with its operations, and the parameters that do not depend on their actions."""
 
     path: str
-    parameters: tuple[Parameter, ...]
+    path_parameters: tuple[Parameter, ...]
     operations: tuple[PathOperation, ...]
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Return the parameters that all operations take, sorted by name as Kubernetes does."""
+        first, *others = (operation.parameters for operation in self.operations)
+        common = (query for query in first if all(query in other for other in others))
+        return tuple(sorted((*self.path_parameters, *common), key=lambda shared: shared.name))
+
+    def own_parameters(self, operation: PathOperation) -> tuple[Parameter, ...]:
+        """Return the parameters that not all operations of the path take."""
+        shared = self.parameters
+        return tuple(query for query in operation.parameters if query not in shared)
 
 
 def published_kinds(
@@ -112,10 +139,8 @@ def published_kinds(
                 yield PublishedKind(subresource.kind, subresource.cls)
 
 
-def paths(
-    version: GroupVersion, resources: Iterable[ResourceDescription], *, watch_paths: bool = False
-) -> list[PathItem]:
-    """Return all paths of a version, sorted; *watch_paths* adds the deprecated `/watch` paths."""
+def paths(version: GroupVersion, resources: Iterable[ResourceDescription]) -> list[PathItem]:
+    """Return all paths of a version, sorted."""
     root = f"/apis/{version}" if version.group else f"/api/{version}"
     items = [_discovery(version, root)]
     for resource in resources:
@@ -124,7 +149,7 @@ def paths(
         items += describer.collections()
         items.append(describer.item())
         items += map(describer.subresource, resource.subresources)
-        if watch_paths and "watch" in resource.verbs:
+        if resource.has_watch_paths and "watch" in resource.verbs:
             items += describer.watches()
     return sorted((item for item in items if item.operations), key=lambda item: item.path)
 

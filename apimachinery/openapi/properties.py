@@ -18,7 +18,8 @@ from apimachinery.model.markers import NO_MARKERS, Markers
 from apimachinery.model.wire_rules import never
 from apimachinery.openapi.dialect import Dialect, Schema
 from apimachinery.openapi.openapi_errors import UnpublishableType
-from apimachinery.openapi.scalar_schemas import enum_values
+from apimachinery.openapi.scalar_schemas import enum_values, named_scalar
+from apimachinery.scalars.quantity import Quantity
 
 _STANDARD: Final = {
     # Clients look for the first words of these three, which are those of Kubernetes.
@@ -31,6 +32,8 @@ _METADATA: Final[tuple[tuple[type[BaseModel], str], ...]] = (
     (ObjectMeta, "Standard object's metadata: name, labels, annotations, owners and so on."),
     (ListMeta, "Standard list metadata."),
 )
+_PLAIN: Final = (str, int, float, bool)
+_ZERO: Final = Quantity("0")
 _UNCHANGED: Final = "self == oldSelf"
 _OWN_LINE: Final = re.compile(r"\s|[-*] ")
 
@@ -62,6 +65,12 @@ def is_required(field: ModelField) -> bool:
     if field.markers.required is not None:
         return field.markers.required
     return field.required or (field.info.exclude_if is never and not field.default)
+
+
+def published_values(markers: Markers) -> list[str]:
+    """Return the values that the schema of a field lists as its `enum`; empty if it has none."""
+    is_published = bool(markers.enum) if markers.publish_enum is None else markers.publish_enum
+    return sorted(markers.enum or markers.known) if is_published else []
 
 
 def reflow(text: str) -> str:
@@ -106,7 +115,13 @@ def _innermost(info: TypeInfo) -> TypeInfo:
 
 
 def _default(cls: type[BaseModel], field: ModelField) -> Any:
-    """Return the default of a field as JSON, or None if it is empty, which is not published."""
+    """Return the default of a field as JSON, or None if it is not published.
+
+    An empty default is published if the field is always written, as Kubernetes does for a Go field
+    without `omitempty`; elsewhere it means unset.
+    """
+    if field.markers.published_default is not None:
+        return field.markers.published_default
     factory = field.info.default_factory
     # Calling a factory is slow; these always return an empty container.
     if field.required or factory in (list, dict):
@@ -116,7 +131,15 @@ def _default(cls: type[BaseModel], field: ModelField) -> Any:
     value = field.default
     if isinstance(value, BaseModel):
         return {} if _equals_default(value) else _to_json(cls, field, value)
-    return _to_json(cls, field, value) if value else None
+    if value and value != _ZERO:
+        return _to_json(cls, field, value)
+    return value if _is_written_empty(field) else None
+
+
+def _is_written_empty(field: ModelField) -> bool:
+    """Return whether a plain scalar is written even if it is empty."""
+    is_plain = type(field.default) in _PLAIN and named_scalar(field.type) is None
+    return is_plain and field.info.exclude_if is never
 
 
 def _equals_default(value: BaseModel) -> bool:

@@ -1,7 +1,8 @@
 """Request parameters: the query and path parameters of each action, with their descriptions.
 
-Query parameters are listed per operation, not per path, because kubectl looks them up there: it
-sends `dryRun=All` or `fieldValidation` for a kind only if its PATCH operation lists the parameter.
+A parameter is listed with its path if all operations of the path take it, else with each operation.
+kubectl looks up query parameters with the operations: it sends `dryRun=All` or `fieldValidation`
+for a kind only if its PATCH operation lists the parameter.
 """
 
 from collections.abc import Mapping
@@ -109,6 +110,11 @@ _SEND_INITIAL: Final = Parameter(
     "Start a watch with the existing objects, as ADDED events, followed by a bookmark with the"
     " annotation k8s.io/initial-events-end. Requires resourceVersionMatch=NotOlderThan.",
 )
+_SHARD_SELECTOR: Final = Parameter(
+    "shardSelector",
+    "string",
+    "Select a shard of the objects: an alpha feature of Kubernetes, which is ignored here.",
+)
 _TIMEOUT: Final = Parameter(
     "timeoutSeconds", "integer", "Seconds after which the server ends the list or watch."
 )
@@ -132,6 +138,7 @@ LIST: Final = (
     _RESOURCE_VERSION,
     _RESOURCE_VERSION_MATCH,
     _SEND_INITIAL,
+    _SHARD_SELECTOR,
     _TIMEOUT,
     _WATCH,
 )
@@ -158,6 +165,7 @@ PARAMETERS_BY_ACTION: Final[Mapping[str, tuple[Parameter, ...]]] = {
         _RESOURCE_VERSION,
         _RESOURCE_VERSION_MATCH,
         _SEND_INITIAL,
+        _SHARD_SELECTOR,
         _TIMEOUT,
     ),
 }

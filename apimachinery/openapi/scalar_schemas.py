@@ -32,6 +32,7 @@ from apimachinery.scalars.wire_types import (
     INT64_MAX,
     INT64_MIN,
     RAW,
+    OpaqueType,
 )
 
 PRESERVE_UNKNOWN: Final = "x-kubernetes-preserve-unknown-fields"
@@ -39,7 +40,10 @@ PRESERVE_UNKNOWN: Final = "x-kubernetes-preserve-unknown-fields"
 
 @dataclass(frozen=True, slots=True)
 class NamedScalar:
-    """A scalar with a definition of its own; OpenAPI v2 publishes only one of several *types*."""
+    """A scalar with a definition of its own; OpenAPI v2 publishes only one of several *types*.
+
+    An opaque type has none.
+    """
 
     name: str
     description: str
@@ -53,7 +57,7 @@ class NamedScalar:
             schema["format"] = self.format
         if len(self.types) > 1 and dialect.has_one_of:
             schema["oneOf"] = [{"type": name} for name in self.types]
-        else:
+        elif self.types:
             schema["type"] = self.v2_type or self.types[0]
         return schema
 
@@ -98,9 +102,6 @@ _INT_OR_STRING: Final = NamedScalar(
     "int-or-string",
     v2_type="string",
 )
-PATCH: Final = NamedScalar(
-    f"{META_PACKAGE}.Patch", "A patch, in the format of the request's content type.", ("object",)
-)
 
 _BY_MARKER: Final = (
     (TIME, _TIME),
@@ -129,6 +130,9 @@ def named_scalar(info: TypeInfo) -> NamedScalar | None:
         return _QUANTITY
     if not info.metadata:
         return None
+    for part in info.metadata:
+        if isinstance(part, OpaqueType):
+            return NamedScalar(part.definition, part.description, ())
     return next((scalar for marker, scalar in _BY_MARKER if info.marked(marker)), None)
 
 

@@ -156,6 +156,12 @@ def _set_type(
         _refer(field, f"{parent_name}.{wrapper.name}")
         wrapper.field.add(name="allows", number=1, label=_OPTIONAL, type=BOOL)
         _refer(wrapper.field.add(name="schema", number=2, label=_OPTIONAL), names[element.either])
+    elif element.one_or_list is not None:
+        wrapper = parent.nested_type.add(name=f"OneOrList{len(parent.nested_type)}")
+        _refer(field, f"{parent_name}.{wrapper.name}")
+        model = names[element.one_or_list]
+        _refer(wrapper.field.add(name="schema", number=1, label=_OPTIONAL), model)
+        _refer(wrapper.field.add(name="schemas", number=2, label=_REPEATED), model)
     elif element.items is not None:
         wrapper = parent.nested_type.add(name=f"Items{len(parent.nested_type)}")
         _refer(field, f"{parent_name}.{wrapper.name}")

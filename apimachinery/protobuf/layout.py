@@ -16,6 +16,7 @@ from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of
 from apimachinery.model.model import Model
 from apimachinery.protobuf.field_forms import FieldForm, form_of
 from apimachinery.protobuf.protobuf_errors import NoProtobufForm
+from apimachinery.scalars.wire_types import OBJECT_OR_LIST
 
 Arity = Literal["one", "list", "map"]
 
@@ -30,6 +31,8 @@ class Element:
     """A list inside a list or map, which protobuf wraps in a message: {items = 1}."""
     either: type[Model] | None = None
     """A Model or a boolean, which protobuf wraps in a message: {allows = 1, schema = 2}."""
+    one_or_list: type[Model] | None = None
+    """A Model or a list of them, which protobuf wraps in a message: {schema = 1, schemas = 2}."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Layout:
         """Yield the wire names and classes of fields that hold other Models."""
         for slot in self.slots:
             innermost = _innermost(slot.element)
-            model = innermost.model or innermost.either
+            model = innermost.model or innermost.either or innermost.one_or_list
             if model is not None:
                 yield slot.field.wire, model
 
@@ -116,7 +119,8 @@ def _element(info: TypeInfo) -> Element | None:
     if form is not None:
         return Element(form=form)
     if info.category == "model":
-        return Element(model=info.python)
+        one_or_list = info.marked(OBJECT_OR_LIST)
+        return Element(one_or_list=info.python) if one_or_list else Element(model=info.python)
     if (model := _model_or_boolean(info)) is not None:
         return Element(either=model)
     if info.category == "list" and info.item is not None:

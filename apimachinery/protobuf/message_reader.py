@@ -83,6 +83,8 @@ class Readers:
             return lambda either: (
                 read(either.schema) if either.HasField("schema") else either.allows
             )
+        if element.one_or_list is not None:
+            return _one_or_list_reader(self.reader(element.one_or_list))
         if element.items is not None:
             read_items = _list_reader(self._element_reader(element.items))
             return lambda message: read_items(message.items)
@@ -99,6 +101,15 @@ class Readers:
             return element.form.zero if element.form is not None else None
         empty, read = self._descriptors.model(element.model), self.reader(element.model)
         return lambda: read(empty())
+
+
+def _one_or_list_reader(read: Read) -> Convert:
+    def convert(message: Any) -> Any:
+        if message.schemas:
+            return [read(schema) for schema in message.schemas]
+        return read(message.schema) if message.HasField("schema") else None
+
+    return convert
 
 
 def _identity(value: Any) -> Any:

@@ -66,6 +66,9 @@ class Writers:
             return self.writer(element.model)
         if element.either is not None:
             return _either_writer(self.writer(element.either))
+        if element.one_or_list is not None:
+            write_one = self.writer(element.one_or_list)
+            return lambda value: {"schema": write_one(value)}
         if element.items is not None:
             write = self._element_writer(element.items)
             if write is None:

@@ -31,7 +31,7 @@ _LARGEST_BINARY: Final = (2**63 - 1) * _NANO
 # Longer texts are rare, and caching them would let a client fill the cache with large strings.
 _CACHED_LENGTH: Final = 32
 
-_RULE_FORMAT: Final = (
+RULE_FORMAT: Final = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
 _RULE_NUMBER: Final = "unable to parse numeric part of quantity"
@@ -274,10 +274,10 @@ def _parse(text: str) -> Quantity:
         raise InvalidQuantity(text, _RULE_LENGTH)
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise InvalidQuantity(text, _RULE_FORMAT)
+        raise InvalidQuantity(text, RULE_FORMAT)
     sign, whole, fraction, suffix = match.groups("")
     if not whole and not fraction:
-        raise InvalidQuantity(text, _RULE_NUMBER if "." in text else _RULE_FORMAT)
+        raise InvalidQuantity(text, _RULE_NUMBER if "." in text else RULE_FORMAT)
     digits, scale = int(whole + fraction), 9 - len(fraction)
     if suffix in _BINARY:
         nano, form = _binary_amount(_scaled(digits << _BINARY[suffix], scale))

@@ -24,9 +24,21 @@ class WireType:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class OpaqueType:
+    """A type that OpenAPI names and describes, without saying what its values consist of."""
+
+    definition: str
+    description: str
+
+
 INT32 = WireType("int32")
 RAW = WireType("raw")
 FIELDS_V1 = WireType("fields-v1")
+OBJECT_OR_LIST = WireType("object-or-list")
+"""An object in whose place a list is decoded, too; protobuf has a field for each of them."""
+OWN_DECODER = WireType("own-decoder")
+"""A type that decodes itself in Kubernetes: strict decoding reports no field within it."""
 
 
 class _Unsorted:

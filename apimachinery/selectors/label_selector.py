@@ -163,6 +163,14 @@ def from_label_selector(selector: LabelSelectorLike | None) -> Selector:
     return Selector((*_equalities(selector.match_labels), *expressions))
 
 
+def try_label_selector(selector: LabelSelectorLike | None) -> Selector | None:
+    """Compile the API type; return None if one of its requirements is invalid."""
+    try:
+        return from_label_selector(selector)
+    except InvalidSelector:
+        return None
+
+
 def format_label_selector(selector: LabelSelectorLike | None) -> str:
     """Return a selector as tables show it: `<none>` without requirements, `<error>` if invalid."""
     try:

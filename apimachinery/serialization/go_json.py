@@ -41,6 +41,11 @@ def parse_error(data: bytes) -> str:
     return f"json: cannot unmarshal {_TYPES.get(start, 'number')} into Go value of type {_STRUCT}"
 
 
+def syntax_error(data: bytes) -> str:
+    """Return Go's message about the first syntax error; empty if there is none."""
+    return _Scanner(data).error()
+
+
 class _SyntaxProblem(Exception):
     """The first error of a document."""
 

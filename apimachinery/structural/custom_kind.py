@@ -104,9 +104,10 @@ _BODY = {"__module__": "custom", "__doc__": None}
 class CustomScheme(Scheme):
     """The scheme of one custom kind, in all its versions."""
 
-    def __init__(self, kind: CustomKind) -> None:
+    def __init__(self, kind: CustomKind, *, keep_nulls: bool = False) -> None:
         super().__init__(f"{kind.kind}.{kind.group}")
         self._custom = kind
+        self._keep_nulls = keep_nulls
         self._version_of: dict[type[Any], str] = {}
         for name, cls in kind.classes.items():
             self.add(kind.version(name), cls)
@@ -122,7 +123,8 @@ class CustomScheme(Scheme):
         if version is None:
             return
         try:
-            self._custom.schemas[version].default(cast(CustomResource, obj).content)
+            content = cast(CustomResource, obj).content
+            self._custom.schemas[version].default(content, keep_nulls=self._keep_nulls)
         except DefaultsTooLarge as error:
             raise RequestEntityTooLarge(str(error)) from None
 
@@ -151,9 +153,13 @@ def _allow_labels(labels: tuple[str, ...]) -> FieldLabel:
 class CustomCodec(Codec):
     """Decodes and encodes the documents of one custom kind, as JSON and YAML only."""
 
-    def __init__(self, kind: CustomKind) -> None:
-        super().__init__(CustomScheme(kind))
+    def __init__(self, kind: CustomKind, *, keep_nulls: bool = False) -> None:
+        super().__init__(CustomScheme(kind, keep_nulls=keep_nulls))
         self._custom = kind
+
+    @cached_property
+    def for_apply(self) -> "CustomCodec":
+        return CustomCodec(self._custom, keep_nulls=True)
 
     def in_version(self, obj: TypeMeta, version: GroupVersion | None) -> TypeMeta:
         if version is None or obj.api_version == str(version):
@@ -202,6 +208,11 @@ class CustomStorageCodec(StorageCodec):
         self._custom = kind
         self._codec = codec
         self._decoded_version = version
+
+    @property
+    def storing_changes(self) -> bool:
+        """The storage version may have defaults that the version of the request has not."""
+        return self._decoded_version != self._custom.storage_version
 
     def encode(self, obj: Object) -> bytes:
         stored = cast(CustomResource, self._codec.in_version(obj, self._version))

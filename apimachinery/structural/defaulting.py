@@ -1,6 +1,7 @@
 """Defaulting: fill in the default values of absent fields.
 
 A null that the schema does not allow counts as absent: it is replaced by the default, or dropped.
+Server-side apply keeps the nulls that have no default, so that validation rejects them.
 
 A default may be large, and an object may lack it in each of many items, so a small document could
 become a huge one. What defaults add to one object is therefore limited, in bytes and in values.
@@ -69,14 +70,14 @@ class _Default:
         return deep_copy(value) if isinstance(value, _CONTAINERS) else value
 
 
-def compile_defaulting(node: SchemaNode) -> Fill | None:
+def compile_defaulting(node: SchemaNode, *, keep_nulls: bool = False) -> Fill | None:
     """Compile the defaulting of values of *node*; None if there is nothing to fill in."""
     if node.properties:
-        return _members(node)
+        return _members(node, keep_nulls)
     if node.additional is not None:
-        return _map_values(_element(node.additional))
+        return _map_values(_element(node.additional, keep_nulls), keep_nulls)
     if node.items is not None:
-        return _items(_element(node.items))
+        return _items(_element(node.items, keep_nulls))
     return None
 
 
@@ -111,16 +112,18 @@ def count_nodes(value: Any) -> int:
 class _Members(dict[str, Fill | None]):
     """The defaulting of properties, each compiled on first use: a schema may have thousands."""
 
-    def __init__(self, node: SchemaNode) -> None:
+    def __init__(self, node: SchemaNode, keep_nulls: bool) -> None:
         super().__init__()
         self._properties = node.properties
+        self._keep_nulls = keep_nulls
 
     def __missing__(self, name: str) -> Fill | None:
-        compiled = self[name] = compile_defaulting(self._properties[name])
+        node = self._properties[name]
+        compiled = self[name] = compile_defaulting(node, keep_nulls=self._keep_nulls)
         return compiled
 
 
-def _members(node: SchemaNode) -> Fill:
+def _members(node: SchemaNode, keep_nulls: bool) -> Fill:
     sources = node.source["properties"]
     defaults = {
         name: _Default.of(source["default"], name)
@@ -129,13 +132,14 @@ def _members(node: SchemaNode) -> Fill:
     }
     # Null means absent unless the property is nullable.
     not_nullable = {name for name, source in sources.items() if not source.get("nullable")}
-    below = _Members(node)
+    dropped = not_nullable & defaults.keys() if keep_nulls else not_nullable
+    below = _Members(node, keep_nulls)
 
     def fill(value: Any, allowance: Allowance) -> None:
         if not isinstance(value, dict):
             return
         for name in [name for name, member in value.items() if member is None]:
-            if name in not_nullable:
+            if name in dropped:
                 del value[name]
         for name, default in defaults.items():
             if name not in value:
@@ -156,22 +160,22 @@ class _Element:
     fill: Fill | None
 
 
-def _element(node: SchemaNode) -> _Element:
+def _element(node: SchemaNode, keep_nulls: bool) -> _Element:
     default = None if node.default is None else _Default.of(node.default)
-    return _Element(default, node.nullable, compile_defaulting(node))
+    return _Element(default, node.nullable, compile_defaulting(node, keep_nulls=keep_nulls))
 
 
-def _map_values(element: _Element) -> Fill:
+def _map_values(element: _Element, keep_nulls: bool) -> Fill:
     def fill(value: Any, allowance: Allowance) -> None:
         if not isinstance(value, dict):
             return
         for name, member in list(value.items()):
             if member is not None or element.nullable:
                 continue
-            if element.default is None:
-                del value[name]
-            else:
+            if element.default is not None:
                 value[name] = element.default.new(allowance)
+            elif not keep_nulls:
+                del value[name]
         if element.fill is not None:
             for member in value.values():
                 element.fill(member, allowance)

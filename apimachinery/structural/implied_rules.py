@@ -104,7 +104,7 @@ def _validate_embedded(value: Any, path: Path) -> FieldErrors:
         return
     for name in ("apiVersion", "kind"):
         if name not in value:
-            yield required(path.child(name), "must not be empty")
+            yield required(path.child(name), "")
     if "apiVersion" in value:
         yield from _validate_api_version(value["apiVersion"], path.child("apiVersion"))
     if "kind" in value:
@@ -135,13 +135,10 @@ def _validate_kind(value: Any, path: Path) -> FieldErrors:
 
 
 def _validate_metadata(value: Any, path: Path) -> FieldErrors:
-    if not isinstance(value, dict):
-        yield invalid(path, value, "must be an object")
-        return
     try:
         metadata = decode_json(ObjectMeta, dump_content(value), find_unknown=False).object
     except DecodeError as error:
-        yield invalid(path, "", str(error))
+        yield invalid(path, value, str(error).replace("type object", "type v1.ObjectMeta"))
         return
     # An embedded resource may omit its name, but the validation of metadata requires one.
     metadata.name = metadata.name or "fakename"

@@ -59,4 +59,23 @@ def _compile(pattern: str) -> Any:
     except re2.error as error:
         reason = error.args[0]
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-        raise InvalidPattern(f"error parsing regexp: {text}") from None
+        raise InvalidPattern(f"error parsing regexp: {_in_go_words(text)}") from None
+
+
+def _in_go_words(reason: str) -> str:
+    """Return an error of RE2 as Go's regular expressions report it, which are RE2's as well."""
+    text, _, part = reason.partition(": ")
+    return f"{_GO_WORDS.get(text, text)}: `{part}`"
+
+
+_GO_WORDS: Final = {
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid named capture group": "invalid named capture",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid repetition size": "invalid repeat count",
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "pattern too large - compile failed": "expression too large",
+    "trailing \\": "trailing backslash at end of expression",
+}

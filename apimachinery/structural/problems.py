@@ -80,6 +80,12 @@ def missing_field(path: str, value: Any) -> FieldError:
     return required(_path(path))
 
 
+def forbidden_property(path: str, value: Any) -> FieldError:
+    """Report a field in an object that has no fields but the declared ones."""
+    name = f"{path}.{value}" if path else value
+    return invalid(_path(path), value, f"{name} in body is a forbidden property")
+
+
 def unsupported_value(supported: list[str]) -> ErrorFactory:
     return lambda path, value: not_supported(_path(path), value, supported)
 

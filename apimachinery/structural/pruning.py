@@ -24,12 +24,33 @@ def compile_pruning(node: SchemaNode, *, root: bool = False) -> Prune | None:
     kept_fields = META_FIELDS if root else _TYPE_META_FIELDS if node.embedded else frozenset[str]()
     if node.embedded and not root:
         members["metadata"] = _prune_metadata
+        return _compile_embedded(node, members, kept_fields)
     if node.preserves_unknown:
         return _compile_declared(node, members, kept_fields)
     if node.type in _SCALARS or node.int_or_string:
         # Keep an object in place of a scalar: validation rejects it with all its content.
         return None
     return _compile_unknown(node, members, kept_fields)
+
+
+def prune_embedded_metadata(node: SchemaNode, value: Any) -> None:
+    """Drop the unknown fields of the metadata of embedded resources, and nothing else."""
+    if isinstance(value, dict):
+        if node.embedded:
+            _complete_metadata(value)
+            _prune_metadata(value.get("metadata"), "", [])
+        for name, member in value.items():
+            below = node.properties.get(name) or node.additional
+            if below is not None:
+                prune_embedded_metadata(below, member)
+    elif isinstance(value, list) and node.items is not None:
+        for item in value:
+            prune_embedded_metadata(node.items, item)
+
+
+def _complete_metadata(value: dict[str, Any]) -> None:
+    if "metadata" in value and value["metadata"] is None:
+        value["metadata"] = {}
 
 
 class _Members(dict[str, Prune | None]):
@@ -50,6 +71,20 @@ def _declared_names(node: SchemaNode, members: _Members) -> frozenset[str]:
 
 _TYPE_META_FIELDS = META_FIELDS - {"metadata"}
 _SCALARS = frozenset(("string", "integer", "number", "boolean"))
+
+
+def _compile_embedded(node: SchemaNode, members: _Members, kept_fields: frozenset[str]) -> Prune:
+    """Compile pruning of an embedded resource, whose metadata is an object even if it is null."""
+    compile_rest = _compile_declared if node.preserves_unknown else _compile_unknown
+    rest = compile_rest(node, members, kept_fields)
+    assert rest is not None, "metadata is pruned at least"
+
+    def prune(value: Any, path: str, dropped: list[str]) -> None:
+        if isinstance(value, dict):
+            _complete_metadata(value)
+        rest(value, path, dropped)
+
+    return prune
 
 
 def _compile_unknown(node: SchemaNode, members: _Members, kept_fields: frozenset[str]) -> Prune:

@@ -17,6 +17,7 @@ from apimachinery.structural.problems import (
     Problem,
     Problems,
     error_without_field,
+    forbidden_property,
     invalid_value,
     item_step,
     member_step,
@@ -189,6 +190,8 @@ def _compile_object(schema: JSONSchema) -> Iterator[Validate]:
         yield _compile_properties(properties)
     if isinstance(additional, Mapping):
         yield _compile_undeclared(_Element(additional), frozenset(properties))
+    elif additional is False:
+        yield _compile_closed(frozenset(properties))
 
 
 def _compile_required(names: list[str]) -> Validate:
@@ -251,6 +254,16 @@ def _compile_undeclared(element: _Element, declared: frozenset[str]) -> Validate
                 if len(problems) > MAX_PROBLEMS:
                     break
         return problems
+
+    return validate
+
+
+def _compile_closed(declared: frozenset[str]) -> Validate:
+    """Compile the check of a value without other fields, which fields of `anyOf` can demand."""
+
+    def validate(value: Any, old: Any) -> Problems:
+        others = (name for name in value if name not in declared)
+        return [Problem(forbidden_property, name) for name in islice(others, MAX_PROBLEMS)]
 
     return validate
 

@@ -157,7 +157,7 @@ def _check_nested(schema: JSONSchema, path: Path, *, exempt: str = "") -> FieldE
         yield from _check_nested(part, path.child("properties").key(name))
     for keyword, required_state in _NOT_NESTED.items():
         value = schema.get(keyword)
-        if value is not None and (value or required_state == "undefined"):
+        if value is not None and (value or (required_state == "undefined" and value is not False)):
             yield forbidden(path.child(keyword), f"must be {required_state} to be structural")
     if "metadata" in properties:
         here = path.child("properties").key("metadata")
@@ -171,7 +171,6 @@ _NOT_NESTED: Final[Mapping[str, str]] = {
     "title": "empty",
     "description": "empty",
     "nullable": "false",
-    "externalDocs": "undefined",
     _PRESERVE: "false",
     _EMBEDDED: "false",
     _IS_INT_OR_STRING: "false",

@@ -16,6 +16,7 @@ from apimachinery.model.type_shape import StructShape
 from apimachinery.ratcheting import new_errors
 from apimachinery.structural.defaulting import (
     Allowance,
+    Fill,
     compile_defaulting,
     count_nodes,
     multiplies_defaults,
@@ -71,6 +72,10 @@ class Schema:
         return self._root and _reads_metadata(self.source)
 
     @cached_property
+    def _fill_beside_nulls(self) -> Fill | None:
+        return compile_defaulting(self.node, keep_nulls=True)
+
+    @cached_property
     def _may_grow(self) -> bool:
         return multiplies_defaults(self.source)
 
@@ -100,10 +105,14 @@ class Schema:
         self._prune(value, "", dropped)
         return sorted(dropped)
 
-    def default(self, value: Any) -> None:
-        """Fill in the defaults of absent fields; raise DefaultsTooLarge if they are too large."""
-        if self._fill_defaults is not None:
-            self._fill_defaults(value, Allowance())
+    def default(self, value: Any, *, keep_nulls: bool = False) -> None:
+        """Fill in the defaults of absent fields; raise DefaultsTooLarge if they are too large.
+
+        A null that the schema does not allow is dropped, unless *keep_nulls*.
+        """
+        fill = self._fill_beside_nulls if keep_nulls else self._fill_defaults
+        if fill is not None:
+            fill(value, Allowance())
 
     def effort(self, value: Any) -> int:
         """Return how many values a write processes that the document of *value* may lack.
@@ -151,6 +160,8 @@ class Schema:
         """Yield all errors of a value that is a part of another one, such as a default."""
         for problem in self._validate(value, ABSENT):
             yield problem.error(path)
+        if self._embedded is not None:
+            yield from islice(self._embedded(value, path), MAX_PROBLEMS)
 
     def shape(self, kind: str) -> StructShape:
         """Return the shape of resources of this schema, for server-side apply."""

@@ -111,7 +111,7 @@ def _stored_kinds(group: Any) -> list[_StoredKind]:
 
 
 def _kinds_of_group(group: ServedGroup, scheme: Scheme) -> Iterator[_StoredKind]:
-    resources = [r for r in group.resources if r.answer is None and r.stored_as is None]
+    resources = [r for r in group.resources if r.is_stored and r.stored_as is None]
     if resources:  # a group that only adds versions to another cannot be registered alone
         group.add_to_scheme(scheme)
     for resource in resources:

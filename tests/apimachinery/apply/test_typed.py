@@ -136,9 +136,9 @@ def test_an_untyped_object_owns_each_map_and_its_entries() -> None:
             ".set: element 0: not supported: associative list with lists as elements",
         ),
         (
-            {"list": [{"key": "a"}]},
-            ".list: element 0: associative list with keys has an element that omits key field "
-            '"id" (and doesn\'t have default value)',
+            {"list": [{}]},
+            ".list: element 0: associative list with keys has an element that omits all key fields "
+            '["key" "id"] (and doesn\'t have default values for any key fields)',
         ),
         (
             {"list": [None]},

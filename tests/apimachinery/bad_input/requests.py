@@ -248,7 +248,6 @@ SHAPES = Table(
         ({"nope": 1}, InvalidValue, ".nope: field not declared in schema"),
         ({"labels": [1]}, InvalidValue, ".labels"),
         ({"finalizers": ["a", "a"]}, InvalidValue, ".finalizers"),
-        ({"ownerReferences": [{}]}, InvalidValue, ".ownerReferences"),
         ({"ownerReferences": {"uid": "1"}}, InvalidValue, ".ownerReferences"),
     ],
 )

@@ -76,11 +76,11 @@ TABLES = (
         "patterns",
         matched,
         [
-            ("[", InvalidPattern, "missing ]"),
+            ("[", InvalidPattern, "missing closing ]: `[`"),
             ("(?<=a)b", InvalidPattern, "error parsing regexp"),
             (r"(a)\1", InvalidPattern, "invalid escape sequence"),
             ("(" * 10_000, InvalidPattern, "error parsing regexp"),
-            ("a{1001}", InvalidPattern, "repetition size"),
+            ("a{1001}", InvalidPattern, "invalid repeat count"),
             ("^(a+)+$", InvalidPattern, "it does not match"),
             ("^(a|a)*$", InvalidPattern, "it does not match"),
         ],

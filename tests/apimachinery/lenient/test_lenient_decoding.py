@@ -402,7 +402,7 @@ def test_wire_types_are_parsed() -> None:
         (int, '"5"', r"json: cannot unmarshal string into Go struct field Holder.it of type int64"),
         (int, "1.5", r"json: cannot unmarshal number 1.5 into .* of type int64"),
         (bool, "1", r"json: cannot unmarshal number into .* of type bool"),
-        (Part, "[]", r"json: cannot unmarshal array into .* of type object"),
+        (Part, "[]", r"json: cannot unmarshal array into .*Holder.it of type \w+\.Part"),
         (Duration, '"soon"', r"it: time: invalid duration"),
         (Quantity, '"lots"', r"it: .*quantit"),
         (Celsius, '"cold"', r"it: .*not a temperature"),
@@ -443,7 +443,7 @@ def test_what_is_not_json_cannot_be_decoded(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", ["null", "[]", '"a"', "1"])
 def test_only_objects_are_decoded(data: str) -> None:
-    with pytest.raises(DecodeError, match="of type object"):
+    with pytest.raises(DecodeError, match=r"into Go value of type \w+\.Part"):
         decode_leniently(Part, data)
 
 

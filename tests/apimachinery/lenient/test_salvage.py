@@ -64,7 +64,7 @@ def salvaged(spec: Any) -> tuple[str, tuple[str, ...]]:
             {"timeout": "5s", "replicas": "2"},
             {"timeout": "5s", "replicas": 1},
             (
-                "spec.replicas: cannot unmarshal string into Go struct field Machine.spec.replicas"
+                "spec.replicas: cannot unmarshal string into Go struct field Spec.spec.replicas"
                 " of type int64",
             ),
         ),
@@ -72,7 +72,7 @@ def salvaged(spec: Any) -> tuple[str, tuple[str, ...]]:
             {"words": ["a", 1, "b", None]},
             {"timeout": "0s", "replicas": 1, "words": ["a", "b", ""]},
             (
-                "spec.words[1]: cannot unmarshal number into Go struct field Machine.spec.words"
+                "spec.words[1]: cannot unmarshal number into Go struct field Spec.spec.words"
                 " of type string",
             ),
         ),
@@ -86,11 +86,11 @@ def salvaged(spec: Any) -> tuple[str, tuple[str, ...]]:
             },
             (
                 "spec.ports[0].port: cannot unmarshal string into Go struct field"
-                " Machine.spec.ports.port of type int64",
-                "spec.ports[1]: cannot unmarshal number into Go struct field Machine.spec.ports"
-                " of type object",
-                "spec.byName.a: cannot unmarshal array into Go struct field Machine.spec.byName.a"
-                " of type object",
+                " Port.spec.ports.port of type int64",
+                "spec.ports[1]: cannot unmarshal number into Go struct field Spec.spec.ports"
+                " of type test_salvage.Port",
+                "spec.byName.a: cannot unmarshal array into Go struct field Spec.spec.byName"
+                " of type test_salvage.Port",
             ),
         ),
         (
@@ -101,7 +101,10 @@ def salvaged(spec: Any) -> tuple[str, tuple[str, ...]]:
         (
             "nothing",
             {"timeout": "0s", "replicas": 1},
-            ("spec: cannot unmarshal string into Go struct field Machine.spec of type object",),
+            (
+                "spec: cannot unmarshal string into Go struct field Machine.spec"
+                " of type test_salvage.Spec",
+            ),
         ),
     ],
 )

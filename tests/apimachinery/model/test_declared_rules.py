@@ -26,7 +26,7 @@ class Shade(Model):
 
 class LampSpec(Model):
     color: str = field("", enum=COLORS, selectable=True)
-    mood: str = field("", known=("warm", "cold"))
+    mood: str = field("", known=("warm", "cold"), publish_enum=True)
     must: str = field("red", enum=COLORS)
     palette: list[str] = field(default_factory=list, enum=COLORS)
     by_room: dict[str, str] = field(default_factory=dict, enum=COLORS)

@@ -71,7 +71,7 @@ def test_the_first_invalid_item_of_each_list_is_reported() -> None:
 
 
 def test_a_wrong_type_is_refused() -> None:
-    with pytest.raises(DecodeError, match=r"cannot unmarshal number into .* Machine.ports.name"):
+    with pytest.raises(DecodeError, match=r"cannot unmarshal number into .* Port.ports.name"):
         decode_json(Machine, large(ports=[{"port": 1, "name": 1}] * 3))
 
 

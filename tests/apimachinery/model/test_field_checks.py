@@ -50,6 +50,11 @@ def declare(annotation: Any, info: Any) -> type[Model]:
             "Spec.size: enum and known exclude each other: a set is closed or open",
         ),
         (
+            str,
+            field(publish_enum=True),
+            "Spec.size: publish_enum without enum or known: there is no value to publish",
+        ),
+        (
             float,
             field(selectable=True),
             "Spec.size: selectable=True does not fit float: field selectors compare strings,"

@@ -304,7 +304,7 @@ def test_the_shape_has_what_patches_must_know() -> None:
     assert (owners.type, owners.keys, owners.patch_merge_key) == ("map", ("uid",), "uid")
     assert isinstance(finalizers, ListShape)
     assert finalizers.type == "set"
-    assert labels == MapShape(Scalar())
+    assert labels == MapShape(Scalar("string"))
 
 
 class Address(Model, map_type="atomic"):
@@ -329,6 +329,18 @@ def test_a_class_can_be_owned_as_a_whole_wherever_it_stands() -> None:
     assert shape_of(OwnerReference).atomic
     assert shape_of(LabelSelector).atomic
     assert not shape_of(Home).atomic
+
+
+class Envelope(Model):
+    content: RawExtension | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+def test_a_raw_document_is_owned_as_a_whole() -> None:
+    content, labels = shape_of(Envelope).fields.values()
+
+    assert isinstance(content, MapShape) and content.atomic
+    assert isinstance(labels, MapShape) and not labels.atomic
 
 
 def test_a_field_can_say_otherwise_than_its_class() -> None:
@@ -375,14 +387,18 @@ def test_key_defaults_of_keyed_lists_come_from_the_element() -> None:
     class Port(Model):
         port: int
         protocol: str = "TCP"
+        host: str = field("", omit_empty=False)
+        zone: str = ""
 
     class Ports(Model):
-        ports: list[Port] = field(default_factory=list, list_map_keys=("port", "protocol"))
+        ports: list[Port] = field(
+            default_factory=list, list_map_keys=("port", "protocol", "host", "zone")
+        )
 
     ports = shape_of(Ports).fields["ports"]
 
     assert isinstance(ports, ListShape)
-    assert ports.key_defaults == {"protocol": "TCP"}
+    assert ports.key_defaults == {"port": 0, "protocol": "TCP", "host": ""}
 
 
 def test_models_are_plain_pydantic_models() -> None:

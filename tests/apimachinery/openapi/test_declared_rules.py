@@ -17,6 +17,9 @@ class Shade(Model):
 class LampSpec(Model):
     color: str = field("", known=("red", "green"), selectable=True)
     closed: str = field("", enum=("red", "green"))
+    published: list[str] = field(default_factory=list, known=("red", "green"), publish_enum=True)
+    by_room: dict[str, str] = field(default_factory=dict, enum=("red",))
+    unpublished: str = field("", enum=("red", "green"), publish_enum=False)
     model: str = field("", immutable=True, doc="The model.")
     shade: Shade | None = field(None, immutable=True)
     size: int = 0
@@ -31,15 +34,34 @@ def schema(name: str, dialect: Dialect = V3) -> Schema:
     return Definitions(dialect, [kind]).schemas()[PREFIX + name]
 
 
-def test_known_values_are_published_like_allowed_ones() -> None:
+POSSIBLE = 'Possible enum values:\n - `"green"`\n - `"red"`'
+
+
+def test_allowed_values_are_published_as_an_enum() -> None:
     for dialect in (V2, V3):
         properties = schema("LampSpec", dialect)["properties"]
 
-        assert properties["color"] == properties["closed"]
-        assert properties["color"] == {
-            "description": 'Possible enum values:\n - `"green"`\n - `"red"`',
+        assert properties["closed"] == {
+            "description": POSSIBLE,
+            "enum": ["green", "red"],
             "type": "string",
         }
+        assert properties["byRoom"]["additionalProperties"] == {"enum": ["red"], "type": "string"}
+
+
+def test_known_values_are_only_described_because_clients_enforce_an_enum() -> None:
+    for dialect in (V2, V3):
+        properties = schema("LampSpec", dialect)["properties"]
+
+        assert properties["color"] == {"description": POSSIBLE, "type": "string"}
+
+
+def test_a_field_says_whether_its_values_are_published() -> None:
+    for dialect in (V2, V3):
+        properties = schema("LampSpec", dialect)["properties"]
+
+        assert properties["published"]["items"] == {"enum": ["green", "red"], "type": "string"}
+        assert properties["unpublished"] == {"description": POSSIBLE, "type": "string"}
 
 
 def test_an_immutable_field_has_a_validation_rule_in_v3() -> None:

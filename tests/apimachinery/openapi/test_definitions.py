@@ -19,7 +19,7 @@ from apimachinery.scalars.duration import Duration
 from apimachinery.scalars.intstr import IntOrString
 from apimachinery.scalars.quantity import Quantity, parse_quantity
 from apimachinery.scalars.time import MicroTime, Time
-from apimachinery.scalars.wire_types import Bytes, FieldsV1, Int32, RawExtension
+from apimachinery.scalars.wire_types import Bytes, FieldsV1, Int32, OpaqueType, RawExtension
 from apimachinery.schema import GroupVersion
 
 V1 = GroupVersion("gadgets.example.io", "v1")
@@ -211,6 +211,7 @@ def v2(name: str) -> Schema:
         (
             "phase",
             {
+                "enum": ["Pending", "Running"],
                 "type": "string",
                 "description": "Where it is.\n\n"
                 'Possible enum values:\n - `"Pending"`\n - `"Running"`',
@@ -483,6 +484,40 @@ def test_class_of_another_version_is_named_after_that() -> None:
     assert {"io.k8s.api.apps.v1.Deployment", "io.k8s.api.core.v1.Template"} <= set(found)
     # A class that no module assigns to a version belongs to the type that refers to it.
     assert "io.k8s.api.core.v1.Part" in found
+
+
+ANYTHING = OpaqueType("io.example.any.Thing", "A thing.")
+
+
+class Opaque(Object):
+    one: Annotated[Part | bool | None, ANYTHING] = None
+    many: list[Annotated[Any, ANYTHING]] = field(default_factory=list)
+
+
+def test_opaque_type_has_a_definition_without_contents() -> None:
+    for dialect, reference in ((V2, v2(ANYTHING.definition)), (V3, v3(ANYTHING.definition))):
+        found = schemas(dialect, cls=Opaque)
+
+        properties = found[f"{PREFIX}Gadget"]["properties"]
+        assert properties["one"] == properties["many"]["items"] == reference
+        assert found[ANYTHING.definition] == {"description": "A thing."}
+
+
+class Written(Object):
+    text: str = field("", omit_empty=False)
+    count: Int32 = field(0, omit_empty=False)
+    data: Bytes = field(b"", omit_empty=False)
+    memory: Quantity = field(parse_quantity("0"), omit_empty=False)
+    surge: IntOrString = field(0, omit_empty=False)
+    omitted: str = ""
+    replicas: Int32 | None = field(None, published_default=1)
+
+
+def test_empty_default_of_a_plain_scalar_that_is_always_written_is_published() -> None:
+    properties = schemas(cls=Written)[f"{PREFIX}Gadget"]["properties"]
+
+    found = {name: about["default"] for name, about in properties.items() if "default" in about}
+    assert found == {"text": "", "count": 0, "replicas": 1, "metadata": {}}
 
 
 def test_default_that_differs_from_the_empty_model_is_written_out() -> None:

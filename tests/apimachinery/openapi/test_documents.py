@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -99,19 +100,23 @@ VERSIONS = {
 }
 
 
-def v3(version: GroupVersion, *, watch_paths: bool = False) -> Document:
+def resources(version: GroupVersion, **changes: Any) -> list[ResourceDescription]:
+    return [replace(resource, **changes) for resource in VERSIONS[version]]
+
+
+def v3(version: GroupVersion, *, watch_paths: bool = False, **changes: Any) -> Document:
     return document_v3(
         title="Test",
         version="v1.2.3",
         group_version=version,
-        resources=VERSIONS[version],
+        resources=resources(version, has_watch_paths=watch_paths, **changes),
         index=index_versions(VERSIONS),
-        watch_paths=watch_paths,
     )
 
 
 def v2(*, watch_paths: bool = False) -> Document:
-    return document_v2(title="Test", version="v1.2.3", versions=VERSIONS, watch_paths=watch_paths)
+    versions = {version: resources(version, has_watch_paths=watch_paths) for version in VERSIONS}
+    return document_v2(title="Test", version="v1.2.3", versions=versions)
 
 
 def operations(document: Document) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -272,6 +277,7 @@ def test_parameters_of_each_action() -> None:
         "resourceVersion",
         "resourceVersionMatch",
         "sendInitialEvents",
+        "shardSelector",
         "timeoutSeconds",
         "watch",
     ]
@@ -279,6 +285,42 @@ def test_parameters_of_each_action() -> None:
         names(collection["delete"]["parameters"], "query")
     )
     assert "watch" not in names(collection["delete"]["parameters"], "query")
+
+
+def test_parameters_of_all_operations_are_listed_with_the_path() -> None:
+    paths = v3(CORE)["paths"]
+    all_namespaces = paths["/api/v1/configmaps"]
+    review = v3(GADGETS)["paths"]["/apis/gadgets.example.io/v1/reviews"]
+
+    assert "parameters" not in all_namespaces["get"]
+    assert {"limit", "pretty", "watch"} < set(names(all_namespaces["parameters"], "query"))
+    assert "parameters" not in review["post"]
+    assert names(review["parameters"], "query") == [
+        "dryRun",
+        "fieldManager",
+        "fieldValidation",
+        "pretty",
+    ]
+
+
+def test_a_deletion_responds_with_the_object_where_the_resource_does() -> None:
+    paths = v3(CORE, returns_deleted=True)["paths"]
+    item = paths["/api/v1/namespaces/{namespace}/configmaps/{name}"]
+    collection = paths["/api/v1/namespaces/{namespace}/configmaps"]
+
+    prefix = "#/components/schemas/"
+    assert set(references(item["delete"]["responses"])) == {f"{prefix}io.k8s.api.core.v1.ConfigMap"}
+    assert set(references(collection["delete"]["responses"])) == {f"{prefix}{META}Status"}
+
+
+def test_types_of_no_group_are_published_where_an_operation_refers_to_them() -> None:
+    meta = {f"{META}{name}" for name in ("DeleteOptions", "Patch", "Status", "WatchEvent")}
+    review = next(each for each in VERSIONS[GADGETS] if each.kind == "Review")
+    reviews = document_v3(title="", version="", group_version=GADGETS, resources=[review])
+
+    assert meta & set(reviews["components"]["schemas"]) == set()
+    assert meta - set(v3(GADGETS)["components"]["schemas"]) == {f"{META}WatchEvent"}
+    assert meta <= set(v3(GADGETS, watch_paths=True)["components"]["schemas"])
 
 
 def test_answers_and_bodies_of_each_action() -> None:
@@ -358,12 +400,11 @@ def test_v2_has_every_version_and_writes_bodies_as_parameters() -> None:
 
 def test_delete_options_are_a_kind_of_every_version() -> None:
     in_v2 = v2()["definitions"][f"{META}DeleteOptions"]["x-kubernetes-group-version-kind"]
-    in_v3 = v3(APPS)["components"]["schemas"][f"{META}DeleteOptions"]
+    schema = v3(APPS)["components"]["schemas"][f"{META}DeleteOptions"]
+    in_v3 = schema["x-kubernetes-group-version-kind"]
 
-    assert [each["group"] for each in in_v2] == ["", "apps", "autoscaling", "gadgets.example.io"]
-    assert {"group": "apps", "kind": "DeleteOptions", "version": "v1"} in in_v3[
-        "x-kubernetes-group-version-kind"
-    ]
+    assert [each["group"] for each in in_v2] == ["", "apps", "gadgets.example.io"]
+    assert [each["group"] for each in in_v3] == ["", "apps"]
 
 
 def test_operation_ids_are_unique() -> None:

@@ -15,6 +15,14 @@ class GadgetSpec(Model):
     pass
 
 
+class Borrowed(Model, definition="io.example.lamps.v1.Shade"):
+    pass
+
+
+class Darker(Borrowed):
+    pass
+
+
 class GadgetV1(Object, kind="Gadget"):
     pass
 
@@ -47,6 +55,8 @@ def test_package_of_a_version(version: str, expected: str) -> None:
         (GadgetSpec, "io.example.gadgets.v1.GadgetSpec"),
         (GadgetV1, "io.example.gadgets.v1.Gadget"),
         (ObjectList[GadgetV1], "io.example.gadgets.v1.GadgetList"),
+        (Borrowed, "io.example.lamps.v1.Shade"),
+        (Darker, "io.example.gadgets.v1.Darker"),
         (ObjectMeta, "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
         (Status, "io.k8s.apimachinery.pkg.apis.meta.v1.Status"),
     ],

@@ -283,6 +283,19 @@ def test_a_value_is_held_to_its_keywords(
                 "x: Invalid value: 3: x in body should be greater than or equal to 5",
             ],
         ),
+        ({"type": "object", "anyOf": [{"additionalProperties": False}]}, {}, []),
+        (
+            {
+                "type": "object",
+                "x-kubernetes-preserve-unknown-fields": True,
+                "anyOf": [{"additionalProperties": False}],
+            },
+            {"y": 1},
+            [
+                '<nil>: Invalid value: "": "x" must validate at least one schema (anyOf)',
+                'x: Invalid value: "y": x.y in body is a forbidden property',
+            ],
+        ),
         ({"oneOf": [{"minimum": 5}, {"maximum": 1}]}, 5, []),
         (
             {"oneOf": [{"minimum": 1}, {"maximum": 9}]},
@@ -307,7 +320,7 @@ def test_a_value_is_held_to_its_keywords(
         ),
     ],
 )
-def test_alternatives(keywords: dict[str, Any], value: int, expected: list[str]) -> None:
+def test_alternatives(keywords: dict[str, Any], value: Any, expected: list[str]) -> None:
     assert told(of(x={"type": "integer", **keywords}), {"x": value}) == expected
 
 
@@ -327,7 +340,7 @@ def test_an_embedded_resource_says_what_it_is() -> None:
     schema = of(x={"type": "object", "x-kubernetes-embedded-resource": True, **OPEN})
 
     assert told(schema, {"x": {"kind": "a b", "metadata": {"labels": {"a": "b c"}}}})[:2] == [
-        "x.apiVersion: Required value: must not be empty",
+        "x.apiVersion: Required value",
         'x.kind: Invalid value: "a b": may have mixed case, but should otherwise match: a DNS-1035'
         " label must consist of lower case alphanumeric characters or '-', start with an"
         " alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or"
@@ -377,7 +390,7 @@ def test_old_duplicates_and_embedded_resources_are_ratcheted() -> None:
 
     assert told(schema, {**old, "n": 1}, old) == []
     assert told(schema, {"s": ["a", "a"], "e": {}}, {"s": ["a"], "e": {"kind": "K"}}) == [
-        "e.kind: Required value: must not be empty",
+        "e.kind: Required value",
         's[1]: Duplicate value: "a"',
     ]
 
