@@ -27,6 +27,7 @@ from apimachinery.serialization.media_types import (
     PROTOBUF,
     STRATEGIC_PATCH,
 )
+from apimachinery.storage_codec import StorageCodec
 from apiserver.context import RequestContext
 from apiserver.group import Group, Resource, Subresource, selectable_of
 from apiserver.http.exchange import Exchange
@@ -73,17 +74,25 @@ class Endpoint:
 
     @cached_property
     def offer(self) -> MediaTypeOffer:
-        return MediaTypeOffer(self.media_types, transforms=self.store is not None)
+        return MediaTypeOffer(self.media_types, transforms=self.resource.answer is None)
 
     @property
     def stored(self) -> ResourceStore[Any]:
-        """The store; only endpoints of reviews have none, and their handlers do not use it."""
+        """The store; resources that store nothing have handlers of their own."""
         assert self.store is not None
         return self.store
 
-    @property
+    @cached_property
     def view(self) -> ResourceView:
-        return self.stored.view
+        if self.store is not None:
+            return self.store.view
+        return ResourceView(
+            self.resource.cls,
+            group=self.group.name,
+            codec=self.codec,
+            storage=StorageCodec(self.scheme),
+            columns=self.resource.columns,
+        )
 
     @property
     def namespaced(self) -> bool:
@@ -194,10 +203,12 @@ class Endpoint:
         )
 
     def _deprecation(self) -> str:
+        kind = f"{self.version} {self.kind.kind}"
+        if self.resource.deprecation:
+            return f"{kind} is deprecated {self.resource.deprecation}"
         replacement = self.group.deprecated.get(self.version.version)
         if replacement is None:
             return ""
-        kind = f"{self.version} {self.kind.kind}"
         if not replacement:
             return f"{kind} is deprecated"
         return f"{kind} is deprecated; use {_replacement(self.group.name, replacement, self.kind)}"

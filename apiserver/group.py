@@ -4,7 +4,7 @@ They are data for the authors of groups. `installed_group.py` builds the stores 
 group from them, and the server imports no group by name.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +30,13 @@ class ReviewHandler(Protocol):
 
     def __call__(self, context: RequestContext, review: Any, /) -> Awaitable[Object | Status]:
         """Return the review with its status, or a Status. The handler may change *review*."""
+
+
+class ObjectComputation(Protocol):
+    """Computes the objects of a resource that is read and never stored."""
+
+    def __call__(self) -> Awaitable[Sequence[Object]]:
+        """Return all objects, in the order of a list."""
 
 
 class SubresourceHandler(Protocol):
@@ -119,6 +126,10 @@ class Resource:
     """Reserves values outside of an object while it is written, such as addresses."""
     answer: ReviewHandler | None = None
     """For a resource that stores nothing (a review): handles its creation."""
+    compute: ObjectComputation | None = None
+    """For a resource that stores nothing and can be read: returns its objects."""
+    deprecation: str = ""
+    """For a deprecated resource: the text after `is deprecated` in the warning of each response."""
 
     @property
     def kind(self) -> str:
@@ -127,6 +138,10 @@ class Resource:
     @property
     def singular_name(self) -> str:
         return self.singular or self.kind.lower()
+
+    @property
+    def is_stored(self) -> bool:
+        return self.answer is None and self.compute is None
 
     @property
     def has_status(self) -> bool:

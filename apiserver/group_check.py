@@ -160,7 +160,7 @@ def _stored_as_problems(groups: Sequence[Group]) -> Iterator[str]:
         GroupResource(group.name, resource.name): position
         for position, group in enumerate(groups)
         for resource in group.resources
-        if resource.stored_as is None and resource.answer is None
+        if resource.stored_as is None and resource.is_stored
     }
     for position, group in enumerate(groups):
         for resource in group.resources:
@@ -206,7 +206,7 @@ def _kind_problems(group: Group, resource: Resource, scheme: Scheme) -> Iterator
     for version in served:
         yield from _hub_problems(group, resource, version, scheme)
     stored_in = getattr(resource, "storage_version", "") or group.storage_version
-    is_stored = resource.stored_as is None and resource.answer is None
+    is_stored = resource.stored_as is None and resource.is_stored
     if is_stored and stored_in not in ("", INTERNAL, *registered):
         yield f"kind {resource.kind} is not in the storage version {stored_in!r}; {has}"
 

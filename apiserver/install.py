@@ -11,7 +11,7 @@ from typing import Any
 
 from apimachinery.codec import Codec
 from apimachinery.meta.types import Object
-from apimachinery.schema import GroupResource, GroupVersionResource
+from apimachinery.schema import GroupResource, GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.context import context_for
@@ -184,6 +184,11 @@ class Groups:
         """Return the endpoints of one version by resource, None if it is not served."""
         installed = self._installed.get(group)
         return installed.versions.get(version) if installed else None
+
+    def resource_of(self, kind: GroupVersionKind) -> str:
+        """Return the name of the resource of a kind, empty if none is served."""
+        endpoints = self.version(kind.group, kind.version) or {}
+        return next((e.resource.name for e in endpoints.values() if e.kind == kind), "")
 
     def versioned(self, resource: GroupResource) -> GroupVersionResource:
         """Return a resource in the first version that has it.

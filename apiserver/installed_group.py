@@ -87,7 +87,7 @@ class BuiltInGroup(InstalledGroup):
 
     def _store(self, resource: Resource, foundation: Foundation) -> ResourceStore[Any] | None:
         """Return the store of a resource, None for a resource that stores nothing."""
-        if resource.answer is not None:
+        if not resource.is_stored:
             return None
         if resource.stored_as is not None:
             return self._shared_store(resource, resource.stored_as, foundation)

@@ -30,6 +30,8 @@ def declaration_problems(resource: Resource) -> Iterator[str]:
     yield from _unknown("role", resource.roles, ROLES)
     if resource.answer is not None and tuple(resource.verbs) != ("create",):
         yield 'it answers reviews and stores nothing: write verbs=("create",)'
+    if resource.compute is not None and not {"get", "list"} >= set(resource.verbs):
+        yield 'it computes its objects and stores nothing: write verbs=("get", "list")'
     if isinstance(resource.strategy, type):
         name = resource.strategy.__name__
         yield f"its strategy is a class, not an object: write {name}()"

@@ -5,12 +5,12 @@ installs the group, and adds what depends on them: the token subresource of serv
 signs with the keys of the server, or an action on one object that looks at others.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # groups import this module, and need no extra for that
-    from apimachinery.schema import GroupResource
+    from apimachinery.schema import GroupResource, GroupVersionKind
     from apiserver.auth.authorization import Authorizer
     from apiserver.auth.service_account_tokens import ServiceAccountTokens
     from apiserver.config import ServerConfig
@@ -30,3 +30,7 @@ class ServerParts:
 
     Raises KeyError if there is none.
     """
+    find_resource: "Callable[[GroupVersionKind], str]"
+    """Returns the name of the served resource of a kind, empty if there is none."""
+    check_store: "Callable[[], Awaitable[list[str]]]"
+    """Checks each member of the store; returns their problems, empty for a healthy member."""

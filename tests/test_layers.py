@@ -155,6 +155,9 @@ LAYERS: dict[str, str] = {
     "apis.*.strategy": "apimachinery apis apiserver/",
     "apis.*.printers": "apimachinery apis apiserver/ apiserver.views.table",
     "apis.*.reviews": "apimachinery apis apiserver/ apiserver.auth.token_review",
+    "apis.resource.status_admission": (
+        "apimachinery apis apiserver/ apiserver.auth.authorization apiserver.auth.user"
+    ),
     "apis.core.pod_binding": "apimachinery apis apiserver/",
     "apis.core.pod_eviction": (
         "apimachinery apis apiserver/ apiserver.registry.deletion apiserver.storage.cache.entry"
@@ -184,7 +187,7 @@ DOORS: dict[str, str] = {
     "falcon": "apiserver.app apiserver.handlers apiserver.http apiserver.pages",
     "gunicorn": "apiserver.process",
     "cryptography": (
-        "apis.certificates.pem"
+        "apis.certificates.pem apis.certificates.x509"
         " apiserver.auth.token_keys apiserver.auth.x509 apiserver.process.certificates"
         " apiserver.process.connection"
     ),

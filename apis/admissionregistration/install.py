@@ -3,6 +3,7 @@
 from typing import Final
 
 from apis.admissionregistration import GROUP, printers, strategy, v1
+from apis.admissionregistration.admission import with_parameter_permissions
 from apis.admissionregistration.register import add_to_scheme
 from apiserver import STATUS, Group, Resource
 
@@ -12,6 +13,7 @@ ADMISSIONREGISTRATION: Final = Group(
     name=GROUP,
     versions=("v1",),
     add_to_scheme=add_to_scheme,
+    complete=with_parameter_permissions,
     resources=(
         Resource(
             "mutatingadmissionpolicies",

@@ -4,6 +4,7 @@ from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid
 from apis.apiextensions.conditions import TERMINATING, set_condition
+from apis.apiextensions.embedded_defaults import prune_defaults
 from apis.apiextensions.v1 import CustomResourceDefinition, CustomResourceDefinitionCondition
 from apis.apiextensions.v1.definition import FINALIZER
 from apis.apiextensions.validation.definition import (
@@ -21,13 +22,16 @@ class DefinitionStrategy(Strategy[CustomResourceDefinition]):
 
     allow_unconditional_update = False
     returns_deleted_object = True
+    documents_deleted_object = False
 
     def prepare_for_create(self, obj: CustomResourceDefinition) -> None:
+        prune_defaults(obj)
         _add_stored_version(obj)
 
     def prepare_for_update(
         self, new: CustomResourceDefinition, old: CustomResourceDefinition
     ) -> None:
+        prune_defaults(new)
         _add_stored_version(new)
 
     def prepare_for_deletion(self, obj: CustomResourceDefinition) -> None:

@@ -47,6 +47,8 @@ _TEMPLATE: Final = Path("spec", "template")
 class DeploymentStrategy(Strategy[Deployment]):
     """A change of the annotations increments the generation, too: replica sets copy them."""
 
+    qualified_finalizers = True
+
     def prepare_for_create(self, obj: Deployment) -> None:
         drop_disabled_template_fields(obj.spec.template, None)
 
@@ -75,6 +77,8 @@ class DeploymentStrategy(Strategy[Deployment]):
 class ReplicaSetStrategy(Strategy[ReplicaSet]):
     """The selector is immutable."""
 
+    qualified_finalizers = True
+
     def prepare_for_create(self, obj: ReplicaSet) -> None:
         drop_disabled_template_fields(obj.spec.template, None)
 
@@ -99,6 +103,8 @@ class ReplicaSetStrategy(Strategy[ReplicaSet]):
 
 class DaemonSetStrategy(Strategy[DaemonSet]):
     """An annotation counts the changes of the template; clients cannot change it."""
+
+    qualified_finalizers = True
 
     def prepare_for_create(self, obj: DaemonSet) -> None:
         given = parse_integer(obj.metadata.annotations.get(TEMPLATE_GENERATION, "")) or 0
@@ -129,17 +135,15 @@ class DaemonSetStrategy(Strategy[DaemonSet]):
 class StatefulSetStrategy(Strategy[StatefulSet]):
     """Names are DNS labels, because pods have them as host names."""
 
+    qualified_finalizers = True
+
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return dns_label_name(name, prefix)
 
     def prepare_for_create(self, obj: StatefulSet) -> None:
-        _drop_max_unavailable(obj)
         drop_disabled_template_fields(obj.spec.template, None)
 
     def prepare_for_update(self, new: StatefulSet, old: StatefulSet) -> None:
-        rolling = old.spec.update_strategy.rolling_update
-        if rolling is None or rolling.max_unavailable is None:
-            _drop_max_unavailable(new)
         drop_disabled_template_fields(new.spec.template, old.spec.template)
 
     def validate(self, obj: StatefulSet) -> FieldErrors:
@@ -165,6 +169,8 @@ class StatefulSetStrategy(Strategy[StatefulSet]):
 class ControllerRevisionStrategy(Strategy[ControllerRevision]):
     """The data of a revision is immutable."""
 
+    qualified_finalizers = True
+
     def validate(self, obj: ControllerRevision) -> FieldErrors:
         yield from validate_controller_revision(obj)
 
@@ -173,13 +179,6 @@ class ControllerRevisionStrategy(Strategy[ControllerRevision]):
 
     def desired_state(self, obj: ControllerRevision) -> object:
         return None
-
-
-def _drop_max_unavailable(stateful_set: StatefulSet) -> None:
-    """Drop a field that Kubernetes does not enable by default."""
-    rolling = stateful_set.spec.update_strategy.rolling_update
-    if rolling is not None:
-        rolling.max_unavailable = None
 
 
 def _name_warnings(name: str) -> Iterator[str]:

@@ -5,7 +5,6 @@ from typing import Final
 
 from apimachinery.errors import BadRequest, Invalid
 from apimachinery.fieldpath import FieldError
-from apimachinery.meta.types import Object
 from apimachinery.schema import GroupKind
 from apis.authorization import GROUP
 from apis.authorization.v1 import (
@@ -39,7 +38,7 @@ class AccessReviews:
     async def self_access(
         self, context: RequestContext, review: SelfSubjectAccessReview
     ) -> SelfSubjectAccessReview:
-        _check(review, validate_self_subject_access_review(review))
+        _check(validate_self_subject_access_review(review))
         request = reviewed_request(review.spec)
         review.status = _status(await self._authorizer.authorize(context.user, request))
         return review
@@ -47,14 +46,14 @@ class AccessReviews:
     async def access(
         self, context: RequestContext, review: SubjectAccessReview
     ) -> SubjectAccessReview:
-        _check(review, validate_subject_access_review(review))
+        _check(validate_subject_access_review(review))
         review.status = await self._decide(review.spec)
         return review
 
     async def local_access(
         self, context: RequestContext, review: LocalSubjectAccessReview
     ) -> LocalSubjectAccessReview:
-        _check(review, validate_local_subject_access_review(review))
+        _check(validate_local_subject_access_review(review))
         review.status = await self._decide(review.spec)
         return review
 
@@ -133,6 +132,7 @@ def _status(decision: Decision) -> SubjectAccessReviewStatus:
     )
 
 
-def _check(review: Object, errors: Iterable[FieldError]) -> None:
+def _check(errors: Iterable[FieldError]) -> None:
     if invalid_fields := list(errors):
-        raise Invalid.of(GroupKind(GROUP, review.__kind__), "", invalid_fields)
+        # Kubernetes names the kind in the decoded review, which no longer has one.
+        raise Invalid.of(GroupKind(GROUP, ""), "", invalid_fields)

@@ -10,10 +10,9 @@ from apiserver import Strategy
 
 
 class HorizontalPodAutoscalerStrategy(Strategy[HorizontalPodAutoscaler]):
-    """Autoscalers have no generation."""
+    """The rules of both versions: autoscaling/v1 is another view of the same objects."""
 
-    def desired_state(self, obj: HorizontalPodAutoscaler) -> object:
-        return None
+    qualified_finalizers = True
 
     def validate(self, obj: HorizontalPodAutoscaler) -> FieldErrors:
         yield from validate_autoscaler(obj)

@@ -26,6 +26,7 @@ class JobStrategy(Strategy[Job]):
     As in Kubernetes, pods of a deleted job are kept unless the deletion says otherwise.
     """
 
+    qualified_finalizers = True
     orphans_by_default = True
     deletion_warning = (
         "child pods are preserved by default when jobs are deleted; set"
@@ -59,6 +60,8 @@ class JobStrategy(Strategy[Job]):
 
 class CronJobStrategy(Strategy[CronJob]):
     """Schedules with a time zone of their own are kept, and warned about."""
+
+    qualified_finalizers = True
 
     def prepare_for_create(self, obj: CronJob) -> None:
         _drop_disabled_fields(obj.spec.job_template.spec, None)

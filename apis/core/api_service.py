@@ -1,7 +1,8 @@
 """The service `kubernetes`, its address and its endpoints, where services have addresses.
 
 Every worker ensures them when it starts. The range of the configuration becomes the ServiceCIDR
-`kubernetes`; the service has the first address of the range.
+`kubernetes`; the service has the first address of the range. Which servers its endpoints have is
+decided by the caller.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
-from apimachinery.errors import AlreadyExists, APIError, Conflict, Invalid, NotFound
+from apimachinery.errors import AlreadyExists, Conflict, Invalid, NotFound
 from apimachinery.ip_addresses import parse_cidr, parse_ip
 from apimachinery.meta.conditions import condition, find_condition, set_condition
 from apimachinery.meta.types import Object, ObjectMeta
@@ -132,35 +133,44 @@ def first_address(cidr: str) -> str:
     return str(parsed.network.network_address + 1)
 
 
-async def ensure_api_endpoints(client: AsyncClient, address: str, port: int) -> None:
-    """Add *address* to the endpoints of the service, and write the same EndpointSlice."""
+async def ensure_api_endpoints(client: AsyncClient, addresses: Sequence[str], port: int) -> None:
+    """Give the endpoints of the service these addresses, and write the same EndpointSlice.
+
+    Endpoints that would be empty are not created.
+    """
     for _ in range(_ATTEMPTS):
         try:
-            endpoints = await _ensure_endpoints(client, address, port)
-            await _ensure_slice(client, endpoints)
+            endpoints = await _ensure_endpoints(client, addresses, port)
+            if endpoints is not None:
+                await _ensure_slice(client, endpoints)
         except (AlreadyExists, Conflict):
             continue  # another server was faster
-        except APIError as error:
-            log.warning("the endpoints of service %r cannot be written: %s", NAME, error)
         return
 
 
-async def _ensure_endpoints(client: AsyncClient, address: str, port: int) -> v1.Endpoints:
+async def _ensure_endpoints(
+    client: AsyncClient, addresses: Sequence[str], port: int
+) -> v1.Endpoints | None:
     collection = endpoints_of(client, NAMESPACE)
-    ports = [v1.EndpointPort(name="https", port=port, protocol="TCP")]
+    wanted = _subsets(addresses, port)
     found = await _find(collection)
     if found is None:
         metadata = ObjectMeta(name=NAME, namespace=NAMESPACE, labels={SKIP_MIRROR: "true"})
-        subset = v1.EndpointSubset(addresses=[v1.EndpointAddress(ip=address)], ports=ports)
-        return await collection.create(v1.Endpoints(metadata=metadata, subsets=[subset]))
-    known = [item.ip for subset in found.subsets for item in subset.addresses]
-    same_ports = [subset.ports for subset in found.subsets] == [ports]
-    if address in known and same_ports and found.metadata.labels.get(SKIP_MIRROR) == "true":
+        endpoints = v1.Endpoints(metadata=metadata, subsets=wanted)
+        return await collection.create(endpoints) if wanted else None
+    if found.subsets == wanted and found.metadata.labels.get(SKIP_MIRROR) == "true":
         return found
     found.metadata.labels[SKIP_MIRROR] = "true"
-    addresses = [v1.EndpointAddress(ip=ip) for ip in sorted({*known, address})]
-    found.subsets = [v1.EndpointSubset(addresses=addresses, ports=ports)]
+    found.subsets = wanted
     return await collection.update(found)
+
+
+def _subsets(addresses: Sequence[str], port: int) -> list[v1.EndpointSubset]:
+    if not addresses:
+        return []
+    ports = [v1.EndpointPort(name="https", port=port, protocol="TCP")]
+    listed = [v1.EndpointAddress(ip=address) for address in addresses]
+    return [v1.EndpointSubset(addresses=listed, ports=ports)]
 
 
 async def _ensure_slice(client: AsyncClient, endpoints: v1.Endpoints) -> None:
@@ -180,7 +190,7 @@ async def _ensure_slice(client: AsyncClient, endpoints: v1.Endpoints) -> None:
 def _slice(endpoints: v1.Endpoints) -> EndpointSlice:
     addresses = [item.ip for subset in endpoints.subsets for item in subset.addresses]
     ports = [port for subset in endpoints.subsets[:1] for port in subset.ports]
-    is_ipv6 = all(":" in address for address in addresses)
+    is_ipv6 = bool(addresses) and all(":" in address for address in addresses)
     return EndpointSlice.model_validate(
         {
             "metadata": {

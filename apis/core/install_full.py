@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from apis.core import v1
+from apis.core.component_health import ComponentHealth
 from apis.core.install import (
     CONFIG_MAPS,
     CORE,
@@ -21,6 +22,7 @@ from apis.core.pod_binding import KIND as BINDING
 from apis.core.pod_binding import PodBinding
 from apis.core.pod_eviction import KIND as EVICTION
 from apis.core.pod_eviction import PodEviction
+from apis.core.printers import component_statuses as component_printers
 from apis.core.printers import endpoints as endpoints_printers
 from apis.core.printers import namespace_policies as policy_printers
 from apis.core.printers import nodes as node_printers
@@ -37,6 +39,18 @@ from apis.core.strategy.pod_template import PodTemplateStrategy, ReplicationCont
 from apis.core.strategy.resource_quota import ResourceQuotaStrategy
 from apiserver import STATUS, Group, Resource, ServerParts, Subresource, scale
 
+COMPONENT_STATUSES: Final = Resource(
+    "componentstatuses",
+    v1.ComponentStatus,
+    short_names=("cs",),
+    namespaced=False,
+    verbs=("get", "list"),
+    roles=(),
+    columns=component_printers.COMPONENT_STATUS_COLUMNS,
+    deprecation="in v1.19+",
+)
+"""Without its objects: `complete` adds what computes them."""
+
 ENDPOINTS: Final = Resource(
     "endpoints",
     v1.Endpoints,
@@ -44,6 +58,7 @@ ENDPOINTS: Final = Resource(
     short_names=("ep",),
     roles=("view",),
     columns=endpoints_printers.ENDPOINTS_COLUMNS,
+    deprecation="in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 )
 
 LIMIT_RANGES: Final = Resource(
@@ -148,13 +163,14 @@ def complete(group: Group, parts: ServerParts) -> Group:
         Subresource("eviction", verbs=("create",), kind=EVICTION, handle=eviction),
     )
     bindings = Resource("bindings", v1.Binding, verbs=("create",), answer=binding.bind)
+    statuses = replace(COMPONENT_STATUSES, compute=ComponentHealth(parts.check_store))
     resources = (
         replace(resource, subresources=(*actions, *resource.subresources))
         if resource.cls is v1.Pod
         else resource
         for resource in group.resources
     )
-    return replace(group, resources=(bindings, *resources))
+    return replace(group, resources=(bindings, statuses, *resources))
 
 
 FULL_CORE: Final = replace(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
 
-from apimachinery.errors import APIError, BadRequest, Conflict
+from apimachinery.errors import BadRequest, Conflict, Invalid
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Preconditions
 from apimachinery.scalars.time import now as present
@@ -42,7 +42,7 @@ class PodBinding:
     async def bind(self, context: RequestContext, binding: Binding) -> Status:
         """Set the node of the pod that *binding* names, with its labels and annotations.
 
-        Raises BadRequest, NotFound, or Conflict if the pod has a node or is being deleted.
+        Raises BadRequest, Invalid, NotFound, or Conflict if the pod has a node or is being deleted.
         """
         _check(binding, context.namespace)
 
@@ -67,9 +67,7 @@ def _check(binding: Binding, namespace: str) -> None:
         )
     errors = list(validate_pod_binding(binding))
     if errors:
-        # Kubernetes reports these errors as its own failure, not as those of the client.
-        texts = ", ".join(map(str, errors))
-        raise APIError(f"[{texts}]" if len(errors) > 1 else texts)
+        raise Invalid.of(KIND.group_kind, binding.metadata.name, errors)
 
 
 def _assigned(pod: Pod, binding: Binding, now: datetime) -> Pod:

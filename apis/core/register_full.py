@@ -46,6 +46,7 @@ def add_to_scheme(scheme: Scheme) -> None:
     scheme.add(
         V1,
         v1.Binding,
+        v1.ComponentStatus,
         v1.Endpoints,
         v1.LimitRange,
         v1.Node,

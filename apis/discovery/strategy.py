@@ -20,6 +20,8 @@ _CONTROLLERS: Final = (
 class EndpointSliceStrategy(Strategy[EndpointSlice]):
     """Every change except of annotations raises the generation; the old topology is dropped."""
 
+    qualified_finalizers = True
+
     def prepare_for_create(self, obj: EndpointSlice) -> None:
         _drop_topology(obj)
 

@@ -11,6 +11,8 @@ from apiserver import Strategy
 class FlowSchemaStrategy(Strategy[FlowSchema]):
     """The specs of mandatory schemas are fixed."""
 
+    qualified_finalizers = True
+
     def validate(self, obj: FlowSchema) -> FieldErrors:
         yield from validate_flow_schema(obj)
 
@@ -20,6 +22,8 @@ class FlowSchemaStrategy(Strategy[FlowSchema]):
 
 class PriorityLevelStrategy(Strategy[PriorityLevelConfiguration]):
     """The specs of mandatory levels are fixed, except for the seats of the exempt one."""
+
+    qualified_finalizers = True
 
     def validate(self, obj: PriorityLevelConfiguration) -> FieldErrors:
         yield from validate_priority_level(obj)

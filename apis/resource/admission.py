@@ -9,6 +9,7 @@ from apimachinery.fieldpath import FieldErrors, Path, forbidden
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupKind, GroupResource
 from apis.resource import GROUP
+from apis.resource.status_admission import StatusPermissions
 from apis.resource.v1 import DeviceClaim, ResourceClaim, ResourceClaimTemplate
 from apiserver import Attributes, Group, ServerParts
 
@@ -20,9 +21,10 @@ _RULE: Final = (
 )
 
 
-def with_admin_access(group: Group, parts: ServerParts) -> Group:
-    """Return the group with the check, which reads namespaces."""
-    return replace(group, validating=(*group.validating, AdminAccess(parts)))
+def with_permissions(group: Group, parts: ServerParts) -> Group:
+    """Return the group with the checks, which read namespaces and ask the authorizer."""
+    checks = (AdminAccess(parts), StatusPermissions(parts.authorizer))
+    return replace(group, validating=(*group.validating, *checks))
 
 
 class AdminAccess:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from apis.resource import GROUP, v1
-from apis.resource.admission import with_admin_access
+from apis.resource.admission import with_permissions
 from apis.resource.printers import RESOURCE_CLAIM_COLUMNS, RESOURCE_SLICE_COLUMNS
 from apis.resource.register import SLICE_FIELDS, add_to_scheme
 from apis.resource.strategy import (
@@ -19,7 +19,7 @@ RESOURCE: Final = Group(
     name=GROUP,
     versions=("v1",),
     add_to_scheme=add_to_scheme,
-    complete=with_admin_access,
+    complete=with_permissions,
     resources=(
         Resource(
             "deviceclasses",

@@ -35,7 +35,9 @@ from apiserver import Strategy
 class DeviceClassStrategy(Strategy[DeviceClass]):
     """Selectors and configuration that do not change are not validated again."""
 
+    qualified_finalizers = True
     ratchets = False
+    returns_deleted_object = True
 
     def validate(self, obj: DeviceClass) -> FieldErrors:
         yield from validate_device_class(obj)
@@ -50,7 +52,9 @@ class DeviceClassStrategy(Strategy[DeviceClass]):
 class ResourceClaimStrategy(Strategy[ResourceClaim]):
     """The spec is immutable; the status has what was allocated."""
 
+    qualified_finalizers = True
     ratchets = False
+    returns_deleted_object = True
 
     def prepare_for_create(self, obj: ResourceClaim) -> None:
         _drop_derived_attributes(obj.spec.devices)
@@ -89,7 +93,9 @@ class ResourceClaimStrategy(Strategy[ResourceClaim]):
 class ResourceClaimTemplateStrategy(Strategy[ResourceClaimTemplate]):
     """A template is immutable."""
 
+    qualified_finalizers = True
     ratchets = False
+    returns_deleted_object = True
 
     def prepare_for_create(self, obj: ResourceClaimTemplate) -> None:
         _drop_derived_attributes(obj.spec.spec.devices)
@@ -119,7 +125,9 @@ class ResourceClaimTemplateStrategy(Strategy[ResourceClaimTemplate]):
 class ResourceSliceStrategy(Strategy[ResourceSlice]):
     """A slice belongs to its driver, which replaces it as a whole."""
 
+    qualified_finalizers = True
     ratchets = False
+    returns_deleted_object = True
 
     def prepare_for_create(self, obj: ResourceSlice) -> None:
         _drop_disabled_fields(obj)
@@ -146,6 +154,7 @@ class ResourceSliceStrategy(Strategy[ResourceSlice]):
 class DeviceTaintRuleStrategy(Strategy[DeviceTaintRule]):
     """A rule may select devices that do not exist yet."""
 
+    qualified_finalizers = True
     ratchets = False
 
     def prepare_for_create(self, obj: DeviceTaintRule) -> None:

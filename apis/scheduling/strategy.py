@@ -9,6 +9,8 @@ from apiserver import Strategy
 class PriorityClassStrategy(Strategy[PriorityClass]):
     """The value and the preemption policy are immutable; the generation stays 1."""
 
+    qualified_finalizers = True
+
     def validate(self, obj: PriorityClass) -> FieldErrors:
         yield from validate_priority_class(obj)
 

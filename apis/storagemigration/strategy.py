@@ -13,6 +13,7 @@ from apiserver import Strategy
 class StorageVersionMigrationStrategy(Strategy[StorageVersionMigration]):
     """What is migrated cannot be changed; the outcome is final."""
 
+    qualified_finalizers = True
     allow_unconditional_update = False
     ratchets = False
 

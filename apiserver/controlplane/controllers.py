@@ -30,7 +30,7 @@ from apis.rbac.controllers.role_aggregation import RoleAggregationController
 from apiserver.app import App
 from apiserver.controlplane.leader import Election, supervise
 from apiserver.controlplane.served_resources import ServedResources
-from apiserver.controlplane.service_addresses import add_allocation_repair
+from apiserver.controlplane.service_addresses import add_allocation_repair, add_range_protection
 from apiserver.controlplane.stored_contents import StoredContents
 from client.client import AsyncClient
 from client.controller.manager import Manager
@@ -73,6 +73,7 @@ async def running_controllers(
         add_allocation_repair(manager, client, app.groups)
         if flow_configuration:
             _add_service_registration(manager, client, resources)
+            add_range_protection(manager, client, app.groups)
 
     def of_every_server(manager: Manager) -> None:
         RoleAggregationController(client).add_to(manager)

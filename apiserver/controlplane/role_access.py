@@ -10,11 +10,12 @@ from typing import Any, Final, TypedDict
 
 from apimachinery.schema import GroupResource
 from apis.rbac import GROUP
-from apis.rbac.bootstrap import Offer, bootstrap_bindings, bootstrap_roles
+from apis.rbac.bootstrap import Offer, bootstrap_bindings, bootstrap_roles, has_every_kind
 from apis.rbac.install import rbac_group
+from apis.rbac.kubernetes_roles import namespaced_bindings, namespaced_roles
 from apis.rbac.policy import Policy
 from apis.rbac.reconciliation import reconcile, reconciled_binding, reconciled_role
-from apis.rbac.v1 import ClusterRole, ClusterRoleBinding
+from apis.rbac.v1 import ClusterRole, ClusterRoleBinding, Role, RoleBinding
 from apiserver.auth.authorization import AlwaysAllow, Authorizer
 from apiserver.controlplane.role_authorizer import RoleAuthorizer
 from apiserver.group import Group
@@ -30,7 +31,10 @@ class _Scope(TypedDict):
     api_version: str
 
 
-_SCOPE: Final[_Scope] = {"namespaced": False, "api_version": f"{GROUP}/v1"}
+_VERSION: Final = f"{GROUP}/v1"
+_SCOPE: Final[_Scope] = {"namespaced": False, "api_version": _VERSION}
+_NAMESPACES: Final = ("kube-public", "kube-system")
+"""The namespaces with default roles."""
 
 
 class RoleAccess:
@@ -60,26 +64,44 @@ class RoleAccess:
             _following(groups, "clusterrolebindings", *binding),
             _following(groups, "rolebindings", *binding),
         ]
-        await reconcile(
-            client.of(ClusterRole, resource="clusterroles", **_SCOPE),
-            bootstrap_roles(offers(own)),
-            reconciled_role,
-        )
-        await reconcile(
-            client.of(ClusterRoleBinding, resource="clusterrolebindings", **_SCOPE),
-            bootstrap_bindings(),
-            reconciled_binding,
-        )
+        await _reconcile_defaults(client, list(offers(own)))
         for source in sources:
             await source.begin()
         self._roles.follow(sources)
+
+
+async def _reconcile_defaults(client: AsyncClient, offered: Sequence[Offer]) -> None:
+    every_kind = has_every_kind(offered)
+    await reconcile(
+        client.of(ClusterRole, resource="clusterroles", **_SCOPE),
+        bootstrap_roles(offered),
+        reconciled_role,
+    )
+    await reconcile(
+        client.of(ClusterRoleBinding, resource="clusterrolebindings", **_SCOPE),
+        bootstrap_bindings(every_kind=every_kind),
+        reconciled_binding,
+    )
+    for namespace in _NAMESPACES if every_kind else ():
+        await reconcile(
+            client.of(Role, resource="roles", namespace=namespace, api_version=_VERSION),
+            namespaced_roles(namespace),
+            reconciled_role,
+        )
+        await reconcile(
+            client.of(
+                RoleBinding, resource="rolebindings", namespace=namespace, api_version=_VERSION
+            ),
+            namespaced_bindings(namespace),
+            reconciled_binding,
+        )
 
 
 def offers(groups: Sequence[Group]) -> Iterator[Offer]:
     """Yield the namespaced resources that groups store, for the roles that each resource names."""
     for group in groups:
         for resource in group.resources:
-            if resource.answer is not None or not resource.namespaced or not resource.roles:
+            if not resource.is_stored or not resource.namespaced or not resource.roles:
                 continue
             parts = [sub.name for sub in resource.subresources if sub.name in _PARTS]
             yield Offer(

@@ -1,4 +1,4 @@
-"""Addresses of services: whether this server allocates them, and the repair of allocations."""
+"""Addresses of services: whether this server allocates them, and the controllers of them."""
 
 from apimachinery.schema import GroupResource
 from apis.core.allocation.where_served import SERVICE_CIDRS, AllocationWhereServed
@@ -18,6 +18,15 @@ def serves(groups: Groups, resource: GroupResource) -> bool:
     except KeyError:
         return False
     return True
+
+
+def add_range_protection(manager: Manager, client: AsyncClient, groups: Groups) -> None:
+    """Add the controller that keeps ranges whose addresses are in use, if there are any."""
+    if allocates_addresses(groups):
+        # Imported late: a server without addresses of services need not load their types.
+        from apis.core.controllers.service_cidr_protection import ServiceCIDRProtection
+
+        ServiceCIDRProtection(client).add_to(manager)
 
 
 def add_allocation_repair(manager: Manager, client: AsyncClient, groups: Groups) -> None:

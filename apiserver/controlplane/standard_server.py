@@ -44,7 +44,8 @@ from apiserver.controlplane.group_objects import create_group_objects
 from apiserver.controlplane.leader import election_for
 from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import RoleAccess
-from apiserver.controlplane.service_addresses import allocates_addresses, serves
+from apiserver.controlplane.server_addresses import advertised
+from apiserver.controlplane.service_addresses import allocates_addresses
 from apiserver.controlplane.stored_flows import StoredFlows, object_count
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
@@ -151,7 +152,14 @@ def create_app(
     )
     reviewer = TokenReviewer(credentials.tokens, accounts, audiences=config.audiences)
     standard = standard_groups(access, reviewer)
-    parts = ServerParts(config, access.authorizer, accounts, lambda name: app.groups.store(name))
+    parts = ServerParts(
+        config,
+        access.authorizer,
+        accounts,
+        lambda name: app.groups.store(name),
+        lambda kind: app.groups.resource_of(kind),
+        lambda: app.backend.check_members(),
+    )
     defaults = _namespace_defaults(config) if namespace_defaults else []
     metrics = ServerMetrics()
     fairness = _fairness(config, metrics, lambda: app.groups)
@@ -328,13 +336,16 @@ async def _controlled(
         if flow_configuration:
             await ensure_configuration(client)
         elect = partial(election_for, config.storage_url, client, config.data_dir)
-        async with running_controllers(
-            app,
-            client,
-            election=elect(),
-            own_election=elect(groups=_distinction(own)) if own else None,
-            defaults=defaults,
-            flow_configuration=flow_configuration,
+        async with (
+            advertised(app, client, config),
+            running_controllers(
+                app,
+                client,
+                election=elect(),
+                own_election=elect(groups=_distinction(own)) if own else None,
+                defaults=defaults,
+                flow_configuration=flow_configuration,
+            ),
         ):
             yield
 
@@ -353,11 +364,6 @@ async def _create_bootstrap_objects(app: App, client: AsyncClient, config: Serve
         client, config.service_cluster_ip_range, now=clock
     )
     await api_service.ensure_api_service(client, new_api_service(port), ranges, now=clock)
-    address = config.advertise_address or api_service.host_address(config.bind.host)
-    if address is not None and serves(
-        app.groups, GroupResource("discovery.k8s.io", "endpointslices")
-    ):
-        await api_service.ensure_api_endpoints(client, address, port)
 
 
 def _distinction(own: Sequence[Group]) -> list[str]:

@@ -139,6 +139,7 @@ class LearningBackend:
         self.current_revision = backend.current_revision
         self.compact = backend.compact
         self.check_integrity = backend.check_integrity
+        self.check_members = backend.check_members
         self.close = backend.close
 
     async def get(self, key: str) -> Record | None:

@@ -1,7 +1,7 @@
 """CustomStrategy: validate custom resources by the schema of the request's version."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
@@ -14,10 +14,30 @@ from apimachinery.schema import GroupKind, GroupVersionKind
 from apimachinery.structural.custom_kind import CustomResource
 from apimachinery.structural.schema_validation import ABSENT
 from apimachinery.structural.structural_schema import Schema
+from apimachinery.structural.value_checks import equal_json
 from apiserver.extensions.definition import DefinedVersion
 from apiserver.registry.strategy import Strategy
 
 _INT32_MAX: Final = 2**31 - 1
+
+
+def _without_type(before: Any) -> Any:
+    """Return the old document for ratcheting: the type is validated although it is unchanged."""
+    if before is ABSENT:
+        return ABSENT
+    return {name: value for name, value in before.items() if name not in ("apiVersion", "kind")}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Content:
+    """The content of an object, in which null and empty values differ from absent ones."""
+
+    fields: dict[str, Any]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Content) and equal_json(self.fields, other.fields)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class CustomStrategy(Strategy[CustomResource]):
@@ -48,7 +68,7 @@ class CustomStrategy(Strategy[CustomResource]):
         return self._schema.effort(obj.content)
 
     def desired_state(self, obj: CustomResource) -> object:
-        return obj.content
+        return _Content(obj.content)
 
     def _errors(self, obj: CustomResource, old: CustomResource | None) -> Iterator[FieldError]:
         errors = self._all_errors(obj, old)
@@ -66,7 +86,7 @@ class CustomStrategy(Strategy[CustomResource]):
                 yield invalid(Path(name), value, f"must be {expected}")
         document = self._document(obj)
         before = ABSENT if old is None else self._document(old)
-        errors = self._schema.check_keywords(document, before)
+        errors = self._schema.check_keywords(document, _without_type(before))
         errors += new_errors(self._scale_errors(obj), self._scale_errors(old) if old else ())
         yield from errors
         yield from self._schema.check_rules(document, before, errors)

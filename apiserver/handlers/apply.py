@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from apimachinery.apply import ApplyConflict, ApplyError
+from apimachinery.apply.field_manager import check_applied_scalars, describe_object
 from apimachinery.codec import FieldValidation
 from apimachinery.errors import (
     APIError,
@@ -21,8 +22,10 @@ from apimachinery.errors import (
 )
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.types import Object
+from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.deprecated_fields import deprecated_uses
+from apimachinery.model.go_conversion import conversion_error
 from apimachinery.patch.json_values import json_type
 from apimachinery.schema import GroupVersionKind, InvalidGroupVersion
 from apimachinery.serialization.document_size import TooLarge
@@ -47,19 +50,7 @@ async def apply(
 
     *permit* authorizes another verb for the same request, and raises Forbidden.
     """
-    ownership = endpoint.stored.rules.ownership
-    if not ownership.supports_apply:
-        raise UnsupportedMediaType.of(endpoint.patch_types[:-1])
-    applied = await decode_configuration(endpoint.kind, body, field_validation(options), context)
-    uses = await context.workload.run(deprecated_uses, applied, endpoint.cls)
-    warn_of_deprecated(uses, context)
-
-    def change(current: Object | None) -> Object | Draft[Object]:
-        try:
-            document = ownership.apply(context, current, applied, force=bool(options.force))
-        except ApplyError as error:
-            raise api_error_of(error) from None
-        return _decode(endpoint, document, context)
+    change = await applied_change(endpoint, context, body, options)
 
     async def create() -> Object:
         await permit("create")
@@ -74,6 +65,31 @@ async def apply(
         create_if_missing=None if context.subresource else create,
         track=False,
     )
+
+
+async def applied_change(
+    endpoint: Endpoint, context: RequestContext, body: bytes, options: PatchOptions
+) -> Callable[[Object | None], Object | Draft[Object]]:
+    """Decode the configuration in *body*; return what applies it to the current object."""
+    ownership = endpoint.stored.rules.ownership
+    if not ownership.supports_apply:
+        raise UnsupportedMediaType.of(endpoint.patch_types[:-1])
+    applied = await decode_configuration(endpoint.kind, body, field_validation(options), context)
+    uses = await context.workload.run(deprecated_uses, applied, endpoint.cls)
+    warn_of_deprecated(uses, context)
+
+    def change(current: Object | None) -> Object | Draft[Object]:
+        try:
+            document = ownership.apply(context, current, applied, force=bool(options.force))
+        except ApplyConflict as error:
+            # The types of the configuration come first, but are checked after an error only.
+            problem = _scalar_problem(endpoint, applied)
+            raise BadRequest(problem) if problem else api_error_of(error) from None
+        except ApplyError as error:
+            raise api_error_of(error) from None
+        return _decode(endpoint, document, applied, context)
+
+    return change
 
 
 async def decode_configuration(
@@ -136,10 +152,10 @@ def _kind(document: Document) -> GroupVersionKind:
 
 
 def _decode(
-    endpoint: Endpoint, document: Document, context: RequestContext
+    endpoint: Endpoint, document: Document, applied: Document, context: RequestContext
 ) -> Object | Draft[Object]:
     try:
-        decoded = endpoint.codec.decode_internal(
+        decoded = endpoint.codec.for_apply.decode_internal(
             orjson.dumps(document), expected=endpoint.kind, lenient=True
         )
     except TooLarge as error:
@@ -148,5 +164,32 @@ def _decode(
         if error.fields:
             kind = endpoint.kind.group_kind
             raise Invalid.of(kind, context.name, error.fields) from None
-        raise BadRequest(str(error)) from None
+        raise BadRequest(_decode_problem(endpoint, document, applied, error)) from None
     return updated_object(endpoint, decoded)
+
+
+def _decode_problem(
+    endpoint: Endpoint, document: Document, applied: Document, error: DecodeError
+) -> str:
+    """Return why the result of an apply cannot be decoded: its types, or else its conversion."""
+    if issubclass(endpoint.cls, Unstructured):
+        return str(error)
+    if problem := _scalar_problem(endpoint, applied):
+        return problem
+    reason = conversion_error(endpoint.cls, document) or str(error)
+    kind = f"{endpoint.kind.group}/{endpoint.kind.version}, Kind={endpoint.kind.kind}"
+    return (
+        f"failed to convert new object ({describe_object(applied)}) to proper version:"
+        f" unable to convert unstructured object to {kind}: {reason}"
+    )
+
+
+def _scalar_problem(endpoint: Endpoint, applied: Document) -> str:
+    """Return which scalars of the configuration have other types than declared."""
+    if issubclass(endpoint.cls, Unstructured):
+        return ""
+    try:
+        check_applied_scalars(applied, endpoint.shape)
+    except ApplyError as problem:
+        return str(problem)
+    return ""

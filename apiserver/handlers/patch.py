@@ -122,7 +122,8 @@ class PatchedObject:
             if error.fields:
                 name = self.context.name
                 raise Invalid.of(endpoint.kind.group_kind, name, error.fields) from None
-            raise self.body.invalid_result(data, str(error)) from None
+            reason = self.body.decode_problem(endpoint.cls, data, error)
+            raise self.body.invalid_result(data, reason) from None
         except NotRegistered as error:
             raise BadRequest(str(error)) from None
         check_kind(decoded.kind, endpoint.kind)

@@ -10,10 +10,12 @@ from typing import Any, Final
 
 import orjson
 
-from apimachinery.codec import FieldValidation
+from apimachinery.codec import FieldValidation, UnreadableKind
 from apimachinery.errors import APIError, BadRequest, Invalid, RequestEntityTooLarge
 from apimachinery.fieldpath import Path, invalid
 from apimachinery.model.decoding import DecodeError
+from apimachinery.model.fail_fast import is_large
+from apimachinery.model.go_conversion import conversion_error
 from apimachinery.model.model import Model, field
 from apimachinery.model.strict_decoding import strict_decoding_problems
 from apimachinery.model.type_shape import StructShape
@@ -70,6 +72,14 @@ class PatchBody:
         if self.media_type == STRATEGIC_PATCH:
             shown = describe(self.document)
         return Invalid.of(GroupKind(), "", [invalid(Path("patch"), shown, reason)])
+
+    def decode_problem(self, cls: type[Model], patched: bytes, error: DecodeError) -> str:
+        """Return why the result cannot be decoded, in the words that the kind of patch has."""
+        if self.media_type == STRATEGIC_PATCH and not is_large(patched):
+            return conversion_error(cls, orjson.loads(patched)) or str(error)
+        if isinstance(error, UnreadableKind):
+            return f"couldn't get version/kind; json parse error: {error}"
+        return str(error)
 
     def _apply(self, function: Callable[..., Document], *arguments: Document) -> Document:
         try:

@@ -14,7 +14,7 @@ from falcon.asgi import Request, Response, WebSocket
 from apimachinery.errors import MethodNotAllowed, NotFound
 from apiserver.endpoint import Endpoint, SubEndpoint
 from apiserver.group import Subresource
-from apiserver.handlers import subresource
+from apiserver.handlers import computed_objects, subresource
 from apiserver.handlers.create import create
 from apiserver.handlers.delete import delete, delete_collection
 from apiserver.handlers.list import list_objects
@@ -82,24 +82,26 @@ class ResourceRoutes:
 
     def __init__(self, endpoint: Endpoint, watches: Watches, scales: ScaleHandlers) -> None:
         verbs = endpoint.resource.verbs
+        is_computed = endpoint.resource.compute is not None
+        read_list = computed_objects.list_objects if is_computed else list_objects
         self.watch = _methods(
             endpoint, verbs, watch=("GET", watches.on_get), websocket=watches.on_websocket
         )
-        self.all_namespaces = _methods(endpoint, verbs, list=("GET", list_objects))
+        self.all_namespaces = _methods(endpoint, verbs, list=("GET", read_list))
         if endpoint.has_plain_not_found:
             # Nothing else exists at this path of a custom resource.
             self.all_namespaces = _NotFoundMethods(self.all_namespaces)
         self.collection = _methods(
             endpoint,
             verbs,
-            list=("GET", list_objects),
+            list=("GET", read_list),
             create=("POST", create),
             deletecollection=("DELETE", delete_collection),
         )
         self.item = _methods(
             endpoint,
             verbs,
-            get=("GET", get),
+            get=("GET", computed_objects.get if is_computed else get),
             update=("PUT", update),
             patch=("PATCH", patch),
             delete=("DELETE", delete),
@@ -117,7 +119,7 @@ class ResourceRoutes:
         if info.rest or (namespace and not endpoint.namespaced):
             return _invalid_path(endpoint)
         if info.verb == "watch":
-            return self.watch
+            return self._watch(endpoint, info)
         if not info.name_in_path:
             across_namespaces = endpoint.namespaced and not namespace
             return self.all_namespaces if across_namespaces else self.collection
@@ -129,6 +131,17 @@ class ResourceRoutes:
         if methods is None:
             raise endpoint.subresource_not_found(info.name)
         return methods
+
+    def _watch(self, endpoint: Endpoint, info: RequestInfo) -> Methods:
+        """Return the methods of a watch; a list refuses `?watch` of what cannot be watched.
+
+        Raises NotFound for its old path.
+        """
+        if endpoint.resource.compute is None:
+            return self.watch
+        if f"/{info.version}/watch/" in info.path:
+            raise NotFound.resource()
+        return self.collection
 
 
 def _invalid_path(endpoint: Endpoint) -> Methods:

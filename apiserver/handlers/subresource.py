@@ -14,9 +14,11 @@ from apimachinery.errors import Conflict
 from apimachinery.meta.options import CreateOptions, DeleteOptions, UpdateOptions
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
+from apimachinery.serialization.media_types import APPLY_PATCH
 from apiserver.admission.chain import Attributes, Operation
 from apiserver.context import RequestContext
 from apiserver.endpoint import SubEndpoint, field_validation
+from apiserver.handlers.apply import applied_change
 from apiserver.handlers.body import (
     content_type,
     decode_body,
@@ -70,15 +72,19 @@ async def patch(sub: SubEndpoint, req: Request, resp: Response) -> None:
     """Serve PATCH: call the handler with the patched object as the body, and store its result."""
     endpoint, exchange = sub.endpoint, exchange_of(req)
     negotiate(req, endpoint)
-    # The last media type is server-side apply, which a handler cannot take part in.
-    media_type = patch_type(content_type(req), endpoint.patch_types[:-1])
-    options = patch_options(exchange.query, apply=False)
+    media_type = patch_type(content_type(req), endpoint.patch_types)
+    options = patch_options(exchange.query, apply=media_type == APPLY_PATCH)
     context = endpoint.write_context(exchange, options)
     body = await read_body(req)
-    validation = field_validation(options)
-    read = await read_patch(media_type, body, endpoint.shape, validation, context.workload)
-    patched = PatchedObject(endpoint, read, context)
-    stored = await _store(sub, context, patched, as_update_options(options))
+    update = as_update_options(options)
+    if media_type == APPLY_PATCH:
+        applied = await applied_change(endpoint, context, body, options)
+        stored = await _store(sub, context, applied, update, track=False)
+    else:
+        validation = field_validation(options)
+        read = await read_patch(media_type, body, endpoint.shape, validation, context.workload)
+        patched = PatchedObject(endpoint, read, context)
+        stored = await _store(sub, context, patched, update)
     await write_object(endpoint, req, resp, stored)
 
 
@@ -87,11 +93,14 @@ async def _store(
     context: RequestContext,
     body: Callable[[Object], Object | Draft[Object]],
     options: UpdateOptions,
+    *,
+    track: bool = True,
 ) -> Object:
     """Store the result of the handler; *body* makes its argument from the current object.
 
     The handler is called again on the newest object after a conflict, unless its result names the
-    resourceVersion that it is meant for.
+    resourceVersion that it is meant for. As in Kubernetes, the manager owns the fields that the
+    request changes, whatever the handler makes of them; an apply has set the owners already.
     """
     endpoint = sub.endpoint
     objects = endpoint.stored.using(_HandledStrategy(endpoint.resource.strategy))
@@ -100,13 +109,20 @@ async def _store(
         current = await objects.read(context.name, namespace=context.namespace, workload=workload)
         new = await workload.run(body, current)
         sent = valid_object(endpoint, new, current, name=context.name)
+        is_tracked = type(sent) is type(current)
+        if track and is_tracked:
+            endpoint.stored.rules.ownership.track(context, current, sent)
         result = await _handle(sub, context, current, sent)
         assert isinstance(result, Object)
+        if is_tracked:
+            result.metadata.managed_fields = sent.metadata.managed_fields
         expected = result.metadata.resource_version
         result.metadata.resource_version = expected or current.metadata.resource_version
         try:
             change = replacement(result)
-            stored, _ = await objects.update(context.name, change, context, options)
+            stored, _ = await objects.update(
+                context.name, change, context, options, track=not is_tracked
+            )
         except Conflict:
             if expected or attempt == ATTEMPTS - 1:
                 raise

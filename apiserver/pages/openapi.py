@@ -32,7 +32,7 @@ from apiserver.handlers.routes import NOT_FOUND, Methods, RefreshedMethods
 from apiserver.http.negotiation import accepts_gzip
 from apiserver.http.response import LARGE, TEXT, exchange_of, only_part, write_stream, write_text
 from apiserver.install import Groups
-from apiserver.pages.version import version_document
+from apiserver.pages.version import MAJOR, MINOR
 from apiserver.views.scale_mapping import KIND
 from apiserver.workload import without_collection
 
@@ -124,7 +124,8 @@ class OpenAPI:
             write_text(resp, "406 Not Acceptable\n", code=406)
             return
         key = "v2" if media_type == JSON else "v2 protobuf"
-        _send(req, resp, await self._document(key, partial(_build_v2, media_type != JSON)))
+        build = partial(_build_v2, media_type != JSON, sorted(self._pages()))
+        _send(req, resp, await self._document(key, build))
 
     async def _v3(self, path: str) -> EncodedDocument:
         is_page = path in self._pages()
@@ -160,7 +161,8 @@ class OpenAPI:
     def _descriptions(self) -> Descriptions:
         return {
             GroupVersion(installed.group.name, version): [
-                _describe(endpoint) for endpoint in endpoints.values()
+                _describe(endpoint, has_watch_paths=installed.is_built_in)
+                for endpoint in endpoints.values()
             ]
             for installed in self._groups()
             for version, endpoints in installed.versions.items()
@@ -186,8 +188,8 @@ def _build_v3(path: str, descriptions: Descriptions) -> EncodedDocument:
     return _encoded_document(_dump(document, levels=2))
 
 
-def _build_v2(protobuf: bool, descriptions: Descriptions) -> EncodedDocument:
-    document = document_v2(title=TITLE, version=_release(), versions=descriptions, watch_paths=True)
+def _build_v2(protobuf: bool, pages: list[str], descriptions: Descriptions) -> EncodedDocument:
+    document = document_v2(title=TITLE, version=_release(), versions=descriptions, pages=pages)
     if protobuf:
         return _encoded_document(GnosticEncoder().encode(document), _V2_CONTENT_TYPE)
     return _encoded_document(_dump(document, levels=2))
@@ -243,18 +245,21 @@ def _path(version: GroupVersion) -> str:
 
 
 def _release() -> str:
-    return str(orjson.loads(version_document())["gitVersion"])
+    return f"{MAJOR}.{MINOR}"
 
 
-def _describe(endpoint: Endpoint) -> ResourceDescription:
+def _describe(endpoint: Endpoint, *, has_watch_paths: bool) -> ResourceDescription:
     resource = endpoint.resource
+    strategy = resource.strategy
     return ResourceDescription(
         plural=resource.name,
         kind=resource.kind,
         cls=endpoint.cls,
         list_kind=endpoint.list_kind,
         namespaced=resource.namespaced,
-        deprecated=bool(endpoint.warning),
+        deprecated=endpoint.version.version in endpoint.group.deprecated,
+        returns_deleted=strategy.returns_deleted_object and strategy.documents_deleted_object,
+        has_watch_paths=has_watch_paths,
         verbs=tuple(sorted(resource.verbs)),
         subresources=tuple(_describe_subresource(endpoint, sub) for sub in resource.subresources),
         media_types=endpoint.media_types,

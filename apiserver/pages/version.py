@@ -11,9 +11,9 @@ from falcon.asgi import Request, Response
 from apimachinery.serialization.media_types import JSON
 
 MAJOR: Final = "1"
-MINOR: Final = "34"
+MINOR: Final = "37"
 """Clients derive the capabilities of a server from these."""
-MIN_COMPATIBILITY_MINOR: Final = "33"
+MIN_COMPATIBILITY_MINOR: Final = "36"
 """The oldest version whose clients and stored objects the emulated version is compatible with."""
 
 

@@ -8,7 +8,11 @@ from typing import TypeVar
 
 from apimachinery.errors import BadRequest
 from apimachinery.fieldpath import FieldErrors
-from apimachinery.meta.metadata_validation import validate_object_meta
+from apimachinery.meta.metadata_validation import (
+    FINALIZERS,
+    validate_object_meta,
+    validate_qualified_finalizers,
+)
 from apimachinery.meta.options import CreateOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apiserver.admission.chain import Operation
@@ -57,21 +61,21 @@ async def finish_creation(
     # Not in another thread: the source of random numbers is shared.
     fill_system_fields(obj.metadata, rules.now(), rules.random)
     dry_run = context.dry_run or bool(options.dry_run)
+    if rules.has_status and not rules.strategy.accepts_status_on_create:
+        drop_status(obj)
+    if track:
+        # Before allocation and the strategy: the writer does not own what the server sets.
+        await context.workload.run(rules.ownership.track, context, None, obj)
     await rules.reserve(pending, obj, None, dry_run=dry_run)
     if not context.workload.is_heavy:
         context.workload.add_values(rules.strategy.effort(obj))
-    await context.workload.run(_complete, rules, obj, context, track=track)
+    await context.workload.run(_complete, rules, obj, context)
     await rules.admit(Operation.CREATE, context, obj, options=options)
 
 
-def _complete(rules: WriteRules[T], obj: T, context: RequestContext, *, track: bool) -> None:
-    """Set the owners of the fields, let the strategy prepare the object, and validate it."""
+def _complete(rules: WriteRules[T], obj: T, context: RequestContext) -> None:
+    """Let the strategy prepare the object, and validate it."""
     meta, strategy = obj.metadata, rules.strategy
-    if rules.has_status and not strategy.accepts_status_on_create:
-        drop_status(obj)
-    if track:
-        # Before the strategy: the writer does not own what the server sets.
-        rules.ownership.track(context, None, obj)
     strategy.prepare_for_create(obj)
     meta.generation = 0 if strategy.desired_state(obj) is None else 1
     declared = rules.declared_errors(context, obj, None)
@@ -93,4 +97,6 @@ def _errors(rules: WriteRules[T], obj: T) -> FieldErrors:
     yield from validate_object_meta(
         obj.metadata, namespaced=rules.namespaced, name_rule=rules.name_errors
     )
+    if rules.strategy.qualified_finalizers:
+        yield from validate_qualified_finalizers(obj.metadata.finalizers, FINALIZERS)
     yield from rules.strategy.validate(obj)

@@ -11,8 +11,10 @@ from typing import Generic, TypeAlias, TypeVar
 from apimachinery.errors import Conflict, Invalid, NotFound
 from apimachinery.fieldpath import ErrorType, FieldError, FieldErrors
 from apimachinery.meta.metadata_validation import (
+    FINALIZERS,
     validate_conditional_update,
     validate_object_meta_update,
+    validate_qualified_finalizers,
 )
 from apimachinery.meta.options import UpdateOptions
 from apimachinery.meta.types import Object, ObjectMeta, Preconditions
@@ -251,6 +253,8 @@ class ObjectUpdate(Generic[T]):
         if self.subresource == "status":
             yield from strategy.validate_status_update(new, current)
         else:
+            if strategy.qualified_finalizers:
+                yield from validate_qualified_finalizers(new.metadata.finalizers, FINALIZERS)
             yield from strategy.validate_update(new, current)
 
     def _unblocks_deletion(self, new: T, current: T) -> bool:

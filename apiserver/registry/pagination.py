@@ -49,13 +49,14 @@ class ObjectPage:
 
     entries: list[Entry]
     revision: int
+    """Of the store; 0 if the objects are not stored."""
     continue_token: str = ""
     remaining: int | None = None
 
     @property
     def metadata(self) -> ListMeta:
         return ListMeta(
-            resource_version=str(self.revision),
+            resource_version=str(self.revision) if self.revision else "",
             continue_=self.continue_token,
             remaining_item_count=self.remaining,
         )

@@ -34,10 +34,15 @@ class Strategy(Generic[T]):
     """Subresource, or "" for the object itself -> dotted wire paths of the fields that writes to it
     do not change, so that no field manager owns them. By default the usual ones of kinds with a
     status."""
+    qualified_finalizers = False
+    """Whether a finalizer without a domain must be one of Kubernetes' own."""
     deletion_warning = ""
     """A warning for deletions that do not say what becomes of the dependents."""
     returns_deleted_object = False
     """Whether DELETE responds with the object instead of a Status."""
+    documents_deleted_object = True
+    """Whether OpenAPI says so, if DELETE responds with the object. Kubernetes documents a Status
+    for namespaces and definitions."""
     keeps_status = True
     """Whether an update of the object keeps the status of the stored one."""
     status_updates_metadata = False

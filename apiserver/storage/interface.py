@@ -143,6 +143,9 @@ class Backend(Protocol):
     async def check_integrity(self) -> None:
         """Raise Damaged if the store is known to be damaged; it is not searched for damage."""
 
+    async def check_members(self) -> list[str]:
+        """Check each member of the store; return their problems, empty for a healthy member."""
+
     async def close(self) -> None:
         """End all feeds and release all resources. Acknowledged writes are already durable."""
 

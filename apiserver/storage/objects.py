@@ -169,15 +169,19 @@ class ObjectStorage(Generic[T]):
         workload: Workload | None = None,
     ) -> Outcome[T]:
         """Store a new object. Raises KeyExists. A dry run sets no resourceVersion."""
+        workload = workload or Workload()
         if dry_run:
             if await self._backend.get(key) is not None:
                 raise KeyExists(key)
+            if self.codec.storing_changes:
+                value = await workload.run(self._encode_object, obj, heavy=workload.is_heavy)
+                obj = await self._as_stored(obj, value, workload)
             return Outcome(_set_version(obj, None), created=True)
-        workload = workload or Workload()
         value = await workload.run(self._encode_object, obj, heavy=workload.is_heavy)
         if self.before_first_write is not None:
             await self._prepare_to_write()
         revision = await self._backend.create(key, value, ttl=ttl)
+        obj = await self._as_stored(obj, value, workload)
         return Outcome(_set_version(obj, revision), revision, created=True, stored=value)
 
     async def change(
@@ -205,8 +209,7 @@ class ObjectStorage(Generic[T]):
                 kept = stored.kept if stored else None
                 intent = await change(cast(T, stored.object) if stored else None)
                 if dry_run:
-                    await workload.run(self._encode, intent, record, kept, workload.is_heavy)
-                    return _dry_run_outcome(intent, record)
+                    return await self._try(intent, record, kept, workload)
                 return await self._execute(key, intent, record, kept, workload, confirmed=confirmed)
             except RevisionConflict as conflict:
                 record = conflict.current
@@ -218,6 +221,19 @@ class ObjectStorage(Generic[T]):
                     raise
                 record = newest
             confirmed = True
+
+    async def _try(
+        self, intent: Intent[T], record: Record | None, kept: "_Kept | None", workload: Workload
+    ) -> Outcome[T]:
+        """Return the outcome as if written, at the revision that is still stored."""
+        value = await workload.run(self._encode, intent, record, kept, workload.is_heavy)
+        if isinstance(intent, Remove):
+            return Outcome(intent.object, removed=True)
+        obj = intent.object
+        if isinstance(intent, Put):
+            obj = await self._as_stored(obj, value, workload)
+        revision = record.revision if record else None
+        return Outcome(_set_version(obj, revision), created=record is None)
 
     async def _execute(
         self,
@@ -248,12 +264,19 @@ class ObjectStorage(Generic[T]):
                     ttl=intent.ttl,
                     replaced_bytes=len(record.value),
                 )
-                return Outcome(_set_version(intent.object, revision), revision, stored=value)
+                obj = await self._as_stored(intent.object, value, workload)
+                return Outcome(_set_version(obj, revision), revision, stored=value)
         if not confirmed:
             newest = await self._backend.get(key)
             if newest != record:
                 raise RevisionConflict(key, expected=record.revision, current=newest)
         return Outcome(_set_version(intent.object, record.revision))
+
+    async def _as_stored(self, obj: T, value: bytes, workload: Workload) -> T:
+        """Return the object that reading *value*, just stored, would return."""
+        if not self.codec.storing_changes:
+            return obj
+        return cast(T, await workload.run(self.codec.decode, value))
 
     async def _read_for_change(self, record: Record, workload: Workload) -> "_ForChange":
         workload.add(record.value)
@@ -349,14 +372,6 @@ def check_preconditions(key: str, obj: Object | None, preconditions: Preconditio
 def _set_version(obj: T, revision: int | None) -> T:
     obj.metadata.resource_version = "" if revision is None else str(revision)
     return obj
-
-
-def _dry_run_outcome(intent: Intent[T], record: Record | None) -> Outcome[T]:
-    """Return the outcome as if written, at the revision that is still stored."""
-    revision = record.revision if record else None
-    if isinstance(intent, Remove):
-        return Outcome(intent.object, removed=True)
-    return Outcome(_set_version(intent.object, revision), created=record is None)
 
 
 def _owned_fields(obj: Object) -> int:

@@ -213,6 +213,8 @@ class ResourceView:
             case "partial":
                 versioned = cast(Object, self._codec.in_version(obj, form.version))
                 return self._metadata_only(versioned.metadata, form, partial=True)
+            case "row":
+                return self._row_of(obj, self._include_object(obj, form))
             case _:
                 row = self._row_of(obj, self._include_object(obj, form))
                 table = self._table_of(row, obj.metadata.resource_version, form)

@@ -144,7 +144,11 @@ def test_what_makes_a_schema_structural(schema: dict[str, Any], expected: list[s
         ),
         (
             {"type": "null"},
-            [".type: Forbidden: type cannot be set to null, use nullable as an alternative"],
+            [
+                ".type: Forbidden: type cannot be set to null, use nullable as an alternative",
+                '.type: Unsupported value: "null": supported values: "array", "boolean", "integer",'
+                ' "number", "object", "string"',
+            ],
         ),
         (
             {"type": "string", "x-kubernetes-map-type": "atomic"},
@@ -269,22 +273,30 @@ def test_costs_and_number_of_rules_that_are_stored_already() -> None:
         ),
         (
             {"rule": "true", "message": "a\nb"},
-            'message: Invalid value: "a\\nb": message must not contain line breaks',
+            'message: Invalid value: "a\\nb": must not contain line breaks',
         ),
         (
             {"rule": "true", "fieldPath": ".b"},
-            'fieldPath: Invalid value: ".b": fieldPath must be a valid path',
+            'fieldPath: Invalid value: ".b": must be a valid path',
         ),
         (
             {"rule": "true", "messageExpression": "1"},
-            'messageExpression: Invalid value: "1": messageExpression must evaluate to a string',
+            'messageExpression: Invalid value: {"Rule":"true","Message":"","MessageExpression":"1",'
+            '"Reason":null,"FieldPath":"","OptionalOldSelf":null}: messageExpression must evaluate'
+            " to a string",
+        ),
+        (
+            {"rule": "true", "optionalOldSelf": True},
+            "optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule",
         ),
     ],
 )
-def test_what_is_wrong_with_a_rule(rule: dict[str, str], expected: str) -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+def test_what_is_wrong_with_a_rule(rule: dict[str, Any], expected: str) -> None:
+    document = {"type": "object", "properties": {"a": {"type": "string"}}}
+    rules = {"x-kubernetes-validations": [rule]}
+    schema = JSONSchemaProps.model_validate_json(json.dumps({**document, **rules}))
 
-    found = messages(validate_rules({**schema, "x-kubernetes-validations": [rule]}, S))
+    found = messages(validate_schema(schema, S, has_status=False))
 
     assert found == [f"s.x-kubernetes-validations[0].{expected}"]
 

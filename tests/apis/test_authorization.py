@@ -115,8 +115,7 @@ async def test_rules_need_a_namespace() -> None:
         await ask("selfsubjectrulesreviews", v1.SelfSubjectRulesReview())
 
 
-SELF = 'SelfSubjectAccessReview.authorization.k8s.io "" is invalid: '
-OTHER = 'SubjectAccessReview.authorization.k8s.io "" is invalid: '
+REVIEW = '.authorization.k8s.io "" is invalid: '
 SELECTOR = "spec.resourceAttributes.fieldSelector"
 
 
@@ -126,24 +125,25 @@ SELECTOR = "spec.resourceAttributes.fieldSelector"
         (
             "selfsubjectaccessreviews",
             self_review(),
-            SELF + "spec.resourceAttributes: Invalid value: null: exactly one of "
+            REVIEW + "spec.resourceAttributes: Invalid value: null: exactly one of "
             "nonResourceAttributes or resourceAttributes must be specified",
         ),
         (
             "selfsubjectaccessreviews",
             self_review(resourceAttributes=RESOURCE, nonResourceAttributes={"path": "/x"}),
-            SELF + 'spec.nonResourceAttributes: Invalid value: {"path":"/x"}: '
+            REVIEW + 'spec.nonResourceAttributes: Invalid value: {"path":"/x"}: '
             "cannot be specified in combination with resourceAttributes",
         ),
         (
             "subjectaccessreviews",
             review(resourceAttributes=RESOURCE),
-            OTHER + 'spec.user: Invalid value: "": at least one of user or group must be specified',
+            REVIEW
+            + 'spec.user: Invalid value: "": at least one of user or group must be specified',
         ),
         (
             "selfsubjectaccessreviews",
             self_review(resourceAttributes={**RESOURCE, "fieldSelector": {}}),
-            SELF + f"{SELECTOR}.requirements: Required value: when {SELECTOR} is specified, "
+            REVIEW + f"{SELECTOR}.requirements: Required value: when {SELECTOR} is specified, "
             "requirements or rawSelector is required",
         ),
         (
@@ -157,7 +157,7 @@ SELECTOR = "spec.resourceAttributes.fieldSelector"
                     },
                 }
             ),
-            SELF + f'[{SELECTOR}.rawSelector: Invalid value: "a=b": '
+            REVIEW + f'[{SELECTOR}.rawSelector: Invalid value: "a=b": '
             "may not specified at the same time as requirements, "
             f"{SELECTOR}.requirements[0].key: Required value: must be specified, "
             f"{SELECTOR}.requirements[0].values: Required value: "
@@ -173,7 +173,7 @@ SELECTOR = "spec.resourceAttributes.fieldSelector"
                     },
                 }
             ),
-            SELF + "spec.resourceAttributes.labelSelector.requirements[0].values: Forbidden: "
+            REVIEW + "spec.resourceAttributes.labelSelector.requirements[0].values: Forbidden: "
             "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
         ),
     ],

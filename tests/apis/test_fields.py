@@ -123,7 +123,7 @@ APIEXTENSIONS = {
         "id=1 $schema=2 $ref=3 description=4 type=5 format=6 title=7 default=8 maximum=9 "
         "exclusiveMaximum=10 minimum=11 exclusiveMinimum=12 maxLength=13 minLength=14 "
         "pattern=15 maxItems=16 minItems=17 uniqueItems=18 multipleOf=19 enum=20 "
-        "maxProperties=21 minProperties=22 required=23 items=24.1 allOf=25 oneOf=26 anyOf=27 "
+        "maxProperties=21 minProperties=22 required=23 items=24 allOf=25 oneOf=26 anyOf=27 "
         "not=28 properties=29 additionalProperties=30 patternProperties=31 dependencies=32 "
         "additionalItems=33 definitions=34 externalDocs=35 example=36 nullable=37 "
         "x-kubernetes-preserve-unknown-fields=38 x-kubernetes-embedded-resource=39 "

@@ -27,7 +27,7 @@ KINDS: dict[str, type[Object]] = {
     f"{group.name or 'core'}/{resource.kind}": resource.cls
     for group in GROUPS
     for resource in group.resources
-    if resource.answer is None and resource.stored_as is None
+    if resource.is_stored and resource.stored_as is None
 }
 
 

@@ -75,7 +75,7 @@ def _scope(request: Request, token: str) -> dict[str, Any]:
 def wrong(request: Request, reply: Reply) -> str | None:
     """What is wrong with an answer, None if nothing is."""
     if reply.code >= 500 and not (
-        is_timeout(reply) or _is_missing_scale(reply) or _is_refused_binding(request, reply)
+        is_timeout(reply) or _is_missing_scale(reply) or _is_without_range(reply)
     ):
         return f"it is a {reply.code}"
     if any(b"\n" in value or b"\r" in value for value in reply.headers.values()):
@@ -106,15 +106,14 @@ def is_timeout(reply: Reply) -> bool:
     return reply.code == 504 and b"Timeout" in reply.body
 
 
-def _is_refused_binding(request: Request, reply: Reply) -> bool:
-    """A binding that is not valid: Kubernetes answers 500 as well, with the fields."""
-    is_binding = request.path.endswith(("/bindings", "/binding"))
-    return is_binding and reply.code == 500 and b'"message":"target.' in reply.body
-
-
 def _is_missing_scale(reply: Reply) -> bool:
     """The scale of a custom object without replicas: Kubernetes answers 500, and so do we."""
     return reply.code == 500 and b"the spec replicas field" in reply.body
+
+
+def _is_without_range(reply: Reply) -> bool:
+    """A service while no ServiceCIDR is ready: Kubernetes answers 500, and so do we."""
+    return reply.code == 500 and b"failed to allocate a serviceIP" in reply.body
 
 
 def status_kind(reply: Reply) -> Any:

@@ -39,6 +39,8 @@ def test_a_damaged_file_is_told_and_takes_no_writes_until_it_is_restored(tmp_pat
     with serving(tmp_path / "server", storage=f"sqlite:///{file}", workers=2) as server:
         for number in range(20):
             store(server, f"map-{number}")
+        for _ in range(10):  # so that each worker has everything in memory
+            server.request("GET", CONFIG_MAPS)
         with closing(sqlite3.connect(file, isolation_level=None)) as database:
             database.execute("VACUUM INTO ?", (str(backup),))
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -51,9 +53,10 @@ def test_a_damaged_file_is_told_and_takes_no_writes_until_it_is_restored(tmp_pat
         listed = server.request("GET", CONFIG_MAPS)
         ready, alive = server.request("GET", "/readyz"), server.request("GET", "/livez")
         server.stop()
+        served = server.log
         with pytest.raises(ServerFailed):
             server.start()
-        refused = server.log
+        refused = server.log.removeprefix(served)
         found = verify(file)
 
         shutil.copy(backup, file)
@@ -66,10 +69,10 @@ def test_a_damaged_file_is_told_and_takes_no_writes_until_it_is_restored(tmp_pat
     assert "the store is damaged: SQLite: " in written[0].json["message"]
     assert "restores it from a backup" in written[0].json["message"]
     assert read.code == 200
-    assert len(listed.json["items"]) >= 20
+    assert len(listed.json.get("items", ())) >= 20, listed.json
     assert (ready.code, alive.code) == (500, 200)
     assert "[-]storage-integrity failed" in ready.body.decode()
-    assert "is damaged: " in refused
+    assert "restores it from a backup" in refused
     assert "Traceback" not in refused
     assert found.returncode == 1
     assert "is damaged; restore it from a backup" in found.stdout

@@ -105,7 +105,7 @@ PATCHES = (
     Bad('PATCH', CONFIG_MAPS + '/cm?fieldManager=m', APPLY, {'apiVersion': 'v1', 'kind': 'ConfigMap', 'data': ['a']},
         400, 'BadRequest', 'failed to create typed patch object (/; /v1, Kind=ConfigMap): .data: expected map, got &{[a]}', None),
     Bad('PATCH', GADGETS + '/lamp?fieldManager=m', APPLY, {'apiVersion': 'gadgets.example.io/v1', 'kind': 'Gadget', 'spec': {'parts': [{'size': '1'}]}},
-        400, 'BadRequest', 'failed to create typed patch object (/; gadgets.example.io/v1, Kind=Gadget): .spec.parts: element 0: associative list with keys has an element that omits key field "name" (and doesn\'t have default value)', None),
+        422, 'Invalid', 'Gadget.gadgets.example.io "lamp" is invalid: spec.parts[0].name: Required value', {'group': 'gadgets.example.io', 'kind': 'Gadget', 'name': 'lamp'}),
     Bad('PATCH', GADGETS + '/lamp?fieldManager=m', APPLY, {'apiVersion': 'gadgets.example.io/v1', 'kind': 'Gadget', 'spec': {'parts': [{'name': 'a'}, {'name': 'a'}]}},
         400, 'BadRequest', 'failed to create typed patch object (/; gadgets.example.io/v1, Kind=Gadget): .spec.parts: duplicate entries for key [name="a"]', None),
 )

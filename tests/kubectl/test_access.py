@@ -153,7 +153,7 @@ def test_what_is_wrong_with_a_binding_is_told(kubectl: Kubectl) -> None:
 
     kubectl.replays("""
         $ kubectl patch rolebinding b --type=merge -p '{"roleRef":{"name":"edit"}}'
-        The RoleBinding "b" is invalid: roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"edit"}: cannot change roleRef
+        The RoleBinding "b" is invalid: roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"ClusterRole","Name":"edit"}: field is immutable
         (exit 1)
         $ kubectl create rolebinding c --role=missing --user=zoe
         rolebinding.rbac.authorization.k8s.io/c created

@@ -96,13 +96,13 @@ def test_identities_are_compared(filled: Server) -> None:
         (
             f"{CONFIG_MAPS}/cm",
             {"data": {"a": 1}},
-            "json: cannot unmarshal number into Go struct field ConfigMap.data.a of type string",
+            "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
         ),
         (
             f"{GADGETS}/lamp/status",
             {"status": {"readyReplicas": "x"}},
-            "json: cannot unmarshal string into Go struct field Gadget.status.readyReplicas of "
-            "type int64",
+            "json: cannot unmarshal string into Go struct field GadgetStatus.status.readyReplicas"
+            " of type int64",
         ),
     ],
 )

@@ -44,6 +44,8 @@ class Mutation(Model):
         "",
         proto=2,
         omit_empty=False,
+        known=("ApplyConfiguration", "JSONPatch"),
+        publish_enum=True,
         doc="Type of the change, ApplyConfiguration or JSONPatch. Required.",
     )
     apply_configuration: ApplyConfiguration | None = field(
@@ -83,6 +85,8 @@ class MutatingAdmissionPolicySpec(Model):
     failure_policy: str | None = field(
         None,
         proto=5,
+        known=("Fail", "Ignore"),
+        publish_enum=True,
         doc=(
             "What happens if an expression fails to evaluate or the policy is misconfigured:"
             " Fail rejects the request, Ignore goes on. Defaults to Fail."
@@ -99,6 +103,8 @@ class MutatingAdmissionPolicySpec(Model):
     reinvocation_policy: str = field(
         "",
         proto=7,
+        known=("IfNeeded", "Never"),
+        publish_enum=True,
         doc=(
             "Whether the policy is evaluated again if a later one changes the object: Never or"
             " IfNeeded. Required."

@@ -9,7 +9,7 @@ ALLOW: Final = "Allow"
 DENY_MISSING: Final = "Deny"
 
 
-class ParamKind(Model):
+class ParamKind(Model, map_type="atomic"):
     """Kind of the objects that parameterize a policy."""
 
     api_version: str = field(
@@ -18,7 +18,7 @@ class ParamKind(Model):
     kind: str = field("", proto=2, doc="Kind of the parameter objects. Required.")
 
 
-class ParamRef(Model):
+class ParamRef(Model, map_type="atomic"):
     """Reference of a binding to parameter objects, by name or by labels."""
 
     name: str = field("", proto=1, doc="Name of the parameter object; excludes `selector`.")
@@ -40,7 +40,7 @@ class ParamRef(Model):
     )
 
 
-class Variable(Model):
+class Variable(Model, map_type="atomic"):
     """A CEL expression with a name, which later expressions of the policy can use."""
 
     name: str = field(

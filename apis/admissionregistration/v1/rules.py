@@ -28,6 +28,8 @@ class RuleWithOperations(Model):
         default_factory=list,
         proto=1,
         list_type="atomic",
+        known=("*", "CONNECT", "CREATE", "DELETE", "UPDATE"),
+        publish_enum=True,
         doc=(
             "Operations that match: CREATE, UPDATE, DELETE, CONNECT, or `*` alone for all."
             " Required."
@@ -61,11 +63,13 @@ class RuleWithOperations(Model):
     scope: str | None = field(
         None,
         proto=(2, 4),
+        known=("*", "Cluster", "Namespaced"),
+        publish_enum=True,
         doc="Scope of the resources: Cluster, Namespaced, or `*` for both, which is the default.",
     )
 
 
-class NamedRuleWithOperations(Model):
+class NamedRuleWithOperations(Model, map_type="atomic"):
     """Operations, resources and names of objects; a request matches if all fields match."""
 
     resource_names: list[str] = field(
@@ -78,6 +82,8 @@ class NamedRuleWithOperations(Model):
         default_factory=list,
         proto=(2, 1),
         list_type="atomic",
+        known=("*", "CONNECT", "CREATE", "DELETE", "UPDATE"),
+        publish_enum=True,
         doc=(
             "Operations that match: CREATE, UPDATE, DELETE, CONNECT, or `*` alone for all."
             " Required."
@@ -111,11 +117,13 @@ class NamedRuleWithOperations(Model):
     scope: str | None = field(
         None,
         proto=(2, 2, 4),
+        known=("*", "Cluster", "Namespaced"),
+        publish_enum=True,
         doc="Scope of the resources: Cluster, Namespaced, or `*` for both, which is the default.",
     )
 
 
-class MatchResources(Model):
+class MatchResources(Model, map_type="atomic"):
     """Requests that a policy or binding applies to: those that match a resource rule and both
     selectors, and no exclusion.
     """
@@ -152,6 +160,8 @@ class MatchResources(Model):
     match_policy: str | None = field(
         None,
         proto=7,
+        known=("Equivalent", "Exact"),
+        publish_enum=True,
         doc=(
             "Whether a rule matches only requests in the versions it names (Exact), or also"
             " equivalent requests in other groups and versions of the same objects (Equivalent,"

@@ -93,6 +93,8 @@ class ValidatingAdmissionPolicySpec(Model):
     failure_policy: str | None = field(
         None,
         proto=4,
+        known=("Fail", "Ignore"),
+        publish_enum=True,
         doc=(
             "What happens if an expression fails to evaluate or the policy is misconfigured:"
             " Fail rejects the request, Ignore goes on. Defaults to Fail."
@@ -181,7 +183,9 @@ class ValidatingAdmissionPolicy(Object):
 class ValidatingAdmissionPolicyBindingSpec(Model):
     """Which policy is bound, with which parameters, for which requests."""
 
-    policy_name: str = field("", proto=1, doc="Name of the ValidatingAdmissionPolicy. Required.")
+    policy_name: str = field(
+        "", proto=1, required=True, doc="Name of the ValidatingAdmissionPolicy. Required."
+    )
     param_ref: ParamRef | None = field(None, proto=2, doc="Parameter objects of the policy.")
     match_resources: MatchResources | None = field(
         None,
@@ -195,6 +199,9 @@ class ValidatingAdmissionPolicyBindingSpec(Model):
         default_factory=list,
         proto=4,
         list_type="set",
+        known=("Audit", "Deny", "Warn"),
+        publish_enum=True,
+        required=True,
         doc=(
             "What happens if a validation fails: Deny, Warn, Audit; not both Deny and Warn."
             " Required."
@@ -210,5 +217,6 @@ class ValidatingAdmissionPolicyBinding(Object):
     spec: ValidatingAdmissionPolicyBindingSpec = field(
         default_factory=ValidatingAdmissionPolicyBindingSpec,
         proto=2,
+        required=True,
         doc="Desired behaviour of the binding.",
     )

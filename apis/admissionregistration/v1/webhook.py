@@ -56,7 +56,10 @@ class ValidatingWebhook(Model):
         ),
     )
     client_config: WebhookClientConfig = field(
-        default_factory=WebhookClientConfig, proto=2, doc="Connection to the webhook. Required."
+        default_factory=WebhookClientConfig,
+        proto=2,
+        required=True,
+        doc="Connection to the webhook. Required.",
     )
     rules: list[RuleWithOperations] = field(
         default_factory=list,
@@ -69,6 +72,8 @@ class ValidatingWebhook(Model):
     failure_policy: str | None = field(
         None,
         proto=4,
+        known=("Fail", "Ignore"),
+        publish_enum=True,
         doc=(
             "What happens if the webhook cannot be called: Fail rejects the request, Ignore"
             " admits it. Defaults to Fail."
@@ -77,6 +82,8 @@ class ValidatingWebhook(Model):
     match_policy: str | None = field(
         None,
         proto=9,
+        known=("Equivalent", "Exact"),
+        publish_enum=True,
         doc=(
             "Whether a rule matches only requests in the versions it names (Exact), or also"
             " equivalent requests in other versions (Equivalent, the default)."
@@ -102,6 +109,9 @@ class ValidatingWebhook(Model):
     side_effects: str | None = field(
         None,
         proto=6,
+        known=("None", "NoneOnDryRun", "Some", "Unknown"),
+        publish_enum=True,
+        required=True,
         doc=(
             "Whether the webhook has effects beside its answer: None, or NoneOnDryRun if it has"
             " none for dry runs. Required."
@@ -155,7 +165,10 @@ class MutatingWebhook(Model):
         ),
     )
     client_config: WebhookClientConfig = field(
-        default_factory=WebhookClientConfig, proto=2, doc="Connection to the webhook. Required."
+        default_factory=WebhookClientConfig,
+        proto=2,
+        required=True,
+        doc="Connection to the webhook. Required.",
     )
     rules: list[RuleWithOperations] = field(
         default_factory=list,
@@ -168,6 +181,8 @@ class MutatingWebhook(Model):
     failure_policy: str | None = field(
         None,
         proto=4,
+        known=("Fail", "Ignore"),
+        publish_enum=True,
         doc=(
             "What happens if the webhook cannot be called: Fail rejects the request, Ignore"
             " admits it. Defaults to Fail."
@@ -176,6 +191,8 @@ class MutatingWebhook(Model):
     match_policy: str | None = field(
         None,
         proto=9,
+        known=("Equivalent", "Exact"),
+        publish_enum=True,
         doc=(
             "Whether a rule matches only requests in the versions it names (Exact), or also"
             " equivalent requests in other versions (Equivalent, the default)."
@@ -201,6 +218,9 @@ class MutatingWebhook(Model):
     side_effects: str | None = field(
         None,
         proto=6,
+        known=("None", "NoneOnDryRun", "Some", "Unknown"),
+        publish_enum=True,
+        required=True,
         doc=(
             "Whether the webhook has effects beside its answer: None, or NoneOnDryRun if it has"
             " none for dry runs. Required."
@@ -219,6 +239,8 @@ class MutatingWebhook(Model):
     reinvocation_policy: str | None = field(
         None,
         proto=10,
+        known=("IfNeeded", "Never"),
+        publish_enum=True,
         doc=(
             "Whether the webhook is called again if a later webhook changes the object: Never,"
             " the default, or IfNeeded."

@@ -18,7 +18,11 @@ from apis.apiextensions.v1.definition import (
     WebhookClientConfig,
     WebhookConversion,
 )
-from apis.apiextensions.v1.schema import ExternalDocumentation, JSONSchemaProps, ValidationRule
+from apis.apiextensions.v1.schema import (
+    ExternalDocumentation,
+    JSONSchemaProps,
+    ValidationRule,
+)
 
 __all__ = [
     "CustomResourceColumnDefinition",

@@ -164,8 +164,8 @@ class CustomResourceDefinitionNames(Model):
 class ServiceReference(Model):
     """Reference to a Service in the cluster."""
 
-    namespace: str = field(proto=1, doc="The namespace of the Service.")
-    name: str = field(proto=2, doc="The name of the Service.")
+    namespace: str = field(proto=1, published_default="", doc="The namespace of the Service.")
+    name: str = field(proto=2, published_default="", doc="The name of the Service.")
     path: str | None = field(None, proto=3, doc="The path of the webhook.")
     port: Int32 | None = field(None, proto=4, doc="The port of the Service; defaults to 443.")
 
@@ -207,6 +207,7 @@ class CustomResourceConversion(Model):
         proto=1,
         omit_empty=False,
         enum=(NO_CONVERSION, WEBHOOK),
+        publish_enum=False,
         doc="How objects are converted: None changes only the apiVersion, Webhook calls a webhook.",
     )
     webhook: WebhookConversion | None = field(
@@ -221,6 +222,7 @@ class CustomResourceDefinitionSpec(Model):
     names: CustomResourceDefinitionNames = field(
         default_factory=CustomResourceDefinitionNames,
         proto=3,
+        required=True,
         doc="The names of the resource and its kind.",
     )
     scope: str = field(
@@ -228,6 +230,7 @@ class CustomResourceDefinitionSpec(Model):
         proto=4,
         omit_empty=False,
         enum=(CLUSTER, NAMESPACED),
+        publish_enum=False,
         doc="Whether the objects are in namespaces.",
     )
     versions: list[CustomResourceDefinitionVersion] = field(
@@ -281,6 +284,7 @@ class CustomResourceDefinitionStatus(Model):
         proto=1,
         list_map_keys=("type",),
         omit_empty=False,
+        required=False,
         doc="The conditions of the definition.",
     )
     accepted_names: CustomResourceDefinitionNames = field(
@@ -293,6 +297,7 @@ class CustomResourceDefinitionStatus(Model):
         proto=3,
         list_type="atomic",
         omit_empty=False,
+        required=False,
         doc="Versions in which objects were ever stored, unless they were migrated.",
     )
     observed_generation: int = field(0, proto=4, doc="The generation that was last acted on.")
@@ -302,7 +307,10 @@ class CustomResourceDefinition(Object):
     """CustomResourceDefinition represents a resource that should be served by the API server."""
 
     spec: CustomResourceDefinitionSpec = field(
-        default_factory=CustomResourceDefinitionSpec, proto=2, doc="The resource to serve."
+        default_factory=CustomResourceDefinitionSpec,
+        proto=2,
+        required=True,
+        doc="The resource to serve.",
     )
     status: CustomResourceDefinitionStatus = field(
         default_factory=CustomResourceDefinitionStatus,

@@ -1,10 +1,28 @@
 """JSONSchemaProps: the schema in a definition; `apimachinery.structural` implements it."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from pydantic import PlainSerializer
+from pydantic import (
+    PlainSerializer,
+    TypeAdapter,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
+from apimachinery.model.class_fields import type_info
+from apimachinery.model.fail_fast import without_nulls
 from apimachinery.model.model import Model, field, let_threads_run
+from apimachinery.scalars.wire_types import OBJECT_OR_LIST, OWN_DECODER, OpaqueType
+
+_PACKAGE: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+_OR_BOOL: Final = OpaqueType(
+    f"{_PACKAGE}.JSONSchemaPropsOrBool", "A schema, or whether any value is allowed."
+)
+_OR_ARRAY: Final = OpaqueType(f"{_PACKAGE}.JSONSchemaPropsOrArray", "A schema, or a list of them.")
+_OR_STRINGS: Final = OpaqueType(
+    f"{_PACKAGE}.JSONSchemaPropsOrStringArray", "A schema, or a list of names of fields."
+)
+_JSON = Annotated[Any, OpaqueType(f"{_PACKAGE}.JSON", "Any JSON value.")]
 
 
 def _without_fraction(value: float) -> float:
@@ -15,6 +33,49 @@ Number = Annotated[
     float, PlainSerializer(_without_fraction, return_type=int | float, when_used="json-unless-none")
 ]
 """A numeric bound; integral values are encoded without a fraction."""
+
+
+def _decode_items(value: Any, decode: ValidatorFunctionWrapHandler) -> "JSONSchemaProps | None":
+    """Decode a schema, or the array of schemas that JSON Schema allows in its place.
+
+    As in Kubernetes, values of other types count as absent.
+    """
+    if isinstance(value, list):
+        return JSONSchemaPropsArray.decode(value) if value else None
+    if isinstance(value, dict | JSONSchemaProps):
+        decoded: JSONSchemaProps = decode(value)
+        return decoded
+    return None
+
+
+def _decode_dependencies(value: Any, decode: ValidatorFunctionWrapHandler) -> dict[str, Any]:
+    """Decode schemas and lists of names by property; values of other types have no content."""
+    dependencies: dict[str, Any] = decode(value)
+    return {name: _decode_dependency(part) for name, part in dependencies.items()}
+
+
+def _decode_dependency(value: Any) -> Any:
+    if isinstance(value, list):
+        return TypeAdapter(list[str]).validate_python(value, strict=True)
+    if isinstance(value, dict):
+        TypeAdapter(JSONSchemaProps).validate_python(
+            without_nulls(value, type_info(JSONSchemaProps))
+        )
+        return value
+    return None
+
+
+Items = Annotated[
+    "JSONSchemaProps | None",
+    WrapValidator(_decode_items),
+    OBJECT_OR_LIST,
+    OWN_DECODER,
+    _OR_ARRAY,
+]
+SchemaOrBool = Annotated["JSONSchemaProps | bool | None", OWN_DECODER, _OR_BOOL]
+Dependencies = Annotated[
+    dict[str, Annotated[Any, _OR_STRINGS]], WrapValidator(_decode_dependencies)
+]
 
 
 class ExternalDocumentation(Model):
@@ -38,7 +99,16 @@ class ValidationRule(Model):
         "", proto=3, doc="CEL expression that returns the message; takes precedence over `message`."
     )
     reason: str | None = field(
-        None, proto=4, doc="Machine-readable reason of the error if the rule is violated."
+        None,
+        proto=4,
+        known=(
+            "FieldValueDuplicate",
+            "FieldValueForbidden",
+            "FieldValueInvalid",
+            "FieldValueRequired",
+        ),
+        publish_enum=True,
+        doc="Machine-readable reason of the error if the rule is violated.",
     )
     field_path: str = field(
         "", proto=5, doc="Path of the field that the error names, relative to the value."
@@ -73,7 +143,7 @@ class JSONSchemaProps(Model):
         " are ignored.",
     )
     title: str = field("", proto=7, doc="A short name of the value, for people.")
-    default: Any = field(None, proto=8, doc="Default value of an omitted field.")
+    default: _JSON = field(None, proto=8, doc="Default value of an omitted field.")
     maximum: Number | None = field(None, proto=9, doc="The largest value of a number.")
     exclusive_maximum: bool = field(
         False, proto=10, doc="Whether a number must be less than `maximum`, and not equal to it."
@@ -95,7 +165,7 @@ class JSONSchemaProps(Model):
     multiple_of: Number | None = field(
         None, proto=19, doc="A number must be a multiple of this one."
     )
-    enum: list[Any] = field(
+    enum: list[_JSON] = field(
         default_factory=list, proto=20, list_type="atomic", doc="The allowed values."
     )
     max_properties: int | None = field(None, proto=21, doc="The most fields of an object.")
@@ -108,9 +178,7 @@ class JSONSchemaProps(Model):
     )
     # JSON Schema also allows a list of schemas or a boolean here; definitions may not use these,
     # except for `additionalProperties: true`.
-    items: "JSONSchemaProps | None" = field(
-        None, proto=(24, 1), doc="The schema of the items of an array."
-    )
+    items: Items = field(None, proto=24, doc="The schema of the items of an array.")
     all_of: "list[JSONSchemaProps]" = field(
         default_factory=list,
         proto=25,
@@ -135,7 +203,7 @@ class JSONSchemaProps(Model):
     properties: "dict[str, JSONSchemaProps]" = field(
         default_factory=dict, proto=29, doc="The schemas of the fields of an object, by name."
     )
-    additional_properties: "JSONSchemaProps | bool | None" = field(
+    additional_properties: SchemaOrBool = field(
         None,
         proto=30,
         doc="The schema of the values of a map, or true for values of any type. Excludes"
@@ -144,19 +212,17 @@ class JSONSchemaProps(Model):
     pattern_properties: "dict[str, JSONSchemaProps]" = field(
         default_factory=dict, proto=31, doc="Not supported; must be empty."
     )
-    dependencies: dict[str, Any] = field(
+    dependencies: Dependencies = field(
         default_factory=dict, proto=32, doc="Not supported; must be empty."
     )
-    additional_items: "JSONSchemaProps | bool | None" = field(
-        None, proto=33, doc="Not supported; must be unset."
-    )
+    additional_items: SchemaOrBool = field(None, proto=33, doc="Not supported; must be unset.")
     definitions: "dict[str, JSONSchemaProps]" = field(
         default_factory=dict, proto=34, doc="Not supported; must be empty."
     )
     external_docs: ExternalDocumentation | None = field(
         None, proto=35, doc="Where more documentation is."
     )
-    example: Any = field(None, proto=36, doc="An example of the value, for people.")
+    example: _JSON = field(None, proto=36, doc="An example of the value, for people.")
     nullable: bool = field(False, proto=37, doc="Whether the value may be null.")
     preserve_unknown_fields: bool | None = field(
         None,
@@ -206,3 +272,16 @@ class JSONSchemaProps(Model):
         patch_merge_key="rule",
         doc="Rules in CEL that the value must meet.",
     )
+
+
+class JSONSchemaPropsArray(JSONSchemaProps):
+    """An array of schemas in the place of one: decoded, so that validation can refuse it."""
+
+    schemas: list[JSONSchemaProps] = field(
+        default_factory=list, list_type="atomic", doc="The schemas of the array."
+    )
+
+    @classmethod
+    def decode(cls, schemas: list[Any]) -> "JSONSchemaPropsArray":
+        content = without_nulls(schemas, type_info(list[JSONSchemaProps]))
+        return cls(schemas=TypeAdapter(list[JSONSchemaProps]).validate_python(content))

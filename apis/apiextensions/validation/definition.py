@@ -26,6 +26,7 @@ from apis.apiextensions.v1.definition import CLUSTER, NAMESPACED, NO_CONVERSION
 from apis.apiextensions.validation.columns import validate_columns, validate_selectable
 from apis.apiextensions.validation.names import validate_names
 from apis.apiextensions.validation.schema import validate_schema
+from apis.apiextensions.validation.shown_values import shown_versions
 from apis.apiextensions.validation.subresources import validate_subresources
 
 _SPEC: Final = Path("spec")
@@ -37,6 +38,7 @@ def validate_definition(definition: CustomResourceDefinition) -> FieldErrors:
     """Validate a new definition."""
     yield from _validate_spec(definition.spec)
     yield from validate_names(definition.status.accepted_names, Path("status", "acceptedNames"))
+    yield from validate_stored_versions(definition)
     yield from _validate_approval(definition)
 
 
@@ -125,7 +127,7 @@ def _validate_versions(
     for position, version in enumerate(versions):
         here = path.index(position)
         if version.schema_ is None or version.schema_.open_apiv3_schema is None:
-            yield required(here.child("schema", "openAPIV3Schema"), "schemas are required")
+            yield required(here.child("schema", "openAPIV3Schema"))
         if problems := is_dns1035_label(version.name):
             yield invalid(here.child("name"), version.name, ",".join(problems))
         for problem in _deprecation_problems(version):
@@ -133,14 +135,10 @@ def _validate_versions(
     yield from _validate_content(spec, before)
     names = [version.name for version in versions]
     if len(set(names)) < len(names):
-        yield invalid(path, _shown(versions), "must contain unique version names")
+        yield invalid(path, shown_versions(versions), "must contain unique version names")
     if sum(version.storage for version in versions) != 1:
         rule = "must have exactly one version marked as storage version"
-        yield invalid(path, _shown(versions), rule)
-
-
-def _shown(versions: Sequence[CustomResourceDefinitionVersion]) -> list[Any]:
-    return [version.model_dump(mode="json", by_alias=True) for version in versions]
+        yield invalid(path, shown_versions(versions), rule)
 
 
 def _validate_content(

@@ -1,12 +1,13 @@
 """Validation of the CEL rules in a schema."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from apimachinery.extras import MissingExtra, name_missing_extra
 from apimachinery.fieldpath import (
     FieldErrors,
+    GoStruct,
     Path,
     forbidden,
     invalid,
@@ -14,7 +15,9 @@ from apimachinery.fieldpath import (
     required,
 )
 from apimachinery.structural.jsonpath import InvalidJSONPath, path_steps
+from apis.apiextensions.v1 import JSONSchemaProps, ValidationRule
 from apis.apiextensions.validation.cost import RuleCosts, multiplicity
+from apis.apiextensions.validation.shown_values import shown
 
 if TYPE_CHECKING:
     from apimachinery.cel.program import Program
@@ -30,17 +33,22 @@ MAX_RULES: Final = 2_000
 
 
 def validate_rules(
-    schema: Mapping[str, Any], path: Path, *, check_costs: bool = True
+    schema: Mapping[str, Any],
+    path: Path,
+    failed: Collection[str] = (),
+    *,
+    check_costs: bool = True,
 ) -> FieldErrors:
-    """Validate the rules of an otherwise valid schema.
+    """Validate the expressions of a structural schema.
 
+    Rules are not compiled if *failed* has a path within their schema, which has an error then.
     Costs are not checked if the schema is stored already: the limits may have been others then.
     """
     if _count_rules(schema) > MAX_RULES:
         yield forbidden(path, f"must not have more than {MAX_RULES} {_RULES}")
         return
     costs = RuleCosts()
-    yield from _validate(schema, _Place(path, costs if check_costs else None))
+    yield from _validate(schema, _Place(path, costs if check_costs else None, failed))
     if check_costs:
         yield from costs.check_total(path)
 
@@ -58,6 +66,7 @@ class _Place:
 
     path: Path
     costs: RuleCosts | None
+    failed: Collection[str] = ()
     uncorrelated: Path | None = None
     times: int | None = 1
     """The maximum number of values at this path in one object, by the limits of the schema."""
@@ -69,11 +78,19 @@ class _Place:
         path = self.path.child(*names)
         lost = self.path if loses_identity and self.uncorrelated is None else self.uncorrelated
         often = None if self.times is None or times is None else self.times * times
-        return _Place(path.key(key) if key else path, self.costs, lost, often, is_root=False)
+        here = path.key(key) if key else path
+        return _Place(here, self.costs, self.failed, lost, often, is_root=False)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether this schema, or one within it, has an error."""
+        prefix = str(self.path)
+        return any(path.startswith((f"{prefix}.", f"{prefix}[")) for path in self.failed)
 
 
 def _validate(schema: Mapping[str, Any], place: _Place) -> FieldErrors:
-    for position, rule in enumerate(schema.get(_RULES) or ()):
+    rules = () if place.has_failed else schema.get(_RULES) or ()
+    for position, rule in enumerate(rules):
         yield from _validate_rule(rule, schema, place, place.path.child(_RULES).index(position))
     atomic = schema.get("x-kubernetes-map-type") == "atomic"
     for name, part in (schema.get("properties") or {}).items():
@@ -91,10 +108,6 @@ def _validate(schema: Mapping[str, Any], place: _Place) -> FieldErrors:
 def _validate_rule(
     rule: Mapping[str, Any], schema: Mapping[str, Any], place: _Place, path: Path
 ) -> FieldErrors:
-    problems = list(_validate_texts(rule, schema, path))
-    yield from problems
-    if problems:
-        return
     # Imported on first use: few schemas have rules, and the CEL library is large.
     try:
         with name_missing_extra():
@@ -106,7 +119,8 @@ def _validate_rule(
     try:
         program = compile_program(rule["rule"].strip(), result="bool", optional_old=optional)
     except InvalidExpression as error:
-        yield invalid(path.child("rule"), rule, str(error))
+        subject = "cel expression " if str(error).startswith("must evaluate") else ""
+        yield invalid(path.child("rule"), _shown(rule), f"{subject}{error}")
         return
     yield from _check_cost(program, "rule", schema, place, path)
     if text := rule.get("messageExpression", "").strip():
@@ -114,7 +128,7 @@ def _validate_rule(
             message = compile_program(text, result="string", optional_old=optional)
         except InvalidExpression as error:
             here = path.child("messageExpression")
-            yield invalid(here, rule["messageExpression"], f"messageExpression {error}")
+            yield invalid(here, _shown(rule), f"messageExpression {error}")
         else:
             yield from _check_cost(message, "messageExpression", schema, place, path)
     if program.uses_old and place.uncorrelated is not None:
@@ -123,6 +137,13 @@ def _validate_rule(
             f"{place.uncorrelated}"
         )
         yield invalid(path.child("rule"), rule["rule"], text)
+    if not program.names_old and rule.get("optionalOldSelf") is not None:
+        here = path.child("optionalOldSelf")
+        yield invalid(here, optional, "may not be set if oldSelf is not used in rule")
+
+
+def _shown(rule: Mapping[str, Any]) -> GoStruct:
+    return shown(ValidationRule.model_validate(rule, by_alias=True, by_name=False))  # type: ignore[no-any-return]
 
 
 def _check_cost(
@@ -139,49 +160,49 @@ def _check_cost(
     yield from place.costs.check(cost, name, path.child(name))
 
 
-def _validate_texts(rule: Mapping[str, Any], schema: Mapping[str, Any], path: Path) -> FieldErrors:
-    text, message = rule.get("rule", "").strip(), rule.get("message", "")
+def validate_texts(rule: ValidationRule, schema: JSONSchemaProps, path: Path) -> FieldErrors:
+    """Validate a rule as far as that is possible without compiling it."""
+    text, message = rule.rule.strip(), rule.message.strip()
     if not text:
         yield required(path.child("rule"), "rule is not specified")
-    elif message and not message.strip():
-        yield invalid(path.child("message"), message, "message must be non-empty if specified")
-    elif _has_newlines(message.strip()):
-        yield invalid(path.child("message"), message, "message must not contain line breaks")
-    elif _has_newlines(text) and not message.strip():
+    elif rule.message and not message:
+        yield invalid(path.child("message"), rule.message, "must be non-empty if specified")
+    elif _has_newlines(message):
+        yield invalid(path.child("message"), rule.message, "must not contain line breaks")
+    elif _has_newlines(text) and not message:
         yield required(
             path.child("message"), "message must be specified if rule contains line breaks"
         )
-    expression = rule.get("messageExpression", "")
-    if expression and not expression.strip():
+    if rule.message_expression and not rule.message_expression.strip():
         rule_text = "messageExpression must be non-empty if specified"
         yield required(path.child("messageExpression"), rule_text)
-    if rule.get("reason") not in (None, *_REASONS):
-        yield not_supported(path.child("reason"), rule["reason"], _REASONS)
-    yield from _validate_field_path(rule.get("fieldPath", ""), schema, path.child("fieldPath"))
+    if rule.reason not in (None, *_REASONS):
+        yield not_supported(path.child("reason"), rule.reason, _REASONS)
+    yield from _validate_field_path(rule.field_path, schema, path.child("fieldPath"))
 
 
-def _validate_field_path(text: str, schema: Mapping[str, Any], path: Path) -> FieldErrors:
+def _validate_field_path(text: str, schema: JSONSchemaProps, path: Path) -> FieldErrors:
     if not text:
         return
     if not text.strip():
-        yield invalid(path, text, "fieldPath must be non-empty if specified")
+        yield invalid(path, text, "must be non-empty if specified")
     if _has_newlines(text):
-        yield invalid(path, text, "fieldPath must not contain line breaks")
-    if not _is_declared(text.strip(), schema):
-        yield invalid(path, text, "fieldPath must be a valid path")
+        yield invalid(path, text, "must not contain line breaks")
+    if not _is_declared(text, schema):
+        yield invalid(path, text, "must be a valid path")
 
 
-def _is_declared(text: str, schema: Any) -> bool:
+def _is_declared(text: str, schema: JSONSchemaProps) -> bool:
     try:
         steps = path_steps(text)
     except InvalidJSONPath:
         return False
+    part: JSONSchemaProps | bool | None = schema
     for step in steps:
-        additional = schema.get("additionalProperties")
-        schema = (schema.get("properties") or {}).get(step) or additional
-        if not isinstance(schema, Mapping):
+        if not isinstance(part, JSONSchemaProps):
             return False
-    return True
+        part = part.properties.get(step) or part.additional_properties
+    return isinstance(part, JSONSchemaProps)
 
 
 def _has_newlines(text: str) -> bool:

@@ -18,7 +18,9 @@ from apimachinery.structural.schema_node import META_FIELDS
 from apimachinery.structural.structural_rules import validate_structural
 from apimachinery.structural.structural_schema import Schema
 from apis.apiextensions.v1 import JSONSchemaProps
-from apis.apiextensions.validation.rules import validate_rules
+from apis.apiextensions.v1.schema import JSONSchemaPropsArray
+from apis.apiextensions.validation.rules import validate_rules, validate_texts
+from apis.apiextensions.validation.shown_values import shown
 
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _AT_ROOT: Final = (
@@ -49,22 +51,50 @@ def validate_schema(
 
     The costs of rules are not checked in a schema that is stored already.
     """
-    if has_status:
-        yield from _validate_root(schema, path)
-    if schema.nullable:
-        yield forbidden(path.child("nullable"), "nullable cannot be true at the root")
+    at_root = list(_validate_root(schema, path, has_status=has_status))
+    yield from at_root
+    errors = list(_validate(schema, path, _Place(is_root=True)))
+    if _has_unsupported_keywords(schema):
+        # Kubernetes cannot tell whether such a schema is structural; `$schema` has no other error.
+        yield from errors
+        if not at_root and not errors:
+            yield invalid(path, "", "OpenAPIV3Schema 'schema' is not supported")
+        return
     document = schema_document(schema)
     problems = list(validate_structural(document, path))
     if not problems:
         problems = list(_validate_defaults(document, path, root=True))
     yield from problems
-    errors = list(_validate(schema, path, _Place(is_root=True)))
     yield from errors
-    if not problems and not errors:
-        yield from validate_rules(document, path, check_costs=check_costs)
+    if not problems:
+        failed = frozenset(error.field for error in errors)
+        yield from validate_rules(document, path, failed, check_costs=check_costs)
 
 
-def _validate_root(schema: JSONSchemaProps, path: Path) -> FieldErrors:
+def _has_unsupported_keywords(schema: JSONSchemaProps) -> bool:
+    """Return whether a schema has a keyword, at any depth, that structural schemas cannot have."""
+    if (
+        isinstance(schema, JSONSchemaPropsArray)
+        or any((schema.id, schema.schema_, schema.ref, schema.pattern_properties))
+        or any((schema.dependencies, schema.definitions, schema.additional_items is not None))
+        or schema.preserve_unknown_fields is False
+    ):
+        return True
+    additional = schema.additional_properties
+    below = [*schema.properties.values(), *schema.all_of, *schema.any_of, *schema.one_of]
+    below += [part for part in (schema.items, schema.not_) if part is not None]
+    below += [additional] if isinstance(additional, JSONSchemaProps) else []
+    return any(map(_has_unsupported_keywords, below))
+
+
+def _validate_root(schema: JSONSchemaProps, path: Path, *, has_status: bool) -> FieldErrors:
+    if has_status:
+        yield from _validate_root_keywords(schema, path)
+    if schema.nullable:
+        yield forbidden(path.child("nullable"), "nullable cannot be true at the root")
+
+
+def _validate_root_keywords(schema: JSONSchemaProps, path: Path) -> FieldErrors:
     if schema.type not in ("", "object"):
         rule = (
             'only "object" is allowed as the type at the root of the schema if the status'
@@ -76,7 +106,7 @@ def _validate_root(schema: JSONSchemaProps, path: Path) -> FieldErrors:
             f"only [{' '.join(_AT_ROOT)}] fields are allowed at the root of the schema if the"
             " status subresource is enabled"
         )
-        yield invalid(path, schema_document(schema), rule)
+        yield invalid(path, shown(schema), rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +137,9 @@ def _validate(schema: JSONSchemaProps, path: Path, place: _Place) -> FieldErrors
         yield invalid(here, False, "must be true or undefined")
     yield from _validate_map_type(schema, path)
     yield from _validate_list_type(schema, path)
+    for position, rule in enumerate(schema.validations):
+        here = path.child("x-kubernetes-validations").index(position)
+        yield from validate_texts(rule, schema, here)
 
 
 def _parts(
@@ -124,15 +157,31 @@ def _parts(
     ):
         for position, part in enumerate(parts):
             yield part, path.child(wire).index(position), below
-    if schema.items is not None:
-        yield schema.items, path.child("items"), below
+    for name, part in schema.definitions.items():
+        yield part, path.child("definitions").key(name), below
+    for name, part in schema.dependencies.items():
+        if isinstance(part, dict):
+            dependency = JSONSchemaProps.model_validate(part, by_alias=True, by_name=False)
+            yield dependency, path.child("dependencies").key(name), below
+    for part, here in _item_schemas(schema.items, path.child("items")):
+        yield part, here, below
+
+
+def _item_schemas(
+    items: JSONSchemaProps | None, path: Path
+) -> Iterator[tuple[JSONSchemaProps, Path]]:
+    if isinstance(items, JSONSchemaPropsArray):
+        for position, part in enumerate(items.schemas):
+            yield part, path.index(position)
+    elif items is not None:
+        yield items, path
 
 
 def _validate_keywords(schema: JSONSchemaProps, path: Path, place: _Place) -> FieldErrors:
     if schema.type == "null":
         rule = "type cannot be set to null, use nullable as an alternative"
         yield forbidden(path.child("type"), rule)
-    elif schema.type and schema.type not in _TYPES:
+    if schema.type and schema.type not in _TYPES:
         yield not_supported(path.child("type"), schema.type, _TYPES)
     if schema.default is not None and place.no_defaults:
         yield forbidden(path.child("default"), f"must not be set {place.no_defaults}")
@@ -141,11 +190,13 @@ def _validate_keywords(schema: JSONSchemaProps, path: Path, place: _Place) -> Fi
         ("additionalItems", schema.additional_items is not None),
         ("patternProperties", schema.pattern_properties),
         ("definitions", schema.definitions),
-        ("dependencies", schema.dependencies),
+        ("dependencies", "dependencies" in schema.model_fields_set),
         ("$ref", schema.ref is not None),
     ):
         if value:
             yield forbidden(path.child(wire), f"{wire} is not supported")
+    if isinstance(schema.items, JSONSchemaPropsArray):
+        yield forbidden(path.child("items"), "items must be a schema object and not an array")
     if place.in_metadata and schema.embedded_resource:
         here = path.child("x-kubernetes-embedded-resource")
         yield forbidden(here, "must not be used inside of resource meta")
@@ -181,17 +232,18 @@ def _validate_map_type(schema: JSONSchemaProps, path: Path) -> FieldErrors:
 
 def _validate_list_type(schema: JSONSchemaProps, path: Path) -> FieldErrors:
     kind, here = schema.list_type, path.child("x-kubernetes-list-type")
+    items = None if isinstance(schema.items, JSONSchemaPropsArray) else schema.items
     if kind is not None and schema.type != "array":
         rule = "must be array if x-kubernetes-list-type is specified"
         yield _invalid_type(schema.type, path, rule)
-    elif kind == "set" and schema.items is not None:
-        yield from _validate_set_items(schema.items, path.child("items"))
+    elif kind == "set" and items is not None:
+        yield from _validate_set_items(items, path.child("items"))
     if kind not in (None, "atomic", "set", "map"):
         yield not_supported(here, kind, ("atomic", "set", "map"))
     if schema.list_map_keys and kind != "map":
         rule = "must be map if x-kubernetes-list-map-keys is non-empty"
         yield required(here, rule) if kind is None else invalid(here, kind, rule)
-    if kind in ("set", "map") and schema.items is not None and schema.items.nullable:
+    if kind in ("set", "map") and items is not None and items.nullable:
         rule = f"cannot be nullable when x-kubernetes-list-type is {kind}"
         yield forbidden(path.child("items", "nullable"), rule)
     if kind == "map":
@@ -208,7 +260,8 @@ def _validate_set_items(items: JSONSchemaProps, path: Path) -> FieldErrors:
     if items.type == "array" and items.list_type not in (None, "atomic"):
         yield invalid(path.child("x-kubernetes-list-type"), items.list_type, rule)
     if items.type == "object" and items.map_type != "atomic":
-        yield invalid(path.child("x-kubernetes-map-type"), items.map_type, rule)
+        # As in Kubernetes, the value is that of the other keyword.
+        yield invalid(path.child("x-kubernetes-map-type"), items.list_type, rule)
 
 
 def _validate_map_list(schema: JSONSchemaProps, path: Path) -> FieldErrors:
@@ -219,13 +272,17 @@ def _validate_map_list(schema: JSONSchemaProps, path: Path) -> FieldErrors:
         rule = "must have a schema if x-kubernetes-list-type is map"
         yield required(path.child("items"), rule)
         return
+    if isinstance(items, JSONSchemaPropsArray):
+        rule = "must only have a single schema if x-kubernetes-list-type is map"
+        yield invalid(path.child("items"), shown(items), rule)
+        return
     if items.type != "object":
         rule = "must be object if parent array's x-kubernetes-list-type is map"
         yield invalid(path.child("items", "type"), items.type, rule)
         return
-    if len(set(schema.list_map_keys)) < len(schema.list_map_keys):
-        yield invalid(keys_path, schema.list_map_keys, "must not contain duplicate entries")
-    for key in schema.list_map_keys:
+    for position, key in enumerate(schema.list_map_keys):
+        if key in schema.list_map_keys[:position]:
+            yield invalid(keys_path, schema.list_map_keys, "must not contain duplicate entries")
         if key not in items.properties:
             rule = "entries must all be names of item properties"
             yield invalid(keys_path, schema.list_map_keys, rule)
@@ -251,11 +308,12 @@ def _validate_defaults(schema: dict[str, Any], path: Path, *, root: bool = False
     for name, part in (schema.get("properties") or {}).items():
         if not (root and name in META_FIELDS):
             yield from _validate_defaults(part, path.child("properties").key(name))
-    for wire in ("additionalProperties", "items"):
-        if isinstance(schema.get(wire), dict):
-            yield from _validate_defaults(schema[wire], path.child(wire))
+    if isinstance(schema.get("items"), dict):
+        yield from _validate_defaults(schema["items"], path.child("items"))
     if schema.get("default") is None:
         return
+    if root:
+        schema = schema | {"x-kubernetes-embedded-resource": True}
     compiled, value = Schema(schema, root=False), deep_copy(schema["default"])
     if compiled.prune(value):
         yield invalid(path.child("default"), schema["default"], "must not have unknown fields")

@@ -44,6 +44,7 @@ class APIServiceSpec(Model):
     ca_bundle: Bytes = field(
         b"",
         proto=5,
+        list_type="atomic",
         doc=(
             "CA certificates, as PEM, by which the certificate of the service is verified;"
             " without it the system's certificates are used."

@@ -14,9 +14,13 @@ class ControllerRevision(Object):
     data: RawExtension | None = field(
         None,
         proto=2,
-        map_type="atomic",
+        required=True,
         doc="Document of the snapshot. It cannot be changed. Required.",
     )
     revision: int = field(
-        0, proto=3, omit_empty=False, doc="Number of the revision among those of the same owner."
+        0,
+        proto=3,
+        omit_empty=False,
+        required=False,
+        doc="Number of the revision among those of the same owner.",
     )

@@ -43,6 +43,7 @@ class DaemonSetUpdateStrategy(Model):
         "",
         proto=1,
         known=("OnDelete", "RollingUpdate"),
+        publish_enum=True,
         doc=(
             "RollingUpdate (the default) replaces pods step by step, OnDelete creates a new"
             " pod when its predecessor has been deleted."
@@ -59,6 +60,7 @@ class DaemonSetSpec(Model):
     selector: LabelSelector | None = field(
         None,
         proto=1,
+        required=True,
         doc=(
             "Labels of the pods that belong to the daemon set. It must match the labels of"
             " the template and cannot be changed. Required."
@@ -67,6 +69,7 @@ class DaemonSetSpec(Model):
     template: PodTemplateSpec = field(
         default_factory=PodTemplateSpec,
         proto=2,
+        required=True,
         doc=(
             "Pod that is created on every node that its node selector allows. Its restart"
             " policy is Always."
@@ -93,16 +96,17 @@ class DaemonSetSpec(Model):
 class DaemonSetCondition(Model):
     """One aspect of the state of a daemon set."""
 
-    type: str = field("", proto=1, omit_empty=False, doc="Type of the condition.")
+    type: str = field("", proto=1, omit_empty=False, required=False, doc="Type of the condition.")
     status: str = field(
         "",
         proto=2,
         known=("True", "False", "Unknown"),
         omit_empty=False,
+        required=False,
         doc="Status of the condition: True, False or Unknown.",
     )
     last_transition_time: Time | None = field(
-        None, proto=3, omit_empty=False, doc="Time when the status last changed."
+        None, proto=3, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=4, doc="Reason of the last change, one word.")
     message: str = field("", proto=5, doc="Description of the last change.")
@@ -167,7 +171,10 @@ class DaemonSet(Object):
     """DaemonSet runs a copy of a pod on every node, or on every node of a kind."""
 
     spec: DaemonSetSpec = field(
-        default_factory=DaemonSetSpec, proto=2, doc="Desired behavior of the daemon set."
+        default_factory=DaemonSetSpec,
+        proto=2,
+        required=True,
+        doc="Desired behavior of the daemon set.",
     )
     status: DaemonSetStatus = field(
         default_factory=DaemonSetStatus, proto=3, doc="Observed state of the daemon set."

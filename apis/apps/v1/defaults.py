@@ -91,3 +91,5 @@ def _set_stateful_set_strategy(strategy: StatefulSetUpdateStrategy) -> None:
         return
     if rolling.partition is None:
         rolling.partition = 0
+    if rolling.max_unavailable is None:
+        rolling.max_unavailable = 1

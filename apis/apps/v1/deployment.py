@@ -42,6 +42,7 @@ class DeploymentStrategy(Model):
         "",
         proto=1,
         known=("Recreate", "RollingUpdate"),
+        publish_enum=True,
         doc=(
             "RollingUpdate (the default) replaces pods step by step, Recreate deletes all"
             " old pods before it creates new ones."
@@ -59,6 +60,7 @@ class DeploymentSpec(Model):
     selector: LabelSelector | None = field(
         None,
         proto=2,
+        required=True,
         doc=(
             "Labels of the pods that belong to the deployment. It must match the labels of"
             " the template and cannot be changed. Required."
@@ -67,6 +69,7 @@ class DeploymentSpec(Model):
     template: PodTemplateSpec = field(
         default_factory=PodTemplateSpec,
         proto=3,
+        required=True,
         doc="Pods that the deployment creates. Their restart policy is Always.",
     )
     strategy: DeploymentStrategy = field(
@@ -107,6 +110,7 @@ class DeploymentCondition(Model):
         proto=1,
         known=("Available", "Progressing", "ReplicaFailure"),
         omit_empty=False,
+        required=False,
         doc="Type of the condition: Available, Progressing or ReplicaFailure.",
     )
     status: str = field(
@@ -114,13 +118,18 @@ class DeploymentCondition(Model):
         proto=2,
         known=("True", "False", "Unknown"),
         omit_empty=False,
+        required=False,
         doc="Status of the condition: True, False or Unknown.",
     )
     last_update_time: Time | None = field(
-        None, proto=6, omit_empty=False, doc="Time when the condition was last updated."
+        None,
+        proto=6,
+        omit_empty=False,
+        required=False,
+        doc="Time when the condition was last updated.",
     )
     last_transition_time: Time | None = field(
-        None, proto=7, omit_empty=False, doc="Time when the status last changed."
+        None, proto=7, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=4, doc="Reason of the last change, one word.")
     message: str = field("", proto=5, doc="Description of the last change.")
@@ -174,7 +183,10 @@ class Deployment(Object):
     """Deployment keeps a number of equal pods running and updates them step by step."""
 
     spec: DeploymentSpec = field(
-        default_factory=DeploymentSpec, proto=2, doc="Desired behavior of the deployment."
+        default_factory=DeploymentSpec,
+        proto=2,
+        required=True,
+        doc="Desired behavior of the deployment.",
     )
     status: DeploymentStatus = field(
         default_factory=DeploymentStatus, proto=3, doc="Observed state of the deployment."

@@ -22,6 +22,7 @@ class ReplicaSetSpec(Model):
     selector: LabelSelector | None = field(
         None,
         proto=2,
+        required=True,
         doc=(
             "Labels of the pods that are counted. It must match the labels of the template"
             " and cannot be changed. Required."
@@ -42,6 +43,7 @@ class ReplicaSetCondition(Model):
         proto=1,
         known=("ReplicaFailure",),
         omit_empty=False,
+        required=False,
         doc="Type of the condition, such as ReplicaFailure.",
     )
     status: str = field(
@@ -49,10 +51,11 @@ class ReplicaSetCondition(Model):
         proto=2,
         known=("True", "False", "Unknown"),
         omit_empty=False,
+        required=False,
         doc="Status of the condition: True, False or Unknown.",
     )
     last_transition_time: Time | None = field(
-        None, proto=3, omit_empty=False, doc="Time when the status last changed."
+        None, proto=3, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=4, doc="Reason of the last change, one word.")
     message: str = field("", proto=5, doc="Description of the last change.")
@@ -99,7 +102,10 @@ class ReplicaSet(Object):
     """ReplicaSet keeps a number of equal pods running. Deployments manage replica sets."""
 
     spec: ReplicaSetSpec = field(
-        default_factory=ReplicaSetSpec, proto=2, doc="Desired behavior of the replica set."
+        default_factory=ReplicaSetSpec,
+        proto=2,
+        required=True,
+        doc="Desired behavior of the replica set.",
     )
     status: ReplicaSetStatus = field(
         default_factory=ReplicaSetStatus, proto=3, doc="Observed state of the replica set."

@@ -34,7 +34,7 @@ class RollingUpdateStatefulSetStrategy(Model):
         proto=2,
         doc=(
             "Number or percentage of pods, rounded up, that may be unavailable during the"
-            " update; not 0. Without it, one pod at a time is replaced."
+            " update; not 0. By default 1."
         ),
     )
 
@@ -45,7 +45,8 @@ class StatefulSetUpdateStrategy(Model):
     type: str = field(
         "",
         proto=1,
-        known=("OnDelete", "RollingUpdate"),
+        known=("OnDelete", "Recreate", "RollingUpdate"),
+        publish_enum=True,
         doc=(
             "RollingUpdate (the default) replaces pods from the largest ordinal to the"
             " smallest, OnDelete creates a new pod when its predecessor has been deleted."
@@ -82,7 +83,9 @@ class StatefulSetPersistentVolumeClaimRetentionPolicy(Model):
 class StatefulSetOrdinals(Model):
     """How the pods of a stateful set are numbered."""
 
-    start: Int32 = field(0, proto=1, omit_empty=False, doc="Number of the first pod, 0 by default.")
+    start: Int32 = field(
+        0, proto=1, omit_empty=False, required=False, doc="Number of the first pod, 0 by default."
+    )
 
 
 class StatefulSetSpec(Model):
@@ -92,6 +95,7 @@ class StatefulSetSpec(Model):
     selector: LabelSelector | None = field(
         None,
         proto=2,
+        required=True,
         doc=(
             "Labels of the pods that belong to the stateful set. It must match the labels"
             " of the template and cannot be changed. Required."
@@ -100,6 +104,7 @@ class StatefulSetSpec(Model):
     template: PodTemplateSpec = field(
         default_factory=PodTemplateSpec,
         proto=3,
+        required=True,
         doc=(
             "Pods that the stateful set creates. Each has a stable name: that of the"
             " stateful set and a number."
@@ -118,6 +123,7 @@ class StatefulSetSpec(Model):
         "",
         proto=5,
         omit_empty=False,
+        required=False,
         doc=(
             "Name of the headless service that gives the pods their host names. Cannot be changed."
         ),
@@ -126,6 +132,7 @@ class StatefulSetSpec(Model):
         "",
         proto=6,
         known=("OrderedReady", "Parallel"),
+        publish_enum=True,
         doc=(
             "OrderedReady (the default) creates pods one after the other and waits for"
             " each, Parallel creates and deletes all at once. Cannot be changed."
@@ -163,16 +170,17 @@ class StatefulSetSpec(Model):
 class StatefulSetCondition(Model):
     """One aspect of the state of a stateful set."""
 
-    type: str = field("", proto=1, omit_empty=False, doc="Type of the condition.")
+    type: str = field("", proto=1, omit_empty=False, required=False, doc="Type of the condition.")
     status: str = field(
         "",
         proto=2,
         known=("True", "False", "Unknown"),
         omit_empty=False,
+        required=False,
         doc="Status of the condition: True, False or Unknown.",
     )
     last_transition_time: Time | None = field(
-        None, proto=3, omit_empty=False, doc="Time when the status last changed."
+        None, proto=3, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=4, doc="Reason of the last change, one word.")
     message: str = field("", proto=5, doc="Description of the last change.")
@@ -216,6 +224,7 @@ class StatefulSetStatus(Model):
         0,
         proto=11,
         omit_empty=False,
+        required=False,
         doc="Number of pods that have been ready for `minReadySeconds`.",
     )
 
@@ -224,7 +233,10 @@ class StatefulSet(Object):
     """StatefulSet keeps pods running that have names, and storage, of their own."""
 
     spec: StatefulSetSpec = field(
-        default_factory=StatefulSetSpec, proto=2, doc="Desired behavior of the stateful set."
+        default_factory=StatefulSetSpec,
+        proto=2,
+        required=True,
+        doc="Desired behavior of the stateful set.",
     )
     status: StatefulSetStatus = field(
         default_factory=StatefulSetStatus, proto=3, doc="Observed state of the stateful set."

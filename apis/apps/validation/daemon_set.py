@@ -4,6 +4,7 @@ from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, GoStruct, Path, invalid, not_supported, required
 from apimachinery.meta.metadata_validation import validate_label_selector
+from apimachinery.selectors.label_selector import try_label_selector
 from apis.apps.v1.daemon_set import (
     ON_DELETE,
     ROLLING_UPDATE,
@@ -18,7 +19,6 @@ from apis.apps.validation.counts import (
     validate_count_or_percentage,
 )
 from apis.apps.validation.workloads import (
-    parsed_selector,
     shown_strategy,
     validate_counts,
     validate_not_decremented,
@@ -37,7 +37,7 @@ def validate_daemon_set(daemon_set: DaemonSet, old: DaemonSet | None = None) -> 
     """Validate a daemon set; *old* is the stored one, whose template may break newer rules."""
     spec, template_path = daemon_set.spec, _SPEC.child("template")
     yield from validate_label_selector(spec.selector, _SPEC.child("selector"))
-    parsed = parsed_selector(spec.selector)
+    parsed = try_label_selector(spec.selector)
     if parsed is not None:
         yield from validate_template_labels(spec.template, parsed, template_path)
     if spec.selector is not None:

@@ -5,9 +5,9 @@ from typing import Final
 from apimachinery.fieldpath import FieldErrors, Path, invalid
 from apimachinery.meta.internal_form import internal_form
 from apimachinery.meta.types import LabelSelector
+from apimachinery.selectors.label_selector import try_label_selector
 from apis.apps.v1.replica_set import ReplicaSet, ReplicaSetStatus
 from apis.apps.validation.workloads import (
-    parsed_selector,
     validate_at_most,
     validate_counts,
     validate_required_selector,
@@ -67,7 +67,7 @@ def validate_replica_template(
     old: PodTemplateSpec | None,
 ) -> FieldErrors:
     """Validate the template of equal pods against the selector that counts them."""
-    parsed, here = parsed_selector(selector), path.child("template")
+    parsed, here = try_label_selector(selector), path.child("template")
     if parsed is None:
         yield invalid(path.child("selector"), internal_form(selector), "invalid label selector")
         return

@@ -5,6 +5,7 @@ from typing import Final
 from apimachinery.fieldpath import FieldErrors, GoStruct, Path, invalid, not_supported, required
 from apimachinery.meta.internal_form import internal_form
 from apimachinery.names import is_dns1123_label
+from apimachinery.selectors.label_selector import try_label_selector
 from apis.apps.v1.stateful_set import (
     DELETE,
     ON_DELETE,
@@ -24,7 +25,6 @@ from apis.apps.validation.counts import (
     validate_count_or_percentage,
 )
 from apis.apps.validation.workloads import (
-    parsed_selector,
     shown_strategy,
     validate_at_most,
     validate_counts,
@@ -132,7 +132,7 @@ def _validate_pods(spec: StatefulSetSpec, old: PodTemplateSpec | None) -> FieldE
     """Validate the selector and the template; *old* is the stored template."""
     path = _SPEC.child("selector")
     yield from validate_required_selector(spec.selector, path, kind="statefulset")
-    selector, template_path = parsed_selector(spec.selector), _SPEC.child("template")
+    selector, template_path = try_label_selector(spec.selector), _SPEC.child("template")
     if selector is None:
         yield invalid(path, internal_form(spec.selector), "")
     else:

@@ -16,7 +16,6 @@ from apimachinery.meta.internal_form import internal_form
 from apimachinery.meta.metadata_validation import validate_label_selector, validate_nonnegative
 from apimachinery.meta.types import LabelSelector
 from apimachinery.model.semantic_equality import equal
-from apimachinery.selectors import InvalidSelector
 from apimachinery.selectors import label_selector as labels
 from apis.core.v1.pod import PodSpec
 from apis.core.v1.pod_template import PodTemplateSpec
@@ -36,14 +35,6 @@ def validate_required_selector(
 def validate_selector_not_empty(selector: LabelSelector, path: Path, *, kind: str) -> FieldErrors:
     if not selector.match_labels and not selector.match_expressions:
         yield invalid(path, selector, f"empty selector is invalid for {kind}")
-
-
-def parsed_selector(selector: LabelSelector | None) -> labels.Selector | None:
-    """Return a selector that can match labels; None if a requirement of it is invalid."""
-    try:
-        return labels.from_label_selector(selector)
-    except InvalidSelector:
-        return None
 
 
 def validate_template_labels(

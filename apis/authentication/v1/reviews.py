@@ -41,7 +41,7 @@ class SelfSubjectReview(Object):
 class TokenReviewSpec(Model):
     """Description of the token authentication request."""
 
-    token: str = field("", proto=1, doc="The token.")
+    token: str = field("", proto=1, required=True, doc="The token.")
     audiences: list[str] = field(
         default_factory=list,
         proto=2,
@@ -70,7 +70,7 @@ class TokenReview(Object):
     """TokenReview attempts to authenticate a token to a known user."""
 
     spec: TokenReviewSpec = field(
-        default_factory=TokenReviewSpec, proto=2, doc="Request to evaluate."
+        default_factory=TokenReviewSpec, proto=2, required=True, doc="Request to evaluate."
     )
     status: TokenReviewStatus = field(
         default_factory=TokenReviewStatus, proto=3, doc="Result, filled in by the server."

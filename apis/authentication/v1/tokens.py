@@ -22,6 +22,7 @@ class TokenRequestSpec(Model):
         proto=1,
         omit_empty=False,
         list_type="atomic",
+        required=False,
         doc="Intended audiences of the token; defaults to the API server.",
     )
     bound_object_ref: BoundObjectReference | None = field(
@@ -40,7 +41,7 @@ class TokenRequestSpec(Model):
 class TokenRequestStatus(Model):
     """Result of a token request."""
 
-    token: str = field("", proto=1, omit_empty=False, doc="Opaque bearer token.")
+    token: str = field("", proto=1, omit_empty=False, required=False, doc="Opaque bearer token.")
     expiration_timestamp: Time | None = field(None, proto=2, doc="Time of expiration of the token.")
 
 

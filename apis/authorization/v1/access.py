@@ -4,7 +4,9 @@ from apimachinery.meta.types import LabelSelectorRequirement, Object
 from apimachinery.model.model import Model, field
 
 
-class FieldSelectorRequirement(Model):
+class FieldSelectorRequirement(
+    Model, definition="io.k8s.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement"
+):
     """A requirement of a field selector."""
 
     key: str = field("", proto=1, omit_empty=False, doc="The field.")
@@ -115,7 +117,10 @@ class SelfSubjectAccessReview(Object):
     """SelfSubjectAccessReview checks whether the current user can perform an action."""
 
     spec: SelfSubjectAccessReviewSpec = field(
-        default_factory=SelfSubjectAccessReviewSpec, proto=2, doc="Request to evaluate."
+        default_factory=SelfSubjectAccessReviewSpec,
+        proto=2,
+        required=True,
+        doc="Request to evaluate.",
     )
     status: SubjectAccessReviewStatus = field(
         default_factory=SubjectAccessReviewStatus, proto=3, doc="Result, filled in by the server."
@@ -126,7 +131,7 @@ class SubjectAccessReview(Object):
     """SubjectAccessReview checks whether a user or group can perform an action."""
 
     spec: SubjectAccessReviewSpec = field(
-        default_factory=SubjectAccessReviewSpec, proto=2, doc="Request to evaluate."
+        default_factory=SubjectAccessReviewSpec, proto=2, required=True, doc="Request to evaluate."
     )
     status: SubjectAccessReviewStatus = field(
         default_factory=SubjectAccessReviewStatus, proto=3, doc="Result, filled in by the server."
@@ -137,7 +142,7 @@ class LocalSubjectAccessReview(Object):
     """LocalSubjectAccessReview checks whether a user can perform an action in a namespace."""
 
     spec: SubjectAccessReviewSpec = field(
-        default_factory=SubjectAccessReviewSpec, proto=2, doc="Request to evaluate."
+        default_factory=SubjectAccessReviewSpec, proto=2, required=True, doc="Request to evaluate."
     )
     status: SubjectAccessReviewStatus = field(
         default_factory=SubjectAccessReviewStatus, proto=3, doc="Result, filled in by the server."

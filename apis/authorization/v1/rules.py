@@ -86,7 +86,10 @@ class SelfSubjectRulesReview(Object):
     """SelfSubjectRulesReview lists the actions that the current user can perform in a namespace."""
 
     spec: SelfSubjectRulesReviewSpec = field(
-        default_factory=SelfSubjectRulesReviewSpec, proto=2, doc="Request to evaluate."
+        default_factory=SelfSubjectRulesReviewSpec,
+        proto=2,
+        required=True,
+        doc="Request to evaluate.",
     )
     status: SubjectRulesReviewStatus = field(
         default_factory=SubjectRulesReviewStatus, proto=3, doc="Result, filled in by the server."

@@ -20,6 +20,7 @@ class HorizontalPodAutoscalerSpec(Model):
     scale_target_ref: CrossVersionObjectReference = field(
         default_factory=CrossVersionObjectReference,
         proto=1,
+        required=True,
         doc="Object that is scaled; it must have a scale subresource.",
     )
     min_replicas: Int32 | None = field(
@@ -74,6 +75,7 @@ class HorizontalPodAutoscaler(Object):
     spec: HorizontalPodAutoscalerSpec = field(
         default_factory=HorizontalPodAutoscalerSpec,
         proto=2,
+        required=True,
         doc="Desired behavior of the autoscaler.",
     )
     status: HorizontalPodAutoscalerStatus = field(

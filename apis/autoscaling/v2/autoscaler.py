@@ -93,6 +93,7 @@ class HorizontalPodAutoscalerSpec(Model):
     scale_target_ref: CrossVersionObjectReference = field(
         default_factory=CrossVersionObjectReference,
         proto=1,
+        required=True,
         doc="Object that is scaled; it must have a scale subresource.",
     )
     min_replicas: Int32 | None = field(
@@ -138,7 +139,7 @@ class HorizontalPodAutoscalerCondition(Model):
         doc="Status of the condition: True, False or Unknown.",
     )
     last_transition_time: Time | None = field(
-        None, proto=3, omit_empty=False, doc="Time when the status last changed."
+        None, proto=3, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=4, doc="Reason of the last change, one word.")
     message: str = field("", proto=5, doc="Description of the last change.")
@@ -167,6 +168,7 @@ class HorizontalPodAutoscalerStatus(Model):
         proto=5,
         omit_empty=False,
         list_type="atomic",
+        required=False,
         doc="Last read values of the metrics.",
     )
     conditions: list[HorizontalPodAutoscalerCondition] = field(
@@ -185,6 +187,7 @@ class HorizontalPodAutoscaler(Object):
     spec: HorizontalPodAutoscalerSpec = field(
         default_factory=HorizontalPodAutoscalerSpec,
         proto=2,
+        required=True,
         doc="Desired behavior of the autoscaler.",
     )
     status: HorizontalPodAutoscalerStatus = field(

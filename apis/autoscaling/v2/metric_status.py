@@ -27,14 +27,18 @@ class ObjectMetricStatus(Model):
     """Current value of a metric of one object."""
 
     metric: MetricIdentifier = field(
-        default_factory=MetricIdentifier, proto=1, doc="Metric of the object."
+        default_factory=MetricIdentifier, proto=1, required=True, doc="Metric of the object."
     )
     current: MetricValueStatus = field(
-        default_factory=MetricValueStatus, proto=2, doc="Current value of the metric."
+        default_factory=MetricValueStatus,
+        proto=2,
+        required=True,
+        doc="Current value of the metric.",
     )
     described_object: CrossVersionObjectReference = field(
         default_factory=CrossVersionObjectReference,
         proto=3,
+        required=True,
         doc="Object that the metric describes.",
     )
 
@@ -43,10 +47,13 @@ class PodsMetricStatus(Model):
     """Current value of a metric of the pods."""
 
     metric: MetricIdentifier = field(
-        default_factory=MetricIdentifier, proto=1, doc="Metric of the pods."
+        default_factory=MetricIdentifier, proto=1, required=True, doc="Metric of the pods."
     )
     current: MetricValueStatus = field(
-        default_factory=MetricValueStatus, proto=2, doc="Current value of the metric."
+        default_factory=MetricValueStatus,
+        proto=2,
+        required=True,
+        doc="Current value of the metric.",
     )
 
 
@@ -55,7 +62,10 @@ class ResourceMetricStatus(Model):
 
     name: str = field("", proto=1, omit_empty=False, doc="Name of the resource.")
     current: MetricValueStatus = field(
-        default_factory=MetricValueStatus, proto=2, doc="Current value of the resource."
+        default_factory=MetricValueStatus,
+        proto=2,
+        required=True,
+        doc="Current value of the resource.",
     )
 
 
@@ -64,7 +74,10 @@ class ContainerResourceMetricStatus(Model):
 
     name: str = field("", proto=1, omit_empty=False, doc="Name of the resource.")
     current: MetricValueStatus = field(
-        default_factory=MetricValueStatus, proto=2, doc="Current value of the resource."
+        default_factory=MetricValueStatus,
+        proto=2,
+        required=True,
+        doc="Current value of the resource.",
     )
     container: str = field("", proto=3, omit_empty=False, doc="Name of the container.")
 
@@ -73,10 +86,16 @@ class ExternalMetricStatus(Model):
     """Current value of a metric from outside the cluster."""
 
     metric: MetricIdentifier = field(
-        default_factory=MetricIdentifier, proto=1, doc="Metric of the external system."
+        default_factory=MetricIdentifier,
+        proto=1,
+        required=True,
+        doc="Metric of the external system.",
     )
     current: MetricValueStatus = field(
-        default_factory=MetricValueStatus, proto=2, doc="Current value of the metric."
+        default_factory=MetricValueStatus,
+        proto=2,
+        required=True,
+        doc="Current value of the metric.",
     )
 
 

@@ -55,13 +55,14 @@ class ObjectMetricSource(Model):
     described_object: CrossVersionObjectReference = field(
         default_factory=CrossVersionObjectReference,
         proto=1,
+        required=True,
         doc="Object that the metric describes.",
     )
     target: MetricTarget = field(
-        default_factory=MetricTarget, proto=2, doc="Target value of the metric."
+        default_factory=MetricTarget, proto=2, required=True, doc="Target value of the metric."
     )
     metric: MetricIdentifier = field(
-        default_factory=MetricIdentifier, proto=3, doc="Metric of the object."
+        default_factory=MetricIdentifier, proto=3, required=True, doc="Metric of the object."
     )
 
 
@@ -69,11 +70,12 @@ class PodsMetricSource(Model):
     """A metric of every pod of the target, averaged before it is compared."""
 
     metric: MetricIdentifier = field(
-        default_factory=MetricIdentifier, proto=1, doc="Metric of the pods."
+        default_factory=MetricIdentifier, proto=1, required=True, doc="Metric of the pods."
     )
     target: MetricTarget = field(
         default_factory=MetricTarget,
         proto=2,
+        required=True,
         doc="Target value of the metric, an average over the pods.",
     )
 
@@ -83,7 +85,7 @@ class ResourceMetricSource(Model):
 
     name: str = field("", proto=1, omit_empty=False, doc="Name of the resource, `cpu` or `memory`.")
     target: MetricTarget = field(
-        default_factory=MetricTarget, proto=2, doc="Target value of the resource."
+        default_factory=MetricTarget, proto=2, required=True, doc="Target value of the resource."
     )
 
 
@@ -92,7 +94,7 @@ class ContainerResourceMetricSource(Model):
 
     name: str = field("", proto=1, omit_empty=False, doc="Name of the resource, `cpu` or `memory`.")
     target: MetricTarget = field(
-        default_factory=MetricTarget, proto=2, doc="Target value of the resource."
+        default_factory=MetricTarget, proto=2, required=True, doc="Target value of the resource."
     )
     container: str = field("", proto=3, omit_empty=False, doc="Name of the container.")
 
@@ -101,10 +103,13 @@ class ExternalMetricSource(Model):
     """A metric from outside the cluster, such as the length of a queue."""
 
     metric: MetricIdentifier = field(
-        default_factory=MetricIdentifier, proto=1, doc="Metric of the external system."
+        default_factory=MetricIdentifier,
+        proto=1,
+        required=True,
+        doc="Metric of the external system.",
     )
     target: MetricTarget = field(
-        default_factory=MetricTarget, proto=2, doc="Target value of the metric."
+        default_factory=MetricTarget, proto=2, required=True, doc="Target value of the metric."
     )
 
 

@@ -58,8 +58,8 @@ def validate_autoscaler_status(status: HorizontalPodAutoscalerStatus) -> FieldEr
 
 def _validate_replicas(spec: HorizontalPodAutoscalerSpec) -> FieldErrors:
     minimum, maximum = spec.min_replicas, spec.max_replicas
-    if minimum is not None and minimum < 1:
-        yield invalid(_SPEC.child("minReplicas"), minimum, "must be greater than or equal to 1")
+    if minimum is not None and minimum < 0:
+        yield invalid(_SPEC.child("minReplicas"), minimum, "must be greater than or equal to 0")
     path = _SPEC.child("maxReplicas")
     if maximum == 0:
         yield required(path)

@@ -55,6 +55,7 @@ class CronJobSpec(Model):
         "",
         proto=3,
         known=("Allow", "Forbid", "Replace"),
+        publish_enum=True,
         doc=(
             "Whether jobs may overlap: Allow (the default) lets them, Forbid skips the new"
             " job, Replace ends the running one."
@@ -68,7 +69,7 @@ class CronJobSpec(Model):
         ),
     )
     job_template: JobTemplateSpec = field(
-        default_factory=JobTemplateSpec, proto=5, doc="Jobs that are created."
+        default_factory=JobTemplateSpec, proto=5, required=True, doc="Jobs that are created."
     )
     successful_jobs_history_limit: Int32 | None = field(
         None, proto=6, doc="Number of completed jobs that are kept, 3 by default."
@@ -94,7 +95,7 @@ class CronJob(Object):
     """CronJob starts a job at the times of a schedule."""
 
     spec: CronJobSpec = field(
-        default_factory=CronJobSpec, proto=2, doc="Desired behavior of the cron job."
+        default_factory=CronJobSpec, proto=2, required=True, doc="Desired behavior of the cron job."
     )
     status: CronJobStatus = field(
         default_factory=CronJobStatus, proto=3, doc="Observed state of the cron job."

@@ -42,6 +42,7 @@ class PodFailurePolicyOnExitCodesRequirement(Model):
         proto=2,
         known=("In", "NotIn"),
         omit_empty=False,
+        publish_enum=True,
         doc=("In matches if an exit code is one of the values, NotIn if one is not. Required."),
     )
     values: list[Int32] = field(
@@ -65,6 +66,7 @@ class PodFailurePolicyOnPodConditionsPattern(Model):
         proto=2,
         known=("True", "False", "Unknown"),
         omit_empty=False,
+        required=False,
         doc="Status that the condition must have, True by default.",
     )
 
@@ -80,6 +82,7 @@ class PodFailurePolicyRule(Model):
         proto=1,
         known=("Count", "FailIndex", "FailJob", "Ignore"),
         omit_empty=False,
+        publish_enum=True,
         doc=(
             "FailJob fails the job, FailIndex its index, Ignore replaces the pod without"
             " counting the failure, Count treats it as usual. Required."
@@ -102,7 +105,7 @@ class PodFailurePolicy(Model):
     rules: list[PodFailurePolicyRule] = field(
         default_factory=list,
         proto=1,
-        omit_empty=False,
+        null_when_empty=True,
         list_type="atomic",
         doc=(
             "Rules of which the first that matches is applied; at most 20. A failure that"
@@ -212,6 +215,7 @@ class JobSpec(Model):
     template: PodTemplateSpec = field(
         default_factory=PodTemplateSpec,
         proto=6,
+        required=True,
         doc="Pods that the job creates. Their restart policy is Never or OnFailure.",
     )
     ttl_seconds_after_finished: Int32 | None = field(
@@ -221,6 +225,7 @@ class JobSpec(Model):
         None,
         proto=9,
         known=("Indexed", "NonIndexed"),
+        publish_enum=True,
         doc=(
             "NonIndexed (the default) counts successful pods, Indexed needs one for each"
             " index from 0 to `completions` - 1. Cannot be changed."
@@ -235,6 +240,7 @@ class JobSpec(Model):
         None,
         proto=14,
         known=("Failed", "TerminatingOrFailed"),
+        publish_enum=True,
         doc=(
             "When a failed pod is replaced: TerminatingOrFailed (the default) as soon as it"
             " terminates, Failed when it has ended. Only Failed with a pod failure policy."
@@ -279,10 +285,14 @@ class JobCondition(Model):
         doc="Status of the condition: True, False or Unknown.",
     )
     last_probe_time: Time | None = field(
-        None, proto=3, omit_empty=False, doc="Time when the condition was last checked."
+        None,
+        proto=3,
+        omit_empty=False,
+        required=False,
+        doc="Time when the condition was last checked.",
     )
     last_transition_time: Time | None = field(
-        None, proto=4, omit_empty=False, doc="Time when the status last changed."
+        None, proto=4, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=5, doc="Reason of the last change, one word.")
     message: str = field("", proto=6, doc="Description of the last change.")

@@ -1,14 +1,22 @@
 """Scheduling of the pods of a job as a group: a feature that is not enabled by default."""
 
+from typing import Final
+
 from apimachinery.model.model import Model, field
 from apimachinery.scalars.wire_types import Int32
 
+_PACKAGE: Final = "io.k8s.api.scheduling.v1alpha3"
 
-class WorkloadPodGroupBasicSchedulingPolicy(Model):
+
+class WorkloadPodGroupBasicSchedulingPolicy(
+    Model, definition=f"{_PACKAGE}.WorkloadPodGroupBasicSchedulingPolicy"
+):
     """Every pod is scheduled by itself."""
 
 
-class WorkloadPodGroupGangSchedulingPolicy(Model):
+class WorkloadPodGroupGangSchedulingPolicy(
+    Model, definition=f"{_PACKAGE}.WorkloadPodGroupGangSchedulingPolicy"
+):
     """Pods are scheduled only if enough of them can run."""
 
     min_count: Int32 | None = field(
@@ -16,7 +24,9 @@ class WorkloadPodGroupGangSchedulingPolicy(Model):
     )
 
 
-class WorkloadPodGroupSchedulingPolicy(Model):
+class WorkloadPodGroupSchedulingPolicy(
+    Model, definition=f"{_PACKAGE}.WorkloadPodGroupSchedulingPolicy"
+):
     """Whether pods are scheduled one by one or together; exactly one field is set."""
 
     basic: WorkloadPodGroupBasicSchedulingPolicy | None = field(
@@ -27,7 +37,7 @@ class WorkloadPodGroupSchedulingPolicy(Model):
     )
 
 
-class TopologyConstraint(Model):
+class TopologyConstraint(Model, definition=f"{_PACKAGE}.TopologyConstraint"):
     """All pods of the group run in one domain of a topology."""
 
     key: str = field(
@@ -35,7 +45,9 @@ class TopologyConstraint(Model):
     )
 
 
-class WorkloadPodGroupSchedulingConstraints(Model):
+class WorkloadPodGroupSchedulingConstraints(
+    Model, definition=f"{_PACKAGE}.WorkloadPodGroupSchedulingConstraints"
+):
     """Constraints for the placement of the group."""
 
     topology: list[TopologyConstraint] = field(
@@ -43,15 +55,21 @@ class WorkloadPodGroupSchedulingConstraints(Model):
     )
 
 
-class WorkloadPodGroupSingleDisruptionMode(Model):
+class WorkloadPodGroupSingleDisruptionMode(
+    Model, definition=f"{_PACKAGE}.WorkloadPodGroupSingleDisruptionMode"
+):
     """Pods of the group can be disrupted one by one."""
 
 
-class WorkloadPodGroupAllDisruptionMode(Model):
+class WorkloadPodGroupAllDisruptionMode(
+    Model, definition=f"{_PACKAGE}.WorkloadPodGroupAllDisruptionMode"
+):
     """Pods of the group can only be disrupted together."""
 
 
-class WorkloadPodGroupDisruptionMode(Model):
+class WorkloadPodGroupDisruptionMode(
+    Model, definition=f"{_PACKAGE}.WorkloadPodGroupDisruptionMode"
+):
     """Whether pods are disrupted one by one or together; exactly one field is set."""
 
     single: WorkloadPodGroupSingleDisruptionMode | None = field(
@@ -62,7 +80,7 @@ class WorkloadPodGroupDisruptionMode(Model):
     )
 
 
-class WorkloadPodGroupResourceClaim(Model):
+class WorkloadPodGroupResourceClaim(Model, definition=f"{_PACKAGE}.WorkloadPodGroupResourceClaim"):
     """A claim of resources that all pods of the group share."""
 
     name: str = field("", proto=1, omit_empty=False, doc="Name of the claim within the group.")

@@ -11,8 +11,8 @@ from apimachinery.names import (
     is_dns1123_subdomain,
     is_http_path,
 )
+from apimachinery.selectors.label_selector import try_label_selector
 from apis.apps.validation.workloads import (
-    parsed_selector,
     validate_counts,
     validate_template_labels,
     validate_unchanged,
@@ -105,7 +105,7 @@ def _validate_generated_selector(job: Job) -> FieldErrors:
             yield required(path.key(name), f"must be '{value}'")
         elif labels[name] != value:
             yield invalid(path.key(name), labels, f"must be '{value}'")
-    selector = parsed_selector(job.spec.selector)
+    selector = try_label_selector(job.spec.selector)
     if selector is not None and not selector.matches(expected):
         rule = "`selector` not auto-generated"
         yield invalid(_SPEC.child("selector"), job.spec.selector, rule)
@@ -116,7 +116,7 @@ def _validate_with_selector(spec: JobSpec, old: PodTemplateSpec | None) -> Field
     if spec.selector is None:
         yield required(_SPEC.child("selector"))
     yield from validate_label_selector(spec.selector, _SPEC.child("selector"))
-    selector = parsed_selector(spec.selector)
+    selector = try_label_selector(spec.selector)
     if selector is not None:
         yield from validate_template_labels(spec.template, selector, _SPEC.child("template"))
 

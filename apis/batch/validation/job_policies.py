@@ -3,7 +3,6 @@
 from typing import Final
 
 from apimachinery.fieldpath import (
-    NULL,
     OMITTED,
     FieldErrors,
     Path,
@@ -15,6 +14,7 @@ from apimachinery.fieldpath import (
     too_long,
     too_many,
 )
+from apimachinery.meta.internal_form import list_form
 from apimachinery.meta.metadata_validation import validate_nonnegative
 from apimachinery.names import byte_length, is_qualified_name
 from apis.batch.v1.job import (
@@ -106,7 +106,8 @@ def _validate_values(
 ) -> FieldErrors:
     values = requirement.values
     if not values:
-        yield invalid(path, NULL, "at least one value is required")
+        shown = list_form(requirement, "values")
+        yield invalid(path, shown, "at least one value is required")
     elif len(values) > MAX_EXIT_CODES:
         yield too_many(path, len(values), MAX_EXIT_CODES)
     seen: set[int] = set()

@@ -30,7 +30,7 @@ from client.controller.metadata_source import MetadataChange, MetadataFeed
 from client.controller.reconciler import NamespacedName, Result
 from client.controller.sources import SourceScope
 from client.interface import ResourceClient
-from client.transport.request import ALL_NAMESPACES
+from client.transport.request import ALL_NAMESPACES, InvalidRequest
 from client.workqueue.rate_limiters import ExponentialFailure
 
 ORPHAN: Final = "orphan"
@@ -244,6 +244,8 @@ class GarbageCollector:
         resource = resources.get((group, reference.kind))
         if resource is None:
             return True  # a kind that is not served now may be served later
+        if resource.scope is Scope.NAMESPACED and not namespace:
+            return True  # Kubernetes, too, leaves objects alone that cannot have such an owner
         identity = ObjectIdentity(
             resource, namespace if resource.scope is Scope.NAMESPACED else "", reference.name
         )
@@ -264,8 +266,8 @@ class GarbageCollector:
         """Read the newest metadata of the object that has this uid, None if there is none."""
         try:
             obj = await self._collection(identity).get(identity.name)
-        except NotFound:
-            return None
+        except (NotFound, InvalidRequest):
+            return None  # no object can have a name that is not valid in a URL
         return obj.metadata if obj.metadata.uid == uid else None
 
     async def _disown(

@@ -9,6 +9,8 @@ from apiserver import Strategy
 class ConfigMapStrategy(Strategy[ConfigMap]):
     """Names are DNS subdomains; the data of an immutable ConfigMap cannot change."""
 
+    qualified_finalizers = True
+
     def validate(self, obj: ConfigMap) -> FieldErrors:
         yield from validate_config_map(obj)
 

@@ -16,6 +16,7 @@ ENDPOINTS_CONTROLLER: Final = "endpoint-controller"
 class EndpointsStrategy(Strategy[Endpoints]):
     """Names are DNS subdomains, and those of services."""
 
+    qualified_finalizers = True
     allow_create_on_update = True
 
     def validate(self, obj: Endpoints) -> FieldErrors:

@@ -23,7 +23,9 @@ from apiserver import Strategy
 class NamespaceStrategy(Strategy[Namespace]):
     """Names are DNS labels; a namespace is removed when its `spec.finalizers` are empty."""
 
+    qualified_finalizers = True
     returns_deleted_object = True
+    documents_deleted_object = False
     status_updates_metadata = True
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:

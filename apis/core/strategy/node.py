@@ -12,6 +12,7 @@ from apiserver import Strategy
 class NodeStrategy(Strategy[Node]):
     """Names are DNS subdomains; a new node may have a status, as the kubelet registers it."""
 
+    qualified_finalizers = True
     accepts_status_on_create = True
     status_updates_metadata = True
 

@@ -35,6 +35,7 @@ _REMOVED_SOURCES: Final = {
 class PersistentVolumeStrategy(Strategy[PersistentVolume]):
     """Names are DNS subdomains; the source of a volume cannot change."""
 
+    qualified_finalizers = True
     returns_deleted_object = True
     status_updates_metadata = True
 

@@ -31,6 +31,7 @@ _SOURCES: Final = (
 class PersistentVolumeClaimStrategy(Strategy[PersistentVolumeClaim]):
     """Names are DNS subdomains; a bound claim may change its size and attributes only."""
 
+    qualified_finalizers = True
     returns_deleted_object = True
     status_updates_metadata = True
 

@@ -45,6 +45,7 @@ FINISHED: Final = ("Failed", "Succeeded")
 class PodStrategy(Strategy[Pod]):
     """A deletion is graceful if a node runs the pod; its kubelet then removes the pod."""
 
+    qualified_finalizers = True
     ratchets = False
     reset_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "status": ("spec", "metadata.deletionTimestamp", "metadata.ownerReferences")

@@ -161,8 +161,6 @@ _SPEC_FIELDS: Final = (
     _Disabled("mode", _grpc_actions),
     _Disabled("protocol", _http_actions),
     _Disabled("stop_signal", _lifecycles),
-    _Disabled("cluster_trust_bundle", _projections),
-    _Disabled("pod_certificate", _projections),
     _Disabled("default_user", _volumes_of_files),
     _Disabled("user", _files),
 )

@@ -20,6 +20,7 @@ from apiserver import Strategy
 class PodTemplateStrategy(Strategy[PodTemplate]):
     """The template raises the generation."""
 
+    qualified_finalizers = True
     ratchets = False
     returns_deleted_object = True
 
@@ -47,6 +48,7 @@ class PodTemplateStrategy(Strategy[PodTemplate]):
 class ReplicationControllerStrategy(Strategy[ReplicationController]):
     """Pods are orphaned, unless the client that deletes their controller wants otherwise."""
 
+    qualified_finalizers = True
     orphans_by_default = True
     ratchets = False
     reset_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {"status": ("spec",)}

@@ -18,29 +18,10 @@ from apis.core.v1.pod import PodSpec
 from apis.core.v1.pod_template import PodTemplateSpec
 from apis.core.v1.scheduling import NodeSelectorTerm, PodAffinity, PodAntiAffinity
 from apis.core.v1.volume import Volume
+from apis.core.validation.node_labels import DEPRECATED_NODE_LABELS
 
 MAX_WARNINGS: Final = 256
 """The maximum number of warnings that a response can have: more are not searched for."""
-
-NODE_LABELS: Final[Mapping[str, str]] = {
-    "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-    "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
-    "failure-domain.beta.kubernetes.io/region": (
-        'deprecated since v1.17; use "topology.kubernetes.io/region" instead'
-    ),
-    "failure-domain.beta.kubernetes.io/zone": (
-        'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'
-    ),
-    "beta.kubernetes.io/instance-type": (
-        'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'
-    ),
-    "app.kubernetes.io/created-by": "deprecated since v1.9",
-    "scheduler.alpha.kubernetes.io/preferAvoidPods": (
-        "deprecated since v1.22; use Taints and Tolerations instead"
-    ),
-    "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
-}
-"""Labels of nodes that are deprecated, and what to use instead."""
 
 _ANNOTATIONS: Final[Mapping[str, str]] = {
     "scheduler.alpha.kubernetes.io/critical-pod": (
@@ -139,8 +120,8 @@ def _containers(spec: PodSpec, path: Path) -> Iterator[tuple[AnyContainer, Path]
 
 
 def _node_label_warnings(spec: PodSpec, path: Path) -> Iterator[str]:
-    for name in sorted(spec.node_selector.keys() & NODE_LABELS.keys()):
-        yield f"{path.child('nodeSelector').key(name)}: {NODE_LABELS[name]}"
+    for name in sorted(spec.node_selector.keys() & DEPRECATED_NODE_LABELS.keys()):
+        yield f"{path.child('nodeSelector').key(name)}: {DEPRECATED_NODE_LABELS[name]}"
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     if affinity is not None:
         place = path.child("affinity", "nodeAffinity")
@@ -157,8 +138,8 @@ def _node_label_warnings(spec: PodSpec, path: Path) -> Iterator[str]:
             yield from _term_warnings(choice.preference, where, with_values=True)
     for position, constraint in enumerate(spec.topology_spread_constraints):
         where = path.child("topologySpreadConstraints").index(position)
-        if constraint.topology_key in NODE_LABELS:
-            text = NODE_LABELS[constraint.topology_key]
+        if constraint.topology_key in DEPRECATED_NODE_LABELS:
+            text = DEPRECATED_NODE_LABELS[constraint.topology_key]
             yield f"{where.child('topologyKey')}: {constraint.topology_key} is {text}"
         if constraint.label_selector is None:
             yield _without_selector(where.child("labelSelector"))
@@ -167,8 +148,9 @@ def _node_label_warnings(spec: PodSpec, path: Path) -> Iterator[str]:
 def _term_warnings(term: NodeSelectorTerm, path: Path, *, with_values: bool) -> Iterator[str]:
     for position, expression in enumerate(term.match_expressions):
         place = path.child("matchExpressions").index(position)
-        if expression.key in NODE_LABELS:
-            yield f"{place.child('key')}: {expression.key} is {NODE_LABELS[expression.key]}"
+        if expression.key in DEPRECATED_NODE_LABELS:
+            text = DEPRECATED_NODE_LABELS[expression.key]
+            yield f"{place.child('key')}: {expression.key} is {text}"
         for index, value in enumerate(expression.values if with_values else ()):
             for problem in is_label_value(value):
                 yield f"{place.child('values').index(index)}: {value} is invalid, {problem}"

@@ -15,6 +15,7 @@ from apiserver import Strategy
 class ResourceQuotaStrategy(Strategy[ResourceQuota]):
     """Names are DNS subdomains; the scopes cannot change."""
 
+    qualified_finalizers = True
     returns_deleted_object = True
     status_updates_metadata = True
 

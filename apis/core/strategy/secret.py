@@ -9,6 +9,8 @@ from apiserver import Strategy
 class SecretStrategy(Strategy[Secret]):
     """Names are DNS subdomains; the type, and the data of an immutable Secret, cannot change."""
 
+    qualified_finalizers = True
+
     def prepare_for_create(self, obj: Secret) -> None:
         # Decoding has merged the stringData of documents; other callers may still have some.
         merge_string_data(obj)

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from apimachinery.fieldpath import FieldErrors, Path
 from apimachinery.ip_addresses import cidr_warnings, ip_warnings
-from apimachinery.meta.metadata_validation import dns1035_label_name
+from apimachinery.meta.metadata_validation import dns_label_name
 from apimachinery.names import is_ip
 from apis.core.v1.service import (
     CLUSTER_IP,
@@ -50,12 +50,13 @@ _NODE_PORTS: Final = (NODE_PORT, LOAD_BALANCER)
 class ServiceStrategy(Strategy[Service]):
     """Names are DNS labels that start with a letter, because they become host names."""
 
+    qualified_finalizers = True
     allow_create_on_update = True
     returns_deleted_object = True
     status_updates_metadata = True
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        return dns1035_label_name(name, prefix)
+        return dns_label_name(name, prefix)
 
     def prepare_for_create(self, obj: Service) -> None:
         spec = obj.spec

@@ -9,5 +9,8 @@ class Binding(Object):
     """Binding assigns a pod to a node; superseded by the subresource `binding` of pods."""
 
     target: ObjectReference = field(
-        default_factory=ObjectReference, proto=2, doc="Node that the pod is bound to."
+        default_factory=ObjectReference,
+        proto=2,
+        required=True,
+        doc="Node that the pod is bound to.",
     )

@@ -86,16 +86,28 @@ class AzureDiskVolumeSource(Model):
         None,
         proto=3,
         known=("None", "ReadOnly", "ReadWrite"),
+        publish_enum=True,
+        published_default="ReadWrite",
         doc="Caching mode of the host; defaults to ReadWrite.",
     )
-    fs_type: str | None = field(None, proto=4, doc="File system of the volume; defaults to `ext4`.")
+    fs_type: str | None = field(
+        None,
+        proto=4,
+        published_default="ext4",
+        doc="File system of the volume; defaults to `ext4`.",
+    )
     read_only: bool | None = field(
-        None, proto=5, doc="Whether the mount is read-only; defaults to false."
+        None,
+        proto=5,
+        published_default=False,
+        doc="Whether the mount is read-only; defaults to false.",
     )
     kind: str | None = field(
         None,
         proto=6,
         known=("Dedicated", "Managed", "Shared"),
+        publish_enum=True,
+        published_default="Shared",
         doc=(
             "Whether the disk has a storage account of its own, shares one, or is managed; "
             "defaults to Shared."
@@ -142,7 +154,7 @@ class ScaleIOVolumeSource(Model):
     gateway: str = field("", proto=1, omit_empty=False, doc="Address of the ScaleIO API gateway.")
     system: str = field("", proto=2, omit_empty=False, doc="Name of the storage system.")
     secret_ref: LocalObjectReference | None = field(
-        None, proto=3, doc="Secret with the credentials of the ScaleIO user."
+        None, proto=3, required=True, doc="Secret with the credentials of the ScaleIO user."
     )
     ssl_enabled: bool = field(
         False, proto=4, doc="Whether the gateway is reached by SSL; defaults to false."
@@ -150,10 +162,15 @@ class ScaleIOVolumeSource(Model):
     protection_domain: str = field("", proto=5, doc="Name of the protection domain.")
     storage_pool: str = field("", proto=6, doc="Name of the storage pool of the protection domain.")
     storage_mode: str = field(
-        "", proto=7, doc="`ThickProvisioned` or `ThinProvisioned`, the default."
+        "",
+        proto=7,
+        published_default="ThinProvisioned",
+        doc="`ThickProvisioned` or `ThinProvisioned`, the default.",
     )
     volume_name: str = field("", proto=8, doc="Name of an existing volume of the system.")
-    fs_type: str = field("", proto=9, doc="File system of the volume; defaults to `xfs`.")
+    fs_type: str = field(
+        "", proto=9, published_default="xfs", doc="File system of the volume; defaults to `xfs`."
+    )
     read_only: bool = field(
         False, proto=10, doc="Whether the mount is read-only; defaults to false."
     )

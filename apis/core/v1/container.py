@@ -21,7 +21,11 @@ class ContainerPort(Model):
         0, proto=3, omit_empty=False, doc="Port that the container listens on."
     )
     protocol: str = field(
-        "TCP", proto=4, known=("SCTP", "TCP", "UDP"), doc="Protocol of the port; defaults to TCP."
+        "TCP",
+        proto=4,
+        known=("SCTP", "TCP", "UDP"),
+        publish_enum=True,
+        doc="Protocol of the port; defaults to TCP.",
     )
     host_ip: str = field(
         "", proto=5, wire="hostIP", doc="Address of the node that `hostPort` is bound to."
@@ -54,6 +58,7 @@ class VolumeMount(Model):
         None,
         proto=5,
         known=("Bidirectional", "HostToContainer", "None"),
+        publish_enum=True,
         doc=(
             "Whether mounts made later are passed between the node and the container; defaults "
             "to None."
@@ -87,7 +92,7 @@ class ContainerRestartRuleOnExitCodes(Model):
     """The exit codes that a restart rule applies to."""
 
     operator: str = field(
-        "", proto=1, doc="`In` for the listed exit codes, `NotIn` for all others."
+        "", proto=1, required=True, doc="`In` for the listed exit codes, `NotIn` for all others."
     )
     values: list[Int32] = field(
         default_factory=list, proto=2, list_type="set", doc="Exit codes, at most 255 of them."
@@ -100,6 +105,7 @@ class ContainerRestartRule(Model):
     action: str = field(
         "",
         proto=1,
+        required=True,
         doc=(
             "Action of a rule that matches: `Restart`, or `RestartAllContainers` for the whole pod."
         ),
@@ -237,6 +243,7 @@ class Container(Model):
         "",
         proto=20,
         known=("FallbackToLogsOnError", "File"),
+        publish_enum=True,
         doc=(
             "Whether an empty message file of a failed container is replaced by the end of its log."
         ),
@@ -245,6 +252,7 @@ class Container(Model):
         "",
         proto=14,
         known=("Always", "IfNotPresent", "Never"),
+        publish_enum=True,
         doc=(
             "When the image is pulled; defaults to Always for the tag `latest`, else to "
             "IfNotPresent."

@@ -4,6 +4,7 @@ from apimachinery.model.model import Model, field
 from apimachinery.scalars.quantity import Quantity
 from apimachinery.scalars.time import Time
 from apimachinery.scalars.wire_types import Int32
+from apis.core.v1.probe import STOP_SIGNALS
 from apis.core.v1.resource_requirements import ResourceRequirements
 
 
@@ -20,7 +21,11 @@ class ContainerStateRunning(Model):
     """A container that runs."""
 
     started_at: Time | None = field(
-        None, proto=1, omit_empty=False, doc="Time when the container was last started."
+        None,
+        proto=1,
+        omit_empty=False,
+        required=False,
+        doc="Time when the container was last started.",
     )
 
 
@@ -34,10 +39,10 @@ class ContainerStateTerminated(Model):
     )
     message: str = field("", proto=4, doc="Last words of the container.")
     started_at: Time | None = field(
-        None, proto=5, omit_empty=False, doc="Time when the container was started."
+        None, proto=5, omit_empty=False, required=False, doc="Time when the container was started."
     )
     finished_at: Time | None = field(
-        None, proto=6, omit_empty=False, doc="Time when the container ended."
+        None, proto=6, omit_empty=False, required=False, doc="Time when the container ended."
     )
     container_id: str = field(
         "", proto=7, wire="containerID", doc="ID of the container, in the form `<type>://<id>`."
@@ -61,7 +66,7 @@ class ContainerState(Model):
 class ImageVolumeStatus(Model):
     """Status of a mounted image."""
 
-    image_ref: str = field("", proto=1, doc="Digest of the image that is mounted.")
+    image_ref: str = field("", proto=1, required=True, doc="Digest of the image that is mounted.")
 
 
 class VolumeStatus(Model):
@@ -203,4 +208,10 @@ class ContainerStatus(Model):
         patch_merge_key="name",
         doc="Health of the devices of the container.",
     )
-    stop_signal: str | None = field(None, proto=15, doc="Signal that stops the container.")
+    stop_signal: str | None = field(
+        None,
+        proto=15,
+        known=STOP_SIGNALS,
+        publish_enum=True,
+        doc="Signal that stops the container.",
+    )

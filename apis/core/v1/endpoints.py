@@ -16,7 +16,7 @@ class EndpointAddress(Model, map_type="atomic"):
         doc="IP address; neither loopback (127.0.0.0/8, ::1) nor link-local.",
     )
     target_ref: ObjectReference | None = field(
-        None, proto=2, map_type="atomic", doc="Object that provides the endpoint, such as a pod."
+        None, proto=2, doc="Object that provides the endpoint, such as a pod."
     )
     hostname: str = field("", proto=3, doc="Host name of the endpoint, a DNS label.")
     node_name: str | None = field(None, proto=4, doc="Name of the node that hosts the endpoint.")
@@ -32,7 +32,11 @@ class EndpointPort(Model, map_type="atomic"):
     )
     port: Int32 = field(0, proto=2, omit_empty=False, doc="Number of the port.")
     protocol: str = field(
-        "", proto=3, known=("SCTP", "TCP", "UDP"), doc="Protocol of the port; defaults to TCP."
+        "",
+        proto=3,
+        known=("SCTP", "TCP", "UDP"),
+        publish_enum=True,
+        doc="Protocol of the port; defaults to TCP.",
     )
     app_protocol: str | None = field(
         None, proto=4, doc="Application protocol of the port, such as `kubernetes.io/h2c`."

@@ -45,7 +45,7 @@ class ResourceFieldSelector(Model, map_type="atomic"):
 class ConfigMapKeySelector(Model, map_type="atomic"):
     """Selects a key of a ConfigMap in the namespace of the pod."""
 
-    name: str = field("", proto=(1, 1), doc="Name of the ConfigMap.")
+    name: str = field("", proto=(1, 1), published_default="", doc="Name of the ConfigMap.")
     key: str = field("", proto=2, omit_empty=False, doc="Key in the ConfigMap.")
     optional: bool | None = field(
         None, proto=3, doc="Whether the pod may start without the ConfigMap or the key."
@@ -55,7 +55,7 @@ class ConfigMapKeySelector(Model, map_type="atomic"):
 class SecretKeySelector(Model, map_type="atomic"):
     """Selects a key of a Secret in the namespace of the pod."""
 
-    name: str = field("", proto=(1, 1), doc="Name of the Secret.")
+    name: str = field("", proto=(1, 1), published_default="", doc="Name of the Secret.")
     key: str = field(
         "", proto=2, omit_empty=False, doc="Key in the Secret; it must be a valid secret key."
     )
@@ -78,6 +78,7 @@ class FileKeySelector(Model, map_type="atomic"):
     optional: bool | None = field(
         None,
         proto=4,
+        published_default=False,
         doc="Whether the pod may start without the file or the variable; defaults to false.",
     )
 
@@ -122,7 +123,7 @@ class EnvVar(Model):
 class ConfigMapEnvSource(Model):
     """Makes every key of a ConfigMap an environment variable."""
 
-    name: str = field("", proto=(1, 1), doc="Name of the ConfigMap.")
+    name: str = field("", proto=(1, 1), published_default="", doc="Name of the ConfigMap.")
     optional: bool | None = field(
         None, proto=2, doc="Whether the pod may start without the ConfigMap."
     )
@@ -131,7 +132,7 @@ class ConfigMapEnvSource(Model):
 class SecretEnvSource(Model):
     """Makes every key of a Secret an environment variable."""
 
-    name: str = field("", proto=(1, 1), doc="Name of the Secret.")
+    name: str = field("", proto=(1, 1), published_default="", doc="Name of the Secret.")
     optional: bool | None = field(
         None, proto=2, doc="Whether the pod may start without the Secret."
     )

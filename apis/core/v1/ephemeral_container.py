@@ -112,6 +112,7 @@ class EphemeralContainer(Model):
         "",
         proto=(1, 20),
         known=("FallbackToLogsOnError", "File"),
+        publish_enum=True,
         doc=(
             "Whether an empty message file of a failed container is replaced by the end of its log."
         ),
@@ -120,6 +121,7 @@ class EphemeralContainer(Model):
         "",
         proto=(1, 14),
         known=("Always", "IfNotPresent", "Never"),
+        publish_enum=True,
         doc=(
             "When the image is pulled; defaults to Always for the tag `latest`, else to "
             "IfNotPresent."

@@ -1,6 +1,6 @@
 """Event: a report about an object, for human readers. Events expire after an hour."""
 
-from apimachinery.meta.types import Object
+from apimachinery.meta.types import Object, ObjectMeta
 from apimachinery.model.model import Model, field
 from apimachinery.scalars.time import MicroTime, Time
 from apimachinery.scalars.wire_types import Int32
@@ -26,10 +26,16 @@ class EventSeries(Model):
 class Event(Object):
     """Event is a report of an event. Consumers must not rely on its content or its delivery."""
 
+    metadata: ObjectMeta = field(
+        default_factory=ObjectMeta,
+        proto=1,
+        required=True,
+        doc="Standard object's metadata: its name, labels, annotations and owners.",
+    )
     involved_object: ObjectReference = field(
         default_factory=ObjectReference,
         proto=2,
-        map_type="atomic",
+        required=True,
         doc="Object that this event is about.",
     )
     reason: str = field("", proto=3, doc="Short, machine-readable reason.")
@@ -51,14 +57,19 @@ class Event(Object):
     )
     action: str = field("", proto=12, doc="Action that was taken or failed.")
     related: ObjectReference | None = field(
-        None, proto=13, map_type="atomic", doc="Secondary object for more complex actions."
+        None, proto=13, doc="Secondary object for more complex actions."
     )
     reporting_component: str = field(
         "",
         proto=14,
         omit_empty=False,
+        required=False,
         doc="Name of the reporting controller, such as `example.io/gadgets`.",
     )
     reporting_instance: str = field(
-        "", proto=15, omit_empty=False, doc="ID of the controller instance, such as `gadgets-xyzf`."
+        "",
+        proto=15,
+        omit_empty=False,
+        required=False,
+        doc="ID of the controller instance, such as `gadgets-xyzf`.",
     )

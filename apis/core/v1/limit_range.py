@@ -50,7 +50,7 @@ class LimitRangeSpec(Model):
     limits: list[LimitRangeItem] = field(
         default_factory=list,
         proto=1,
-        omit_empty=False,
+        null_when_empty=True,
         list_type="atomic",
         doc="Bounds and defaults, one item per type of object.",
     )

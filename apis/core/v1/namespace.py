@@ -43,7 +43,11 @@ class NamespaceStatus(Model):
     """Current status of a Namespace."""
 
     phase: str = field(
-        "", proto=1, known=(ACTIVE, TERMINATING), doc="Current lifecycle phase of the namespace."
+        "",
+        proto=1,
+        known=(ACTIVE, TERMINATING),
+        publish_enum=True,
+        doc="Current lifecycle phase of the namespace.",
     )
     conditions: list[NamespaceCondition] = field(
         default_factory=list,

@@ -31,7 +31,10 @@ class ISCSIVolumeSource(Model):
         0, proto=3, omit_empty=False, doc="Number of the logical unit of the target."
     )
     iscsi_interface: str = field(
-        "", proto=4, doc="Name of the iSCSI transport; defaults to `default`, which is TCP."
+        "",
+        proto=4,
+        published_default="default",
+        doc="Name of the iSCSI transport; defaults to `default`, which is TCP.",
     )
     fs_type: str = field("", proto=5, doc="File system of the volume, such as `ext4`.")
     read_only: bool = field(
@@ -99,10 +102,15 @@ class RBDVolumeSource(Model):
     )
     image: str = field("", proto=2, omit_empty=False, doc="Name of the block-device image.")
     fs_type: str = field("", proto=3, doc="File system of the volume, such as `ext4`.")
-    pool: str = field("", proto=4, doc="Name of the pool; defaults to `rbd`.")
-    user: str = field("", proto=5, doc="Ceph user; defaults to `admin`.")
+    pool: str = field(
+        "", proto=4, published_default="rbd", doc="Name of the pool; defaults to `rbd`."
+    )
+    user: str = field("", proto=5, published_default="admin", doc="Ceph user; defaults to `admin`.")
     keyring: str = field(
-        "", proto=6, doc="Path of the user's key ring on the node; defaults to `/etc/ceph/keyring`."
+        "",
+        proto=6,
+        published_default="/etc/ceph/keyring",
+        doc="Path of the user's key ring on the node; defaults to `/etc/ceph/keyring`.",
     )
     secret_ref: LocalObjectReference | None = field(
         None, proto=7, doc="Secret with the key of the user; comes before `keyring`."

@@ -22,6 +22,7 @@ class Taint(Model):
         proto=3,
         omit_empty=False,
         known=(NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE),
+        publish_enum=True,
         doc=(
             "Effect on pods that do not tolerate the taint: NoSchedule keeps new ones away,"
             " PreferNoSchedule tries to, and NoExecute also evicts running ones."

@@ -186,7 +186,9 @@ class NodeRuntimeHandlerFeatures(Model):
 class NodeRuntimeHandler(Model):
     """A handler of the container runtime; RuntimeClasses choose one."""
 
-    name: str = field("", proto=1, doc="Name of the handler; empty for the default one.")
+    name: str = field(
+        "", proto=1, published_default="", doc="Name of the handler; empty for the default one."
+    )
     features: NodeRuntimeHandlerFeatures | None = field(
         None, proto=2, doc="Features of the handler."
     )
@@ -212,7 +214,11 @@ class NodeStatus(Model):
         doc="Resources of the node that pods can use; defaults to the capacity.",
     )
     phase: str = field(
-        "", proto=3, known=("Pending", "Running", "Terminated"), doc="Deprecated and unused."
+        "",
+        proto=3,
+        known=("Pending", "Running", "Terminated"),
+        publish_enum=True,
+        doc="Deprecated and unused.",
     )
     conditions: list[NodeCondition] = field(
         default_factory=list,

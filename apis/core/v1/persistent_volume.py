@@ -137,6 +137,7 @@ class PersistentVolumeSpec(PersistentVolumeSource):
         proto=3,
         list_type="atomic",
         known=("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"),
+        publish_enum=True,
         doc="Ways in which the volume can be mounted.",
     )
     claim_ref: ObjectReference | None = field(
@@ -149,6 +150,7 @@ class PersistentVolumeSpec(PersistentVolumeSource):
         "",
         proto=5,
         known=(DELETE, RECYCLE, RETAIN),
+        publish_enum=True,
         doc="What happens to the volume when its claim is deleted; defaults to Retain.",
     )
     storage_class_name: str = field(
@@ -164,6 +166,7 @@ class PersistentVolumeSpec(PersistentVolumeSource):
         None,
         proto=8,
         known=(BLOCK, FILESYSTEM),
+        publish_enum=True,
         doc="Whether the volume is a file system, the default, or a raw block device. Immutable.",
     )
     node_affinity: VolumeNodeAffinity | None = field(
@@ -181,6 +184,7 @@ class PersistentVolumeStatus(Model):
         "",
         proto=1,
         known=("Available", "Bound", "Failed", PENDING, "Released"),
+        publish_enum=True,
         doc="Whether the volume is available, bound to a claim or released by it.",
     )
     message: str = field("", proto=2, doc="Human-readable details about the phase.")

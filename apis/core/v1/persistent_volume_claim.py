@@ -14,6 +14,8 @@ class PersistentVolumeClaimSpec(Model):
         default_factory=list,
         proto=1,
         list_type="atomic",
+        known=("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"),
+        publish_enum=True,
         doc="Ways in which the volume must be mountable, such as `ReadWriteOnce`.",
     )
     selector: LabelSelector | None = field(
@@ -36,6 +38,7 @@ class PersistentVolumeClaimSpec(Model):
         None,
         proto=6,
         known=("Block", "Filesystem"),
+        publish_enum=True,
         doc="Whether the volume is a file system, the default, or a raw block device.",
     )
     data_source: TypedLocalObjectReference | None = field(
@@ -69,6 +72,7 @@ class PersistentVolumeClaimTemplate(Model):
     spec: PersistentVolumeClaimSpec = field(
         default_factory=PersistentVolumeClaimSpec,
         proto=2,
+        required=True,
         doc="The storage to request; copied to the claim unchanged.",
     )
 

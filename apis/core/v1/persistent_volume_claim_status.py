@@ -64,6 +64,7 @@ class ModifyVolumeStatus(Model):
         proto=2,
         omit_empty=False,
         known=("InProgress", "Infeasible", "Pending"),
+        publish_enum=True,
         doc="State of the change: Pending, InProgress or Infeasible.",
     )
 
@@ -91,12 +92,15 @@ class PersistentVolumeClaimStatus(Model):
         "",
         proto=1,
         known=(BOUND, "Lost", CLAIM_PENDING),
+        publish_enum=True,
         doc="Whether the claim is bound to a volume.",
     )
     access_modes: list[str] = field(
         default_factory=list,
         proto=2,
         list_type="atomic",
+        known=("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"),
+        publish_enum=True,
         doc="Ways in which the bound volume can be mounted.",
     )
     capacity: dict[str, Quantity] = field(
@@ -119,6 +123,14 @@ class PersistentVolumeClaimStatus(Model):
         default_factory=dict,
         proto=7,
         map_type="granular",
+        known=(
+            "ControllerResizeInProgress",
+            "ControllerResizeInfeasible",
+            "NodeResizeInProgress",
+            "NodeResizeInfeasible",
+            "NodeResizePending",
+        ),
+        publish_enum=True,
         doc="State of the expansion of each resource, such as NodeResizePending.",
     )
     current_volume_attributes_class_name: str | None = field(

@@ -129,7 +129,10 @@ class ISCSIPersistentVolumeSource(Model):
         0, proto=3, omit_empty=False, doc="Number of the logical unit of the target."
     )
     iscsi_interface: str = field(
-        "", proto=4, doc="Name of the iSCSI transport; defaults to `default`, which is TCP."
+        "",
+        proto=4,
+        published_default="default",
+        doc="Name of the iSCSI transport; defaults to `default`, which is TCP.",
     )
     fs_type: str = field("", proto=5, doc="File system of the volume, such as `ext4`.")
     read_only: bool = field(False, proto=6, doc="Whether the mount is read-only.")
@@ -160,10 +163,17 @@ class RBDPersistentVolumeSource(Model):
     )
     image: str = field("", proto=2, omit_empty=False, doc="Name of the image.")
     fs_type: str = field("", proto=3, doc="File system of the volume, such as `ext4`.")
-    pool: str = field("", proto=4, doc="Pool of the image; defaults to `rbd`.")
-    user: str = field("", proto=5, doc="User name at Ceph; defaults to `admin`.")
+    pool: str = field(
+        "", proto=4, published_default="rbd", doc="Pool of the image; defaults to `rbd`."
+    )
+    user: str = field(
+        "", proto=5, published_default="admin", doc="User name at Ceph; defaults to `admin`."
+    )
     keyring: str = field(
-        "", proto=6, doc="Path of the key ring of the user; defaults to `/etc/ceph/keyring`."
+        "",
+        proto=6,
+        published_default="/etc/ceph/keyring",
+        doc="Path of the key ring of the user; defaults to `/etc/ceph/keyring`.",
     )
     secret_ref: SecretReference | None = field(
         None, proto=7, doc="Secret with the key of the user, instead of the key ring."
@@ -185,10 +195,15 @@ class ScaleIOPersistentVolumeSource(Model):
     protection_domain: str = field("", proto=5, doc="Name of the protection domain.")
     storage_pool: str = field("", proto=6, doc="Storage pool of the protection domain.")
     storage_mode: str = field(
-        "", proto=7, doc="How storage is provisioned; defaults to `ThinProvisioned`."
+        "",
+        proto=7,
+        published_default="ThinProvisioned",
+        doc="How storage is provisioned; defaults to `ThinProvisioned`.",
     )
     volume_name: str = field("", proto=8, doc="Name of an existing volume of the system.")
-    fs_type: str = field("", proto=9, doc="File system of the volume; defaults to `xfs`.")
+    fs_type: str = field(
+        "", proto=9, published_default="xfs", doc="File system of the volume; defaults to `xfs`."
+    )
     read_only: bool = field(False, proto=10, doc="Whether the mount is read-only.")
 
 

@@ -145,6 +145,7 @@ class PodSpec(Model):
         "",
         proto=3,
         known=("Always", "Never", "OnFailure"),
+        publish_enum=True,
         doc="Whether containers that end are restarted; defaults to Always.",
     )
     termination_grace_period_seconds: int | None = field(
@@ -159,6 +160,7 @@ class PodSpec(Model):
         "",
         proto=6,
         known=("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+        publish_enum=True,
         doc="How names are resolved; defaults to ClusterFirst.",
     )
     node_selector: dict[str, str] = field(
@@ -262,6 +264,7 @@ class PodSpec(Model):
         None,
         proto=31,
         known=("Never", "PreemptLowerPriority"),
+        publish_enum=True,
         doc="Whether the pod may preempt others; defaults to PreemptLowerPriority.",
     )
     overhead: dict[str, Quantity] = field(

@@ -27,10 +27,14 @@ class PodCondition(Model):
         doc="Status of the condition.",
     )
     last_probe_time: Time | None = field(
-        None, proto=3, omit_empty=False, doc="Time when the condition was last probed."
+        None,
+        proto=3,
+        omit_empty=False,
+        required=False,
+        doc="Time when the condition was last probed.",
     )
     last_transition_time: Time | None = field(
-        None, proto=4, omit_empty=False, doc="Time when the status last changed."
+        None, proto=4, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=5, doc="Short, machine-readable reason of the last transition.")
     message: str = field("", proto=6, doc="Details of the last transition, for humans.")
@@ -133,7 +137,14 @@ class NodeAllocatableResourceClaimStatus(Model):
 class VolumeHealthCondition(Model):
     """A finding about the health of a volume."""
 
-    status: str = field("", proto=1, omit_empty=False, doc="Health of the volume.")
+    status: str = field(
+        "",
+        proto=1,
+        omit_empty=False,
+        known=("DataLoss", "Degraded", "Inaccessible"),
+        publish_enum=True,
+        doc="Health of the volume.",
+    )
     reason: str = field(
         "", proto=2, omit_empty=False, doc="Short, machine-readable reason of the status."
     )
@@ -153,7 +164,7 @@ class PodVolumeHealth(Model):
         doc="Findings about the volume.",
     )
     last_transition_time: Time | None = field(
-        None, proto=3, omit_empty=False, doc="Time when the health last changed."
+        None, proto=3, omit_empty=False, required=False, doc="Time when the health last changed."
     )
 
 
@@ -167,6 +178,7 @@ class PodStatus(Model):
         "",
         proto=1,
         known=("Failed", "Pending", "Running", "Succeeded", "Unknown"),
+        publish_enum=True,
         doc="Summary of where the pod is in its life.",
     )
     conditions: list[PodCondition] = field(
@@ -230,6 +242,7 @@ class PodStatus(Model):
         "",
         proto=9,
         known=("BestEffort", "Burstable", "Guaranteed"),
+        publish_enum=True,
         doc="Quality of service, which follows from requests and limits.",
     )
     ephemeral_container_statuses: list[ContainerStatus] = field(

@@ -1,8 +1,25 @@
 """Probes and lifecycle hooks: the actions that a kubelet performs on a running container."""
 
+from typing import Final
+
 from apimachinery.model.model import Model, field
 from apimachinery.scalars.intstr import IntOrString
 from apimachinery.scalars.wire_types import Int32
+
+_PLAIN_SIGNALS: Final = (
+    "ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT "
+    "SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ"
+)
+STOP_SIGNALS: Final = tuple(
+    sorted(
+        [
+            *(f"SIG{name}" for name in _PLAIN_SIGNALS.split()),
+            *("SIGRTMIN", "SIGRTMAX"),
+            *(f"SIGRTMIN+{number}" for number in range(1, 16)),
+            *(f"SIGRTMAX-{number}" for number in range(1, 15)),
+        ]
+    )
+)
 
 
 class ExecAction(Model):
@@ -34,7 +51,11 @@ class HTTPGetAction(Model):
     )
     host: str = field("", proto=3, doc="Host to connect to; defaults to the IP address of the pod.")
     scheme: str = field(
-        "", proto=4, known=("HTTP", "HTTPS"), doc="Scheme of the request; defaults to HTTP."
+        "",
+        proto=4,
+        known=("HTTP", "HTTPS"),
+        publish_enum=True,
+        doc="Scheme of the request; defaults to HTTP.",
     )
     http_headers: list[HTTPHeader] = field(
         default_factory=list,
@@ -45,7 +66,8 @@ class HTTPGetAction(Model):
     protocol: str | None = field(
         None,
         proto=6,
-        known=("HTTP1", "H2C"),
+        known=("HTTP1", "HTTP2"),
+        publish_enum=True,
         doc="Protocol of the request; HTTP/1 if it is not set.",
     )
 
@@ -67,9 +89,17 @@ class GRPCAction(Model):
         None,
         proto=2,
         omit_empty=False,
+        required=False,
+        published_default="",
         doc="Name of the service in the health request; the empty name asks for the whole server.",
     )
-    mode: str | None = field(None, proto=3, doc="Whether the connection uses TLS.")
+    mode: str | None = field(
+        None,
+        proto=3,
+        known=("Plaintext", "TLS"),
+        publish_enum=True,
+        doc="Whether the connection uses TLS.",
+    )
 
 
 class SleepAction(Model):
@@ -148,5 +178,7 @@ class Lifecycle(Model):
     stop_signal: str | None = field(
         None,
         proto=3,
+        known=STOP_SIGNALS,
+        publish_enum=True,
         doc="Signal that stops the container, such as `SIGUSR1`; only if `spec.os.name` is set.",
     )

@@ -22,14 +22,18 @@ class ObjectReference(Model, map_type="atomic"):
 class LocalObjectReference(Model, map_type="atomic"):
     """Reference to an object of a known kind in the same namespace."""
 
-    name: str = field("", proto=1, doc="Name of the referent.")
+    name: str = field("", proto=1, published_default="", doc="Name of the referent.")
 
 
 class TypedLocalObjectReference(Model, map_type="atomic"):
     """Reference to an object of any kind in the same namespace."""
 
     api_group: str | None = field(
-        None, proto=1, omit_empty=False, doc="Group of the referent; unset for the core group."
+        None,
+        proto=1,
+        omit_empty=False,
+        required=False,
+        doc="Group of the referent; unset for the core group.",
     )
     kind: str = field("", proto=2, omit_empty=False, doc="Kind of the referent.")
     name: str = field("", proto=3, omit_empty=False, doc="Name of the referent.")
@@ -39,7 +43,11 @@ class TypedObjectReference(Model):
     """Reference to an object of any kind, perhaps in another namespace."""
 
     api_group: str | None = field(
-        None, proto=1, omit_empty=False, doc="Group of the referent; unset for the core group."
+        None,
+        proto=1,
+        omit_empty=False,
+        required=False,
+        doc="Group of the referent; unset for the core group.",
     )
     kind: str = field("", proto=2, omit_empty=False, doc="Kind of the referent.")
     name: str = field("", proto=3, omit_empty=False, doc="Name of the referent.")

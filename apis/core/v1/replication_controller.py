@@ -10,9 +10,14 @@ from apis.core.v1.pod_template import PodTemplateSpec
 class ReplicationControllerSpec(Model):
     """The pods of a ReplicationController."""
 
-    replicas: Int32 | None = field(None, proto=1, doc="Number of desired pods; defaults to 1.")
+    replicas: Int32 | None = field(
+        None, proto=1, published_default=1, doc="Number of desired pods; defaults to 1."
+    )
     min_ready_seconds: Int32 = field(
-        0, proto=4, doc="Seconds that a new pod must be ready for to be available; defaults to 0."
+        0,
+        proto=4,
+        published_default=0,
+        doc="Seconds that a new pod must be ready for to be available; defaults to 0.",
     )
     selector: dict[str, str] = field(
         default_factory=dict,
@@ -39,7 +44,7 @@ class ReplicationControllerCondition(Model):
         doc="Status of the condition.",
     )
     last_transition_time: Time | None = field(
-        None, proto=3, omit_empty=False, doc="Time when the status last changed."
+        None, proto=3, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=4, doc="Short, machine-readable reason of the last transition.")
     message: str = field("", proto=5, doc="Details of the last transition, for humans.")

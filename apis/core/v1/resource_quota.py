@@ -29,13 +29,19 @@ class ScopedResourceSelectorRequirement(Model):
     """A requirement on the scope of an object, such as its priority class."""
 
     scope_name: str = field(
-        "", proto=1, omit_empty=False, known=SCOPES, doc="Scope that the requirement is about."
+        "",
+        proto=1,
+        omit_empty=False,
+        known=SCOPES,
+        publish_enum=True,
+        doc="Scope that the requirement is about.",
     )
     operator: str = field(
         "",
         proto=2,
         omit_empty=False,
         known=("DoesNotExist", "Exists", "In", "NotIn"),
+        publish_enum=True,
         doc="How the scope of an object is compared with `values`.",
     )
     values: list[str] = field(
@@ -70,6 +76,7 @@ class ResourceQuotaSpec(Model):
         proto=2,
         list_type="atomic",
         known=SCOPES,
+        publish_enum=True,
         doc="Scopes that an object must match to be counted; if empty, all objects are. Immutable.",
     )
     scope_selector: ScopeSelector | None = field(

@@ -14,6 +14,7 @@ class NodeSelectorRequirement(Model):
         proto=2,
         omit_empty=False,
         known=("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"),
+        publish_enum=True,
         doc="Relation between the key and the values.",
     )
     values: list[str] = field(
@@ -63,7 +64,10 @@ class PreferredSchedulingTerm(Model):
         0, proto=1, omit_empty=False, doc="Weight of the preference, from 1 to 100."
     )
     preference: NodeSelectorTerm = field(
-        default_factory=NodeSelectorTerm, proto=2, doc="Term that a preferred node matches."
+        default_factory=NodeSelectorTerm,
+        proto=2,
+        required=True,
+        doc="Term that a preferred node matches.",
     )
 
 
@@ -135,7 +139,10 @@ class WeightedPodAffinityTerm(Model):
         0, proto=1, omit_empty=False, doc="Weight of the preference, from 1 to 100."
     )
     pod_affinity_term: PodAffinityTerm = field(
-        default_factory=PodAffinityTerm, proto=2, doc="Pods to be placed with or without."
+        default_factory=PodAffinityTerm,
+        proto=2,
+        required=True,
+        doc="Pods to be placed with or without.",
     )
 
 
@@ -197,6 +204,7 @@ class Toleration(Model):
         "",
         proto=2,
         known=("Equal", "Exists", "Gt", "Lt"),
+        publish_enum=True,
         doc="`Equal`, the default, compares the value; `Exists` tolerates any value.",
     )
     value: str = field("", proto=3, doc="Value of the taint; empty for operator Exists.")
@@ -204,6 +212,7 @@ class Toleration(Model):
         "",
         proto=4,
         known=("NoExecute", "NoSchedule", "PreferNoSchedule"),
+        publish_enum=True,
         doc="Effect of the taint; empty for all effects.",
     )
     toleration_seconds: int | None = field(
@@ -230,6 +239,7 @@ class TopologySpreadConstraint(Model):
         proto=3,
         omit_empty=False,
         known=("DoNotSchedule", "ScheduleAnyway"),
+        publish_enum=True,
         doc="Whether a pod waits, or is scheduled all the same, when the skew would be exceeded.",
     )
     label_selector: LabelSelector | None = field(
@@ -247,6 +257,7 @@ class TopologySpreadConstraint(Model):
         None,
         proto=6,
         known=("Honor", "Ignore"),
+        publish_enum=True,
         doc=(
             "Whether nodes count that the pod's affinity and node selector rule out; defaults "
             "to Honor."
@@ -256,6 +267,7 @@ class TopologySpreadConstraint(Model):
         None,
         proto=7,
         known=("Honor", "Ignore"),
+        publish_enum=True,
         doc=(
             "Whether nodes with taints that the pod does not tolerate are left out; defaults to "
             "Ignore."

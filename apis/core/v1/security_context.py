@@ -60,6 +60,7 @@ class SeccompProfile(Model):
         proto=1,
         omit_empty=False,
         known=("Localhost", "RuntimeDefault", "Unconfined"),
+        publish_enum=True,
         doc=(
             "`Localhost` for a file of the node, `RuntimeDefault` for that of the runtime, "
             "`Unconfined` for none."
@@ -82,6 +83,7 @@ class AppArmorProfile(Model):
         proto=1,
         omit_empty=False,
         known=("Localhost", "RuntimeDefault", "Unconfined"),
+        publish_enum=True,
         doc=(
             "`Localhost` for a profile loaded on the node, `RuntimeDefault` for that of the "
             "runtime, `Unconfined` for none."
@@ -135,6 +137,7 @@ class SecurityContext(Model):
         None,
         proto=9,
         known=("Default", "Unmasked"),
+        publish_enum=True,
         doc="How `/proc` is mounted; `Default` masks parts of it.",
     )
     seccomp_profile: SeccompProfile | None = field(
@@ -186,6 +189,7 @@ class PodSecurityContext(Model):
         None,
         proto=12,
         known=("Merge", "Strict"),
+        publish_enum=True,
         doc="Whether the groups of the image are added (`Merge`, the default) or not (`Strict`).",
     )
     fs_group: int | None = field(
@@ -208,6 +212,7 @@ class PodSecurityContext(Model):
         None,
         proto=9,
         known=("Always", "OnRootMismatch"),
+        publish_enum=True,
         doc="When the ownership of a volume is changed to `fsGroup`; defaults to Always.",
     )
     seccomp_profile: SeccompProfile | None = field(

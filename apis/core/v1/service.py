@@ -147,6 +147,8 @@ class ServiceSpec(Model):
         default_factory=list,
         proto=19,
         list_type="atomic",
+        known=("IPv4", "IPv6", ""),
+        publish_enum=True,
         doc="IP families of the service, `IPv4` and `IPv6`, in the order of `clusterIPs`.",
     )
     allocate_load_balancer_node_ports: bool | None = field(
@@ -167,6 +169,7 @@ class ServiceSpec(Model):
         None,
         proto=23,
         enum=("PreferClose", "PreferSameNode", "PreferSameZone"),
+        publish_enum=False,
         doc="Preference for endpoints, such as those in the same zone.",
     )
 
@@ -175,7 +178,9 @@ class PortStatus(Model):
     """Status of a service port at a load balancer."""
 
     port: Int32 = field(0, proto=1, omit_empty=False, doc="Number of the service port.")
-    protocol: str = field("", proto=2, omit_empty=False, known=("TCP", "UDP", "SCTP"))
+    protocol: str = field(
+        "", proto=2, omit_empty=False, known=("TCP", "UDP", "SCTP"), publish_enum=True
+    )
     error: str | None = field(
         None, proto=3, doc="Reason why the load balancer does not serve the port."
     )

@@ -27,6 +27,7 @@ class HostPathVolumeSource(Model):
             "FileOrCreate",
             "Socket",
         ),
+        publish_enum=True,
         doc="What must be at the path, or is created there; the empty type checks nothing.",
     )
 
@@ -85,7 +86,12 @@ class SecretVolumeSource(Model):
 class ConfigMapVolumeSource(Model):
     """Files with the values of a ConfigMap."""
 
-    name: str = field("", proto=(1, 1), doc="Name of the ConfigMap in the namespace of the pod.")
+    name: str = field(
+        "",
+        proto=(1, 1),
+        published_default="",
+        doc="Name of the ConfigMap in the namespace of the pod.",
+    )
     items: list[KeyToPath] = field(
         default_factory=list,
         proto=2,
@@ -167,6 +173,7 @@ class ImageVolumeSource(Model):
         "",
         proto=2,
         known=("Always", "IfNotPresent", "Never"),
+        publish_enum=True,
         doc=(
             "When the image is pulled; defaults to Always for the tag `latest`, else to "
             "IfNotPresent."

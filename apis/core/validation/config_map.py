@@ -6,14 +6,12 @@ from typing import Any, Final
 from apimachinery.fieldpath import FieldErrors, Path, forbidden, invalid, too_long
 from apimachinery.names import is_config_map_key
 from apis.core.v1.config_map import ConfigMap
-from apis.core.validation.finalizers import validate_finalizers
 
 DATA_MAX: Final = 1024 * 1024
 """Bytes of all values together, of a ConfigMap or a Secret."""
 
 
 def validate_config_map(config: ConfigMap) -> FieldErrors:
-    yield from validate_finalizers(config.metadata)
     data = Path("data")
     for key in sorted(config.data):
         yield from validate_data_key(key, data)

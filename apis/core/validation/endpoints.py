@@ -13,19 +13,16 @@ from apimachinery.names import (
 )
 from apis.core.v1.endpoints import EndpointAddress, EndpointPort, Endpoints, EndpointSubset
 from apis.core.validation.endpoint_addresses import validate_endpoint_ip
-from apis.core.validation.finalizers import validate_finalizers
 
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 
 
 def validate_endpoints(endpoints: Endpoints) -> FieldErrors:
-    yield from validate_finalizers(endpoints.metadata)
     yield from _validate_subsets(endpoints.subsets)
 
 
 def validate_endpoints_update(new: Endpoints, old: Endpoints) -> FieldErrors:
     """Validate a change; unchanged subsets may break rules that are newer than they are."""
-    yield from validate_finalizers(new.metadata)
     errors = list(_validate_subsets(new.subsets))
     if errors and new.subsets != old.subsets:
         yield from errors

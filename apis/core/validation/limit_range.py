@@ -12,7 +12,6 @@ from apis.core.v1.limit_range import (
     LimitRange,
     LimitRangeItem,
 )
-from apis.core.validation.finalizers import validate_finalizers
 from apis.core.validation.resource_names import (
     STORAGE,
     is_overcommit_allowed,
@@ -26,7 +25,6 @@ _MAX_MILLI: Final = ((1 << 63) - 1) // 1000
 
 
 def validate_limit_range(limits: LimitRange) -> FieldErrors:
-    yield from validate_finalizers(limits.metadata)
     path = Path("spec", "limits")
     seen: set[str] = set()
     for position, item in enumerate(limits.spec.limits):

@@ -3,17 +3,16 @@
 from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid
+from apimachinery.meta.metadata_validation import validate_qualified_finalizer
 from apimachinery.names import is_qualified_name
 from apis.core.v1.namespace import ACTIVE, TERMINATING, Namespace
-from apis.core.validation.finalizers import validate_finalizer, validate_finalizers
 
 _FINALIZERS: Final = Path("spec", "finalizers")
 
 
 def validate_namespace(namespace: Namespace) -> FieldErrors:
-    yield from validate_finalizers(namespace.metadata)
     for name in namespace.spec.finalizers:
-        yield from _validate_finalizer(name, _FINALIZERS)
+        yield from _validate_qualified_finalizer(name, _FINALIZERS)
 
 
 def validate_namespace_status_update(new: Namespace) -> FieldErrors:
@@ -30,10 +29,10 @@ def validate_namespace_status_update(new: Namespace) -> FieldErrors:
 
 def validate_namespace_finalize_update(new: Namespace) -> FieldErrors:
     for position, name in enumerate(new.spec.finalizers):
-        yield from _validate_finalizer(name, _FINALIZERS.index(position))
+        yield from _validate_qualified_finalizer(name, _FINALIZERS.index(position))
 
 
-def _validate_finalizer(name: str, path: Path) -> FieldErrors:
+def _validate_qualified_finalizer(name: str, path: Path) -> FieldErrors:
     for error in is_qualified_name(name):
         yield invalid(path, name, error)
-    yield from validate_finalizer(name, path)
+    yield from validate_qualified_finalizer(name, path)

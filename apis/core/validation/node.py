@@ -28,7 +28,6 @@ from apimachinery.ip_addresses import is_strict_cidr, parse_cidr, unmapped
 from apimachinery.names import is_label_value, is_qualified_name
 from apis.core.v1.node import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Node, NodeSpec, Taint
 from apis.core.v1.node_status import NodeAddress, NodeStatus
-from apis.core.validation.finalizers import validate_finalizers
 from apis.core.validation.node_config import (
     validate_config_source_spec,
     validate_config_status,
@@ -47,7 +46,6 @@ _FEATURE_MAX: Final = 253
 
 
 def validate_node(node: Node) -> FieldErrors:
-    yield from validate_finalizers(node.metadata)
     yield from _validate_annotations(node.metadata.annotations, _METADATA.child("annotations"))
     yield from _validate_taints(node.spec.taints, _METADATA.child("taints"))
     yield from _validate_resources(node.status)

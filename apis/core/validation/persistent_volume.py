@@ -25,7 +25,6 @@ from apis.core.v1.persistent_volume import (
 )
 from apis.core.validation import persistent_volume_sources as own
 from apis.core.validation import volume_sources as shared
-from apis.core.validation.finalizers import validate_finalizers
 from apis.core.validation.node_selectors import validate_node_selector
 from apis.core.validation.persistent_volume_claim_spec import ACCESS_MODES, VOLUME_MODES
 from apis.core.validation.resource_names import STORAGE, validate_positive_quantity
@@ -55,7 +54,6 @@ _Source = tuple[str, FieldErrors]
 
 
 def validate_persistent_volume(volume: PersistentVolume) -> FieldErrors:
-    yield from validate_finalizers(volume.metadata)
     yield from validate_persistent_volume_spec(volume.spec, volume.metadata.name, _SPEC)
     yield from _validate_mount_options(volume)
 

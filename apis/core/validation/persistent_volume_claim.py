@@ -16,7 +16,6 @@ from apimachinery.names import is_qualified_name
 from apimachinery.scalars.quantity import Quantity
 from apis.core.v1.persistent_volume_claim import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from apis.core.v1.persistent_volume_claim_status import BOUND, RESIZE_STATUSES
-from apis.core.validation.finalizers import validate_finalizers
 from apis.core.validation.persistent_volume_claim_spec import validate_claim_spec
 from apis.core.validation.resource_names import STORAGE, is_native_resource
 from apis.core.validation.struct_diff import struct_diff
@@ -33,7 +32,6 @@ def validate_persistent_volume_claim(
     claim: PersistentVolumeClaim, old: PersistentVolumeClaim | None = None
 ) -> FieldErrors:
     """Validate a claim; a change of *old* may keep what newer rules forbid."""
-    yield from validate_finalizers(claim.metadata)
     yield from validate_claim_spec(
         claim.spec,
         _SPEC,

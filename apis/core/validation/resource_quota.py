@@ -27,7 +27,6 @@ from apis.core.v1.resource_quota import (
     ScopedResourceSelectorRequirement,
     ScopeSelector,
 )
-from apis.core.validation.finalizers import validate_finalizers
 from apis.core.validation.resource_names import (
     validate_resource_name,
     validate_resource_quantity,
@@ -86,7 +85,6 @@ _ONLY_EXISTS: Final = (
 
 
 def validate_resource_quota(quota: ResourceQuota) -> FieldErrors:
-    yield from validate_finalizers(quota.metadata)
     yield from _validate_spec(quota.spec, Path("spec"))
     yield from validate_resource_quota_status(quota)
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid, required, too_long
 from apimachinery.meta.metadata_validation import validate_immutable
+from apimachinery.serialization.go_json import syntax_error
 from apis.core.v1 import secret as types
 from apis.core.v1.secret import Secret
 from apis.core.validation.config_map import (
@@ -13,7 +14,6 @@ from apis.core.validation.config_map import (
     validate_data_key,
     validate_frozen,
 )
-from apis.core.validation.finalizers import validate_finalizers
 
 SERVICE_ACCOUNT_NAME: Final = "kubernetes.io/service-account.name"
 
@@ -21,7 +21,6 @@ _DATA: Final = Path("data")
 
 
 def validate_secret(secret: Secret) -> FieldErrors:
-    yield from validate_finalizers(secret.metadata)
     for key in sorted(secret.data):
         yield from validate_data_key(key, _DATA)
     if size_of(secret.data.values()) > DATA_MAX:
@@ -76,7 +75,7 @@ def _json_problem(data: bytes) -> str:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
-        return "invalid JSON"
+        return syntax_error(data) or "invalid JSON"
     if value is None or isinstance(value, dict):
         return ""
     return f"json: cannot unmarshal {_kind(value)} into Go value of type map[string]interface {{}}"

@@ -37,7 +37,6 @@ from apis.core.v1.service import (
     is_headless,
     needs_health_check,
 )
-from apis.core.validation.finalizers import validate_finalizers
 from apis.core.validation.service_addresses import (
     validate_address_update,
     validate_cluster_ips,
@@ -58,7 +57,6 @@ SOURCE_RANGES: Final = "service.beta.kubernetes.io/load-balancer-source-ranges"
 
 
 def validate_service(service: Service) -> FieldErrors:
-    yield from validate_finalizers(service.metadata)
     spec = service.spec
     yield from _validate_topology(service)
     if not spec.ports and not is_headless(service) and spec.type != EXTERNAL_NAME:

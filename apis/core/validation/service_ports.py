@@ -5,6 +5,7 @@ from typing import Final
 
 from apimachinery.fieldpath import (
     FieldErrors,
+    GoStruct,
     Path,
     duplicate,
     forbidden,
@@ -37,8 +38,15 @@ def validate_ports(spec: ServiceSpec, path: Path) -> FieldErrors:
     for position, port in _duplicates(spec.ports, by="node_port"):
         yield duplicate(path.index(position).child("nodePort"), port.node_port)
     for position, port in _duplicates(spec.ports, by="port"):
-        # The duplicate is the pair of number and protocol, so the message shows both.
-        shown = {"port": port.port, "protocol": port.protocol}
+        # The duplicate is the pair of number and protocol: the message shows nothing else.
+        shown = GoStruct(
+            Name="",
+            Protocol=port.protocol,
+            AppProtocol=None,
+            Port=port.port,
+            TargetPort=0,
+            NodePort=0,
+        )
         yield duplicate(path.index(position), shown)
 
 

@@ -96,8 +96,9 @@ class ResourcePolicyRule(Model):
     namespaces: list[str] = field(
         default_factory=list,
         proto=5,
-        omit_empty=False,
+        null_when_empty=True,
         list_type="set",
+        required=False,
         doc=(
             "Namespaces that match; `*` alone means all. May be empty only if `clusterScope` is"
             " true."
@@ -172,12 +173,14 @@ class FlowSchemaSpec(Model):
     priority_level_configuration: PriorityLevelConfigurationReference = field(
         default_factory=PriorityLevelConfigurationReference,
         proto=1,
+        required=True,
         doc="Priority level of the matching requests; without it the schema is ignored. Required.",
     )
     matching_precedence: Int32 = field(
         0,
         proto=2,
         omit_empty=False,
+        required=False,
         doc=(
             "Order among the schemas that match a request: the lowest number is chosen, and among"
             " equals the first name. From 1 to 10000, 1000 by default."
@@ -197,7 +200,7 @@ class FlowSchemaSpec(Model):
 class FlowSchemaCondition(Model):
     """Condition of a FlowSchema."""
 
-    type: str = field("", proto=1, doc="Type of the condition. Required.")
+    type: str = field("", proto=1, required=True, doc="Type of the condition. Required.")
     status: str = field("", proto=2, doc="Status of the condition: True, False or Unknown.")
     last_transition_time: Time | None = field(
         None, proto=3, doc="Time when the status last changed."
@@ -223,7 +226,7 @@ class FlowSchema(Object):
     """FlowSchema assigns requests to a priority level and divides them into flows."""
 
     spec: FlowSchemaSpec = field(
-        default_factory=FlowSchemaSpec, proto=2, doc="Specification of the schema."
+        default_factory=FlowSchemaSpec, proto=2, required=True, doc="Specification of the schema."
     )
     status: FlowSchemaStatus = field(
         default_factory=FlowSchemaStatus, proto=3, doc="Status of the schema."

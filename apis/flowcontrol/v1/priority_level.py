@@ -20,6 +20,7 @@ class QueuingConfiguration(Model):
         0,
         proto=1,
         omit_empty=False,
+        required=False,
         doc=(
             "Number of queues. With one queue the flows are not kept apart. Positive, 64 by"
             " default."
@@ -29,6 +30,7 @@ class QueuingConfiguration(Model):
         0,
         proto=2,
         omit_empty=False,
+        required=False,
         doc=(
             "Number of queues that one flow uses; each request goes into the shortest of them."
             " Positive and at most `queues`, 8 by default."
@@ -38,6 +40,7 @@ class QueuingConfiguration(Model):
         0,
         proto=3,
         omit_empty=False,
+        required=False,
         doc="Number of requests that may wait in one queue. Positive, 50 by default.",
     )
 
@@ -63,6 +66,7 @@ class LimitedPriorityLevelConfiguration(Model):
         None,
         proto=1,
         omit_empty=False,
+        required=False,
         doc=(
             "Share of the server's seats: the level has the fraction of this number in the sum of"
             " all levels' numbers. 30 by default."
@@ -71,6 +75,7 @@ class LimitedPriorityLevelConfiguration(Model):
     limit_response: LimitResponse = field(
         default_factory=LimitResponse,
         proto=2,
+        required=True,
         doc="What becomes of requests that cannot be executed at once.",
     )
     lendable_percent: Int32 | None = field(
@@ -121,7 +126,7 @@ class PriorityLevelConfigurationSpec(Model):
 class PriorityLevelConfigurationCondition(Model):
     """Condition of a priority level."""
 
-    type: str = field("", proto=1, doc="Type of the condition. Required.")
+    type: str = field("", proto=1, required=True, doc="Type of the condition. Required.")
     status: str = field("", proto=2, doc="Status of the condition: True, False or Unknown.")
     last_transition_time: Time | None = field(
         None, proto=3, doc="Time when the status last changed."
@@ -149,6 +154,7 @@ class PriorityLevelConfiguration(Object):
     spec: PriorityLevelConfigurationSpec = field(
         default_factory=PriorityLevelConfigurationSpec,
         proto=2,
+        required=True,
         doc="Specification of the priority level.",
     )
     status: PriorityLevelConfigurationStatus = field(

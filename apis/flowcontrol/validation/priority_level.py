@@ -84,9 +84,18 @@ def _validate_spec(name: str, spec: PriorityLevelConfigurationSpec, path: Path) 
         else:
             yield from _validate_limited(spec.limited, path.child("limited"))
     elif not spec.type:
+        yield from _forbid_parts(spec, path)
         yield required(path.child("type"))
     else:
         yield not_supported(path.child("type"), spec.type, _TYPES)
+        yield from _forbid_parts(spec, path)
+
+
+def _forbid_parts(spec: PriorityLevelConfigurationSpec, path: Path) -> FieldErrors:
+    """Refuse the parts that belong to a type."""
+    for wire, part in (("exempt", spec.exempt), ("limited", spec.limited)):
+        if part is not None:
+            yield forbidden(path.child(wire), "")
 
 
 def _validate_exempt(exempt: ExemptPriorityLevelConfiguration, path: Path) -> FieldErrors:

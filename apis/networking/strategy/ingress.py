@@ -17,6 +17,7 @@ from apiserver import Strategy
 class IngressStrategy(Strategy[Ingress]):
     """A new Ingress names its class in one place; the status has addresses or host names."""
 
+    qualified_finalizers = True
     status_updates_metadata = True
 
     def validate(self, obj: Ingress) -> FieldErrors:

@@ -12,6 +12,8 @@ from apiserver import Strategy
 class IngressClassStrategy(Strategy[IngressClass]):
     """The controller of a class is immutable."""
 
+    qualified_finalizers = True
+
     def validate(self, obj: IngressClass) -> FieldErrors:
         yield from validate_ingress_class(obj)
 

@@ -10,6 +10,8 @@ from apiserver import Strategy
 class IPAddressStrategy(Strategy[IPAddress]):
     """Names are addresses in canonical form; the object that uses an address cannot change."""
 
+    qualified_finalizers = True
+
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return is_canonical_ip(name)
 

@@ -12,6 +12,8 @@ from apiserver import Strategy
 class NetworkPolicyStrategy(Strategy[NetworkPolicy]):
     """Clients are warned of ranges of addresses that are not in canonical form."""
 
+    qualified_finalizers = True
+
     def validate(self, obj: NetworkPolicy) -> FieldErrors:
         yield from validate_network_policy(obj)
 

@@ -12,6 +12,8 @@ from apiserver import Strategy
 class ServiceCIDRStrategy(Strategy[ServiceCIDR]):
     """The ranges are immutable, except that a second one can be added."""
 
+    qualified_finalizers = True
+
     def validate(self, obj: ServiceCIDR) -> FieldErrors:
         yield from validate_service_cidr(obj)
 

@@ -169,6 +169,7 @@ class IngressPortStatus(Model):
         proto=2,
         omit_empty=False,
         known=("SCTP", "TCP", "UDP"),
+        publish_enum=True,
         doc="Protocol of the port: TCP, UDP or SCTP. Required.",
     )
     error: str | None = field(

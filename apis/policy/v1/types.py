@@ -53,6 +53,7 @@ class PodDisruptionBudgetSpec(Model):
         None,
         proto=4,
         known=(ALWAYS_ALLOW, IF_HEALTHY_BUDGET),
+        publish_enum=True,
         doc=(
             "When running pods that are not healthy may be evicted: IfHealthyBudget (the default)"
             " allows it while the budget is met, AlwaysAllow at any time."
@@ -75,14 +76,20 @@ class PodDisruptionBudgetStatus(Model):
         ),
     )
     disruptions_allowed: Int32 = field(
-        0, proto=3, omit_empty=False, doc="Number of pods that may be evicted now."
+        0, proto=3, omit_empty=False, required=False, doc="Number of pods that may be evicted now."
     )
-    current_healthy: Int32 = field(0, proto=4, omit_empty=False, doc="Number of healthy pods.")
+    current_healthy: Int32 = field(
+        0, proto=4, omit_empty=False, required=False, doc="Number of healthy pods."
+    )
     desired_healthy: Int32 = field(
-        0, proto=5, omit_empty=False, doc="Number of healthy pods that the budget requires."
+        0,
+        proto=5,
+        omit_empty=False,
+        required=False,
+        doc="Number of healthy pods that the budget requires.",
     )
     expected_pods: Int32 = field(
-        0, proto=6, omit_empty=False, doc="Number of pods that the budget counts."
+        0, proto=6, omit_empty=False, required=False, doc="Number of pods that the budget counts."
     )
     conditions: list[Condition] = field(
         default_factory=list,

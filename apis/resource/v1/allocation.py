@@ -67,6 +67,8 @@ class DeviceRequestAllocationResult(Model):
         default_factory=list,
         proto=11,
         list_type="set",
+        known=("*", "NodePrepareResources", "NodeUnprepareResources"),
+        publish_enum=True,
         doc="Calls to the driver on a node that are not necessary.",
     )
 
@@ -78,6 +80,8 @@ class DeviceAllocationConfiguration(Model):
         "",
         proto=1,
         omit_empty=False,
+        known=("FromClaim", "FromClass"),
+        publish_enum=True,
         doc="Whether it is from the claim (FromClaim) or from its class (FromClass). Required.",
     )
     requests: list[str] = field(
@@ -170,6 +174,7 @@ class AllocatedDeviceStatus(Model):
         proto=4,
         omit_empty=False,
         list_map_keys=("type",),
+        required=False,
         doc="Conditions of the device, at most 8.",
     )
     data: RawExtension | None = field(

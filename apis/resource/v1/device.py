@@ -51,7 +51,7 @@ class DeviceAttribute(Model):
 class CapacityRequestPolicyRange(Model):
     """Range of the amounts that a request may consume."""
 
-    min: Quantity | None = field(None, proto=1, doc="Smallest amount. Required.")
+    min: Quantity | None = field(None, proto=1, required=True, doc="Smallest amount. Required.")
     max: Quantity | None = field(
         None, proto=2, doc="Largest amount; without it the capacity is the limit."
     )
@@ -64,7 +64,11 @@ class CapacityRequestPolicy(Model):
     """Amounts of a capacity that a request may consume; other requests are rounded up."""
 
     default: Quantity | None = field(
-        None, omit_empty=False, proto=1, doc="Amount for requests that do not name one."
+        None,
+        omit_empty=False,
+        proto=1,
+        required=False,
+        doc="Amount for requests that do not name one.",
     )
     valid_values: list[Quantity] = field(
         default_factory=list,
@@ -80,7 +84,9 @@ class CapacityRequestPolicy(Model):
 class DeviceCapacity(Model):
     """Amount of something that a device has, such as memory."""
 
-    value: Quantity = field(default_factory=Quantity, proto=1, doc="The amount. Required.")
+    value: Quantity = field(
+        default_factory=Quantity, proto=1, required=True, doc="The amount. Required."
+    )
     request_policy: CapacityRequestPolicy | None = field(
         None,
         proto=2,
@@ -94,7 +100,9 @@ class DeviceCapacity(Model):
 class Counter(Model):
     """An amount that partitions of a device share."""
 
-    value: Quantity = field(default_factory=Quantity, proto=1, doc="The amount. Required.")
+    value: Quantity = field(
+        default_factory=Quantity, proto=1, required=True, doc="The amount. Required."
+    )
 
 
 class DeviceCounterConsumption(Model):
@@ -104,7 +112,10 @@ class DeviceCounterConsumption(Model):
         "", proto=1, omit_empty=False, doc="Name of the counter set. Required."
     )
     counters: dict[str, Counter] = field(
-        default_factory=dict, proto=2, doc="Amounts of the counters by name, at most 32. Required."
+        default_factory=dict,
+        proto=2,
+        required=True,
+        doc="Amounts of the counters by name, at most 32. Required.",
     )
     compatibility_groups: list[str] = field(
         default_factory=list,
@@ -151,6 +162,8 @@ class DeviceTaint(Model):
         "",
         proto=3,
         omit_empty=False,
+        known=("NoExecute", "NoSchedule", "None"),
+        publish_enum=True,
         doc=(
             "What happens to claims without a toleration: None, NoSchedule or NoExecute. Required."
         ),

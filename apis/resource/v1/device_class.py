@@ -35,6 +35,7 @@ class OpaqueDeviceConfiguration(Model):
     parameters: RawExtension | None = field(
         None,
         proto=2,
+        required=True,
         doc="Parameters of the driver, an object of at most 10 kB. Required.",
     )
 

@@ -47,6 +47,8 @@ class ExactDeviceRequest(Model):
     allocation_mode: str = field(
         "",
         proto=3,
+        known=("All", "ExactCount"),
+        publish_enum=True,
         doc=(
             "How many devices are allocated: `count` of them (ExactCount, the default), or All"
             " that match."
@@ -99,6 +101,8 @@ class DeviceSubRequest(Model):
     allocation_mode: str = field(
         "",
         proto=4,
+        known=("All", "ExactCount"),
+        publish_enum=True,
         doc=(
             "How many devices are allocated: `count` of them (ExactCount, the default), or All"
             " that match."
@@ -184,6 +188,7 @@ class DeviceClaim(Model):
         proto=1,
         omit_empty=False,
         list_type="atomic",
+        required=False,
         doc="Requests that must all be satisfied, at most 32.",
     )
     constraints: list[DeviceConstraint] = field(

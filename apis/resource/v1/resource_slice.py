@@ -16,7 +16,7 @@ class CounterSet(Model):
         doc="Name of the counter set, unique in its pool, a DNS label. Required.",
     )
     counters: dict[str, Counter] = field(
-        default_factory=dict, proto=2, doc="Counters by name, at most 32. Required."
+        default_factory=dict, proto=2, required=True, doc="Counters by name, at most 32. Required."
     )
 
 
@@ -59,7 +59,7 @@ class ResourceSliceSpec(Model):
         ),
     )
     pool: ResourcePool = field(
-        default_factory=ResourcePool, proto=2, doc="Pool of the slice. Required."
+        default_factory=ResourcePool, proto=2, required=True, doc="Pool of the slice. Required."
     )
     node_name: str | None = field(
         None,
@@ -99,6 +99,8 @@ class ResourceSliceSpec(Model):
         default_factory=list,
         proto=10,
         list_type="set",
+        known=("*", "NodePrepareResources", "NodeUnprepareResources"),
+        publish_enum=True,
         doc="Calls to the driver on a node that are not necessary.",
     )
 
@@ -107,5 +109,8 @@ class ResourceSlice(Object):
     """ResourceSlice describes devices of a driver that claims can be given."""
 
     spec: ResourceSliceSpec = field(
-        default_factory=ResourceSliceSpec, proto=2, doc="The devices and where they are."
+        default_factory=ResourceSliceSpec,
+        proto=2,
+        required=True,
+        doc="The devices and where they are.",
     )

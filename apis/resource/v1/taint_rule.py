@@ -22,7 +22,10 @@ class DeviceTaintRuleSpec(Model):
         None, proto=1, doc="The devices; without it none, empty all."
     )
     taint: DeviceTaint = field(
-        default_factory=DeviceTaint, proto=2, doc="The taint that is added. Required."
+        default_factory=DeviceTaint,
+        proto=2,
+        required=True,
+        doc="The taint that is added. Required.",
     )
 
 
@@ -43,7 +46,10 @@ class DeviceTaintRule(Object):
     """DeviceTaintRule adds a taint to all devices that it selects."""
 
     spec: DeviceTaintRuleSpec = field(
-        default_factory=DeviceTaintRuleSpec, proto=2, doc="The taint and the devices."
+        default_factory=DeviceTaintRuleSpec,
+        proto=2,
+        required=True,
+        doc="The taint and the devices.",
     )
     status: DeviceTaintRuleStatus = field(
         default_factory=DeviceTaintRuleStatus, proto=3, doc="Observed effect of the rule."

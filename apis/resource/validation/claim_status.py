@@ -202,9 +202,7 @@ def _validate_result(
     yield from validate_driver_reference(result.driver, path.child("driver"))
     yield from validate_pool_reference(result.pool, path.child("pool"))
     yield from validate_label(result.device, path.child("device"))
-    yield from validate_binding_conditions(
-        result.binding_conditions, result.binding_failure_conditions, path
-    )
+    yield from validate_binding_conditions(result, path)
     yield from validate_tolerations(result.tolerations, path.child("tolerations"))
     if result.share_id is not None:
         yield from validate_uid(result.share_id, path.child("shareID"))

@@ -79,9 +79,7 @@ def validate_device(
         device.consumes_counters, here, lambda one: one.counter_set, MAX_COUNTER_SETS
     )
     yield from _validate_place(device, path, per_device=per_device)
-    yield from validate_binding_conditions(
-        device.binding_conditions, device.binding_failure_conditions, path
-    )
+    yield from validate_binding_conditions(device, path)
 
 
 def validate_counters(counters: Mapping[str, Counter], path: Path) -> FieldErrors:

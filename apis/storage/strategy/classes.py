@@ -19,6 +19,9 @@ from apiserver import Strategy
 class StorageClassStrategy(Strategy[StorageClass]):
     """The provisioner, its parameters and both policies are immutable."""
 
+    qualified_finalizers = True
+    returns_deleted_object = True
+
     def validate(self, obj: StorageClass) -> FieldErrors:
         yield from validate_storage_class(obj)
 
@@ -38,6 +41,9 @@ class StorageClassStrategy(Strategy[StorageClass]):
 
 class VolumeAttributesClassStrategy(Strategy[VolumeAttributesClass]):
     """The driver and its parameters are immutable."""
+
+    qualified_finalizers = True
+    returns_deleted_object = True
 
     def validate(self, obj: VolumeAttributesClass) -> FieldErrors:
         yield from validate_attributes_class(obj)

@@ -17,15 +17,11 @@ from apiserver import Strategy
 class CSIDriverStrategy(Strategy[CSIDriver]):
     """Whether volumes are attached, and their lifecycles, are immutable."""
 
+    qualified_finalizers = True
     allow_unconditional_update = False
-
-    def prepare_for_create(self, obj: CSIDriver) -> None:
-        obj.spec.prevent_pod_scheduling_if_missing = None
+    returns_deleted_object = True
 
     def prepare_for_update(self, new: CSIDriver, old: CSIDriver) -> None:
-        # Not enabled in Kubernetes by default: what is stored stays, new values are dropped.
-        if old.spec.prevent_pod_scheduling_if_missing is None:
-            new.spec.prevent_pod_scheduling_if_missing = None
         if new.spec != old.spec:
             new.metadata.generation = old.metadata.generation + 1
 
@@ -52,7 +48,9 @@ class CSIDriverStrategy(Strategy[CSIDriver]):
 class CSINodeStrategy(Strategy[CSINode]):
     """A driver that stays on a node cannot change, except for its limits."""
 
+    qualified_finalizers = True
     allow_unconditional_update = False
+    returns_deleted_object = True
 
     def prepare_for_status_update(self, new: CSINode, old: CSINode) -> None:
         # Not enabled in Kubernetes by default: what is stored stays, new values are dropped.
@@ -72,6 +70,7 @@ class CSINodeStrategy(Strategy[CSINode]):
 class CSIStorageCapacityStrategy(Strategy[CSIStorageCapacity]):
     """The class and the topology of a capacity are immutable."""
 
+    qualified_finalizers = True
     allow_unconditional_update = False
 
     def validate(self, obj: CSIStorageCapacity) -> FieldErrors:

@@ -12,7 +12,9 @@ from apiserver import Strategy
 class VolumeAttachmentStrategy(Strategy[VolumeAttachment]):
     """The spec is immutable, and every update needs a resourceVersion."""
 
+    qualified_finalizers = True
     allow_unconditional_update = False
+    returns_deleted_object = True
 
     def validate(self, obj: VolumeAttachment) -> FieldErrors:
         yield from validate_volume_attachment(obj)

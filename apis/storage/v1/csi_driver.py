@@ -65,6 +65,7 @@ class CSIDriverSpec(Model):
         None,
         proto=5,
         enum=("File", "None", READ_WRITE_ONCE_WITH_FS_TYPE),
+        publish_enum=False,
         doc=(
             "Whether ownership and permissions of a volume may be changed when it is mounted:"
             " ReadWriteOnceWithFSType, which is the default, decides by the volume, File allows"
@@ -113,7 +114,7 @@ class CSIDriverSpec(Model):
     prevent_pod_scheduling_if_missing: bool | None = field(
         None,
         proto=11,
-        doc="Whether pods are not scheduled to nodes without the driver; not enabled.",
+        doc="Whether pods are not scheduled to nodes without the driver; false by default.",
     )
 
 

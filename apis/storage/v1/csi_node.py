@@ -64,6 +64,8 @@ class StorageHealthCondition(Model):
         "",
         proto=1,
         omit_empty=False,
+        known=("StorageDegraded", "StorageUnreachable"),
+        publish_enum=True,
         doc="Kind of the problem: StorageUnreachable or StorageDegraded. Required.",
     )
     reason: str = field(
@@ -71,10 +73,18 @@ class StorageHealthCondition(Model):
     )
     message: str = field("", proto=3, doc="Description of the problem.")
     access_mode: str | None = field(
-        None, proto=4, doc="Access mode of the affected volumes; unset for all."
+        None,
+        proto=4,
+        known=("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"),
+        publish_enum=True,
+        doc="Access mode of the affected volumes; unset for all.",
     )
     volume_mode: str | None = field(
-        None, proto=5, doc="Volume mode of the affected volumes; unset for all."
+        None,
+        proto=5,
+        known=("Block", "Filesystem"),
+        publish_enum=True,
+        doc="Volume mode of the affected volumes; unset for all.",
     )
     last_transition_time: Time | None = field(
         None, proto=6, doc="Time when the problem was first seen."

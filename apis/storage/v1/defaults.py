@@ -25,6 +25,8 @@ def set_csi_driver_defaults(spec: CSIDriverSpec) -> None:
     if spec.fs_group_policy is None:
         spec.fs_group_policy = READ_WRITE_ONCE_WITH_FS_TYPE
     spec.volume_lifecycle_modes = spec.volume_lifecycle_modes or [PERSISTENT]
+    if spec.prevent_pod_scheduling_if_missing is None:
+        spec.prevent_pod_scheduling_if_missing = False
     if spec.requires_republish is None:
         spec.requires_republish = False
     if spec.se_linux_mount is None:

@@ -10,7 +10,7 @@ SUCCEEDED: Final = "Succeeded"
 FAILED: Final = "Failed"
 
 
-class MigratedResource(Model):
+class MigratedResource(Model, definition="io.k8s.apimachinery.pkg.apis.meta.v1.GroupResource"):
     """Group and name of a resource."""
 
     group: str = field("", proto=1, omit_empty=False, doc="API group; empty for the core group.")
@@ -23,6 +23,7 @@ class StorageVersionMigrationSpec(Model):
     resource: MigratedResource = field(
         default_factory=MigratedResource,
         proto=1,
+        required=True,
         doc="Group and name of the resource. Required, and immutable.",
     )
 

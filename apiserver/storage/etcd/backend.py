@@ -143,6 +143,10 @@ class EtcdBackend:
     async def check_integrity(self) -> None:
         """Pass: etcd checks itself, and then refuses writes with an alarm."""
 
+    async def check_members(self) -> list[str]:
+        request = rpc_pb2.RangeRequest(key=self._keyspace.internal_key(""), count_only=True)
+        return await self.connection.check_members(_range, request)
+
     async def close(self) -> None:
         for feed in list(self._feeds):
             await feed.close()

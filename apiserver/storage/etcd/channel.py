@@ -140,6 +140,22 @@ class EtcdConnection:
                 request, timeout=min(self.timeout, 0.5), metadata=self._metadata
             )
 
+    async def check_members(self, method: Method, request: object) -> list[str]:
+        """Send a read to each member, once; return their errors, empty for one that answers."""
+        try:
+            await self.token()
+        except Unavailable as error:
+            return [str(error) for _ in self._members]
+
+        async def check(member: Member) -> str:
+            try:
+                await method(member)(request, timeout=self.timeout, metadata=self._metadata)
+            except grpc.aio.AioRpcError as error:
+                return f"etcd at {member.address}: {error.details() or error.code().name}"
+            return ""
+
+        return await asyncio.gather(*map(check, self._members))
+
     @contextlib.asynccontextmanager
     async def operation_timeout(self) -> AsyncIterator[None]:
         """Limit the time for waiting for a lock plus the operation under it. Raises Unavailable.

@@ -32,6 +32,7 @@ from apiserver.storage.interface import (
     ChangeBatch,
     KeyPage,
     Record,
+    StorageError,
     Unavailable,
 )
 from apiserver.storage.sqlite.compaction import mark_compacted, sweep
@@ -212,6 +213,14 @@ class SqliteBackend:
 
     async def check_integrity(self) -> None:
         self._damage.check()
+
+    async def check_members(self) -> list[str]:
+        try:
+            await self.check_integrity()
+            await self.current_revision()
+        except StorageError as error:
+            return [str(error)]
+        return [""]
 
     async def close(self) -> None:
         if self._closed:

@@ -38,7 +38,10 @@ def test_the_smallest_stateful_set_gets_its_defaults() -> None:
         "template": DEFAULTED_TEMPLATE,
         "serviceName": "",
         "podManagementPolicy": "OrderedReady",
-        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+        "updateStrategy": {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"partition": 0, "maxUnavailable": 1},
+        },
         "revisionHistoryLimit": 10,
         "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
     }
@@ -63,7 +66,7 @@ def test_claims_get_their_defaults() -> None:
         ({"type": "RollingUpdate"}, {"type": "RollingUpdate"}),
         (
             {"type": "RollingUpdate", "rollingUpdate": {}},
-            {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+            {"type": "RollingUpdate", "rollingUpdate": {"partition": 0, "maxUnavailable": 1}},
         ),
     ],
 )
@@ -78,18 +81,6 @@ def test_a_strategy_with_a_type_gets_no_settings(
 def test_names_are_host_names() -> None:
     assert STRATEGY.name_errors("web") == []
     assert STRATEGY.name_errors("web.shop") == ["must not contain dots"]
-
-
-def test_max_unavailable_is_dropped_unless_it_is_stored() -> None:
-    rolling = {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}}
-    created, updated = read(rolling), read(rolling)
-
-    STRATEGY.prepare_for_create(created)
-    STRATEGY.prepare_for_update(updated, read(rolling))
-
-    assert created.spec.update_strategy.rolling_update is not None
-    assert created.spec.update_strategy.rolling_update.max_unavailable is None
-    assert updated.spec == read(rolling).spec
 
 
 @pytest.mark.parametrize(

@@ -89,13 +89,12 @@ def test_a_behavior_gets_the_rules_it_does_not_have() -> None:
             [
                 "spec.metrics: Forbidden: must specify at least one Object or External metric to"
                 " support scaling to zero replicas",
-                "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
             ],
         ),
         (
             {"minReplicas": -2, "maxReplicas": -1},
             [
-                "spec.minReplicas: Invalid value: -2: must be greater than or equal to 1",
+                "spec.minReplicas: Invalid value: -2: must be greater than or equal to 0",
                 "spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1",
             ],
         ),

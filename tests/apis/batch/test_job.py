@@ -256,7 +256,7 @@ ACTIONS = '"Count", "FailIndex", "FailJob", "Ignore"'
             [
                 f'action: Unsupported value: "Retry": supported values: {ACTIONS}',
                 'onExitCodes.operator: Required value: valid values: ["In" "NotIn"]',
-                "onExitCodes.values: Invalid value: null: at least one value is required",
+                "onExitCodes.values: Invalid value: []: at least one value is required",
             ],
         ),
         (

@@ -131,11 +131,14 @@ REDACTED = 'Invalid value: "<secret contents redacted>"'
         ),
         (
             secret("kubernetes.io/dockerconfigjson", data={".dockerconfigjson": b"{bad"}),
-            [f"data[.dockerconfigjson]: {REDACTED}: invalid JSON"],
+            [
+                f"data[.dockerconfigjson]: {REDACTED}: invalid character 'b' looking for beginning"
+                " of object key string"
+            ],
         ),
         (
             secret("kubernetes.io/dockerconfigjson", data={".dockerconfigjson": b"[" * 100_000}),
-            [f"data[.dockerconfigjson]: {REDACTED}: invalid JSON"],
+            [f"data[.dockerconfigjson]: {REDACTED}: unexpected end of JSON input"],
         ),
         (
             secret("kubernetes.io/dockerconfigjson", data={".dockerconfigjson": b"[1]"}),

@@ -166,6 +166,30 @@ async def test_nothing_is_judged_by_a_kind_that_is_not_served(world: World) -> N
     assert await world.metadata("kept") is not None
 
 
+async def test_an_owner_whose_name_cannot_exist_is_none(world: World) -> None:
+    impossible = OwnerReference(api_version="v1", kind="ConfigMap", name="a/b", uid="u")
+
+    await world.create_with("child", [impossible])
+
+    await world.until_gone("child")
+
+
+async def test_an_object_without_namespace_outlives_owners_with_one(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    owner = await world.create("owner")
+    meta = ObjectMeta(name="kept", owner_references=[reference_to(owner)])
+    namespaces = world.server.client.of(Namespace)
+    await namespaces.create(Namespace(metadata=meta))
+    await world.create("child", owner)
+
+    await world.delete("owner", "Background")
+    await world.until_gone("child")
+
+    assert (await namespaces.get("kept")).metadata.deletion_timestamp is None
+    assert caplog.text == ""
+
+
 async def test_work_that_was_left_undone_is_found_after_a_restart(server: ControlledServer) -> None:
     world = World(server)
     owner, orphaning = await world.create("owner"), await world.create("orphaning")

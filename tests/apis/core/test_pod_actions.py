@@ -161,7 +161,10 @@ async def test_a_binding_must_fit_its_pod(server: Driver) -> None:
         400,
         "name in URL does not match name in Binding object",
     )
-    assert (target.code, target.json["message"]) == (500, "target.name: Required value")
+    assert (target.code, target.json["message"]) == (
+        422,
+        'Binding "fitting" is invalid: target.name: Required value',
+    )
     assert uid.code == 409
     assert "Precondition failed: UID in precondition: u, UID in object meta:" in uid.json["message"]
 

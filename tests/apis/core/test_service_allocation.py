@@ -81,7 +81,7 @@ class Server:
 async def serving(
     url: str = MEMORY, groups: tuple[Group, ...] = KUBERNETES, **settings: Any
 ) -> AsyncIterator[Server]:
-    config = ServerConfig(advertise_address="192.0.2.7", **settings)
+    config = ServerConfig(**{"advertise_address": "192.0.2.7", **settings})
     server = InMemoryServer(groups, storage=url, config=config)
     async with ASGITransport(server.app) as transport:
         access = Config("https://apiserver", auth=AuthInfo(token=server.token), user_agent="tests")

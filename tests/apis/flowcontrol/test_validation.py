@@ -241,7 +241,10 @@ def test_paths(url: str, expected: str) -> None:
     [
         (
             {"type": "Odd"},
-            ['spec.type: Unsupported value: "Odd": supported values: "Exempt", "Limited"'],
+            [
+                'spec.type: Unsupported value: "Odd": supported values: "Exempt", "Limited"',
+                "spec.limited: Forbidden",
+            ],
         ),
         (
             {"type": "Exempt", "limited": None},

@@ -88,5 +88,5 @@ def stored_resources() -> Iterator[tuple[Group, Resource]]:
     """The resources that have objects, and so manifests."""
     for group in kubernetes_groups():
         for resource in group.resources:
-            if resource.answer is None and "create" in resource.verbs:
+            if resource.is_stored and "create" in resource.verbs:
                 yield group, resource

@@ -142,3 +142,66 @@ async def test_broken_json_is_explained_as_by_go(
         "the object provided is unrecognized (must be of type ConfigMap): couldn't get"
         f" version/kind; json parse error: {reason}"
     )
+
+
+async def test_the_creator_of_a_service_does_not_own_its_allocated_addresses(
+    kinds: KindServer,
+) -> None:
+    service = {"metadata": {"name": "unowned"}, "spec": {"ports": [{"port": 80}]}}
+
+    made = (await kinds.driver.post("/api/v1/namespaces/default/services", service)).json
+
+    (entry,) = made["metadata"]["managedFields"]
+    assert made["spec"]["clusterIP"] and made["spec"]["ipFamilies"]
+    assert entry["fieldsV1"]["f:spec"].keys() == {
+        "f:internalTrafficPolicy",
+        "f:ports",
+        "f:sessionAffinity",
+        "f:type",
+    }
+
+
+async def test_the_parameters_of_a_policy_are_owned_as_a_whole(kinds: KindServer) -> None:
+    rule = {
+        "apiGroups": ["apps"],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["deployments"],
+    }
+    policy = {
+        "metadata": {"name": "whole"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [rule]},
+            "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+            "validations": [{"expression": "true"}],
+        },
+    }
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+
+    made = (await kinds.driver.post(path, policy)).json
+
+    (entry,) = made["metadata"]["managedFields"]
+    assert entry["fieldsV1"]["f:spec"] == {
+        "f:failurePolicy": {},
+        "f:matchConstraints": {},
+        "f:paramKind": {},
+        "f:validations": {},
+    }
+
+
+async def test_the_generation_of_an_autoscaler_counts_changes_of_its_spec(
+    kinds: KindServer,
+) -> None:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    scaler = {
+        "metadata": {"name": "counted"},
+        "spec": {"maxReplicas": 3, "scaleTargetRef": target},
+    }
+    path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+
+    made = await kinds.driver.post(path, scaler)
+    labelled = await kinds.driver.patch(f"{path}/counted", {"metadata": {"labels": {"a": "b"}}})
+    changed = await kinds.driver.patch(f"{path}/counted", {"spec": {"maxReplicas": 4}})
+
+    answers = (made, labelled, changed)
+    assert [answer.json["metadata"]["generation"] for answer in answers] == [1, 1, 2]

@@ -1,11 +1,12 @@
 """The mistakes that people make most are answered with Kubernetes' words, all of them at once."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from apimachinery.patch import json_patch, merge_patch
-from tests.apis.kinds.kind_files import InvalidCase, invalid_cases
+from tests.apis.kinds.kind_files import InvalidCase, Manifest, invalid_cases, manifests
 from tests.apis.kinds.kind_server import KindServer
 from tests.apiserver.http.driver import Answer
 
@@ -30,6 +31,38 @@ async def test_it_is_refused(kinds: KindServer, case: InvalidCase) -> None:
         assert [f"{c['reason']} {c['field']}: {c['message']}" for c in causes] == case.fields[
             "causes"
         ]
+
+
+LENIENT = {
+    *("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration"),
+    *("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
+    *("ValidatingWebhookConfiguration", "CustomResourceDefinition", "APIService", "Lease", "Event"),
+    *("RuntimeClass", "PodDisruptionBudget"),
+}
+"""Kinds that take finalizers without a domain."""
+
+
+@pytest.mark.parametrize("manifest", manifests("minimal"), ids=lambda manifest: manifest.name)
+async def test_a_finalizer_has_a_domain(kinds: KindServer, manifest: Manifest) -> None:
+    for document in manifest.needed:
+        await kinds.create(document)
+    document = patched(manifest.document, {"metadata": {"finalizers": ["mine"]}})
+
+    answer = await kinds.driver.post(f"{kinds.collection(document)}?dryRun=All", document)
+
+    if document["kind"] in LENIENT:
+        assert answer.code in (201, 409)  # 409 if another test has created it
+    else:
+        assert answer.json["message"].endswith(
+            'is invalid: metadata.finalizers[0]: Invalid value: "mine": name is neither a standard'
+            " finalizer name nor is it fully qualified"
+        )
+
+
+async def test_every_kind_has_ten_mistakes() -> None:
+    counts = Counter(case.minimal.name for case in invalid_cases())
+
+    assert {name for name, count in counts.items() if count < 10} == set()
 
 
 async def sent(kinds: KindServer, case: InvalidCase) -> Answer:

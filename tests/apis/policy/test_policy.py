@@ -137,7 +137,7 @@ def test_conditions_of_a_status_are_complete() -> None:
 
     errors = STRATEGY.validate_status_update(read({}, {"conditions": [condition]}), read())
 
-    assert messages(errors) == ["status.conditions[0].reason: Required value: must be set"]
+    assert messages(errors) == ["status.conditions[0].reason: Required value"]
 
 
 def test_updates_need_a_resource_version() -> None:

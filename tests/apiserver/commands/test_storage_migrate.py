@@ -169,6 +169,8 @@ async def test_a_server_writes_meanwhile(store: str) -> None:
         listed = (await api("GET", LAMPS)).json["metadata"]["resourceVersion"]
         arguments = ["storage", "migrate", "shop:ADDED", "--storage", store, "--rate", "200"]
         migration = asyncio.create_task(asyncio.to_thread(main, arguments))
+        while (await api("GET", LAMPS)).json["metadata"]["resourceVersion"] == listed:
+            await asyncio.sleep(0)  # until the migration has written the first object
         for number in reversed(range(count)):
             answer = await api.patch(f"lamp-{number:02}", {"spec": {"watts": number}})
             assert answer.code == 200, answer.body

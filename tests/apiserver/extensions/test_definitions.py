@@ -167,7 +167,7 @@ NAME = (
         ),
         (
             definition(version(schema={})),
-            ["spec.versions[0].schema.openAPIV3Schema: Required value: schemas are required"],
+            ["spec.versions[0].schema.openAPIV3Schema: Required value"],
         ),
         (
             definition(version(deprecationWarning="no")),
@@ -224,7 +224,7 @@ NAME = (
             with_spec(a={"type": "string", "pattern": "["}),
             [
                 f'{SPEC}.properties[a].pattern: Invalid value: "[": must be a valid regular'
-                " expression, but isn't: error parsing regexp: missing ]: ["
+                " expression, but isn't: error parsing regexp: missing closing ]: `[`"
             ],
         ),
         (
@@ -277,7 +277,8 @@ NAME = (
             with_schema({**schema(), "x-kubernetes-validations": [{"rule": "1"}]}),
             [
                 "spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule: Invalid value:"
-                ' {"rule":"1"}: must evaluate to a bool'
+                ' {"Rule":"1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"",'
+                '"OptionalOldSelf":null}: cel expression must evaluate to a bool'
             ],
         ),
     ],
@@ -293,9 +294,21 @@ async def test_what_is_wrong_is_named(client: Driver, body: Any, expected: list[
 async def test_there_is_one_storage_version(client: Driver) -> None:
     answer = await client.post(DEFINITIONS, definition(version(), version("v2")))
 
-    (cause,) = answer.json["details"]["causes"]
-    assert cause["field"] == "spec.versions"
-    assert "must have exactly one version marked as storage version" in cause["message"]
+    assert [(c["field"], c["message"]) for c in answer.json["details"]["causes"]] == [
+        (
+            "spec.versions",
+            'Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,'
+            '"DeprecationWarning":null,"Schema":null,"Subresources":null,'
+            '"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v2","Served":true,'
+            '"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,'
+            '"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]:'
+            " must have exactly one version marked as storage version",
+        ),
+        (
+            "status.storedVersions",
+            'Invalid value: ["v1"]: must have the storage version v2',
+        ),
+    ]
 
 
 async def test_the_groups_of_kubernetes_are_protected(client: Driver) -> None:
@@ -395,15 +408,24 @@ async def test_a_definition_in_a_group_of_the_server_leaves_its_objects_alone(
     assert (await client.get(f"{leases}/mine")).code == 200
 
 
-async def test_unknown_fields_of_a_schema_are_told(client: Driver) -> None:
-    body = with_spec(a={"type": "object", "additionalProperties": {"type": "string", "odd": 1}})
+async def test_unknown_fields_of_a_schema_are_told_unless_kubernetes_cannot_see_them(
+    client: Driver,
+) -> None:
+    """Types that decode themselves in Kubernetes, such as that of `items`, are never strict."""
+    odd = {"type": "string", "odd": 1}
+    unseen = with_spec(
+        map={"type": "object", "additionalProperties": odd}, many={"type": "array", "items": odd}
+    )
 
-    answer = await client.post(f"{DEFINITIONS}?fieldValidation=Strict", body)
+    taken = await client.post(f"{DEFINITIONS}?fieldValidation=Strict&dryRun=All", unseen)
+    answer = await client.post(f"{DEFINITIONS}?fieldValidation=Strict", with_spec(a=odd))
+
+    assert (taken.code, taken.header("warning")) == (201, None)
 
     assert answer.code == 400
     assert answer.json["message"].endswith(
         'strict decoding error: unknown field "spec.versions[0].schema.openAPIV3Schema.properties'
-        '.spec.properties.a.additionalProperties.odd"'
+        '.spec.properties.a.odd"'
     )
 
 

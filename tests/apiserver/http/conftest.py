@@ -26,10 +26,11 @@ def make_app(
     limits: Limits | None = None,
     wait: float = 0.3,
     authorizer: Authorizer | None = None,
+    storage: str = "sqlite://:memory:",
 ) -> App:
     return App(
         groups or (CORE, GADGETS),
-        lambda: open_sqlite("sqlite://:memory:"),
+        lambda: open_sqlite(storage),
         authentication=Authentication([TokenAuthenticator(USERS)]),
         authorizer=authorizer or standard_authorizer(),
         cache_limits=CacheLimits(wait=wait),

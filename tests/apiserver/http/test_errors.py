@@ -89,7 +89,7 @@ async def test_methods_that_are_not_there(client: Driver, method: str, path: str
         (
             b'{"spec":{"model":5}}',
             'Gadget in version "v1" cannot be handled as a Gadget: json: cannot unmarshal number'
-            " into Go struct field Gadget.spec.model of type string",
+            " into Go struct field GadgetSpec.spec.model of type string",
         ),
         (
             b'{"kind":"Secret","apiVersion":"v1"}',

@@ -1,14 +1,15 @@
 """Watches, as an application sends them."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from apimachinery.protobuf import ProtobufCodec, Unframer
-from apis.gadgets.install import GADGETS as GROUP
 from apiserver.app import App
 from apiserver.handlers.watch import WRITE_BYTES, write_parts
+from tests.apiserver.http.conftest import make_app
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import CONFIG_MAPS, GADGETS, gadget
 
@@ -97,16 +98,22 @@ async def test_a_get_of_one_object_is_no_watch(client: Driver) -> None:
     assert (await client.get(f"{LAMP}?watch=1")).json["kind"] == "Gadget"
 
 
-async def test_a_forgotten_resource_version_is_an_event(app: App, client: Driver) -> None:
-    await client.post(GADGETS, gadget())
-    await client.get(GADGETS)
-    # A resource that was removed knows nothing of what was before.
-    app.groups.remove(GROUP.name)
-    app.groups.install(GROUP)
+async def test_a_forgotten_resource_version_is_an_event(tmp_path: Path) -> None:
+    """A server that starts on a compacted store has no older history."""
+    storage = f"sqlite:///{tmp_path}/store"
+    before = make_app(storage=storage)
+    await before.start()
+    await Driver(before, authorization="Bearer root").post(GADGETS, gadget())
+    await before.backend.compact(await before.backend.current_revision())
+    await before.stop()
+    app = make_app(storage=storage)
+    await app.start()
 
+    client = Driver(app, authorization="Bearer root")
     async with client.stream(f"{GADGETS}?watch=1&resourceVersion=1") as stream:
         event = await stream.event()
         end = await stream.event()
+    await app.stop()
 
     assert event["type"] == "ERROR"
     assert (event["object"]["code"], event["object"]["reason"]) == (410, "Expired")

@@ -23,6 +23,10 @@ async def test_each_sees_what_the_other_has_written(pair: Pair) -> None:
     assert (await other.range("/")).records == [record]
 
 
+async def test_a_store_that_answers_has_healthy_members(pair: Pair) -> None:
+    assert [await backend.check_members() for backend in pair] == [[""], [""]]
+
+
 async def test_each_is_bound_by_what_the_other_has_written(pair: Pair) -> None:
     one, other = pair
     created = await one.create("/a", b"one")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from apimachinery.errors import Invalid
-from apimachinery.testing import assert_roundtrip
+from apimachinery.testing import Strategies, assert_roundtrip
 from apimachinery.testing.plugin import clock, env
 from apis.core.register import add_to_scheme as add_core_to_scheme
 from apis.core.v1 import ConfigMap
@@ -21,7 +21,7 @@ from client import AsyncClient, Client, Conflict, Deleted
 from client.controller import Context, Manager, Result
 from client.informer import DeletedObject, InformerFactory
 from client.testing import Environment, FakeClock
-from tests.client.user.gadgets import GADGETS, GadgetV1, add_to_scheme
+from tests.client.user.gadgets import GADGETS, GadgetSpecV1, GadgetV1, add_to_scheme
 from tests.servers import Server, serving
 
 __all__ = ["clock", "env"]
@@ -55,9 +55,13 @@ def kubeconfig(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
 
 
 def test_the_definition_loses_nothing() -> None:
-    whole_seconds = st.builds(timedelta, seconds=st.integers(-(10**6), 10**6))
+    seconds = st.integers(-(10**6), 10**6)
+    strategies: Strategies = {
+        timedelta: st.builds(timedelta, seconds=seconds),
+        (GadgetSpecV1, "timeout_seconds"): seconds,
+    }
 
-    assert_roundtrip(add_to_scheme, examples=10, strategies={timedelta: whole_seconds})
+    assert_roundtrip(add_to_scheme, examples=10, strategies=strategies)
 
 
 # Consume

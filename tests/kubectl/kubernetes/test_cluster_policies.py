@@ -153,3 +153,21 @@ def test_certificates_are_approved_and_denied(kubectl: Kubectl) -> None:
         certificatesigningrequest.certificates.k8s.io "jane" deleted
         certificatesigningrequest.certificates.k8s.io "joan" deleted
     """)
+
+
+@one_version
+def test_the_store_is_a_component(kubectl: Kubectl) -> None:
+    kubectl.replays("""
+        $ kubectl get cs --no-headers
+        etcd-0   Healthy   ok
+        Warning: v1 ComponentStatus is deprecated in v1.19+
+        $ kubectl explain componentstatuses.conditions.error
+        KIND:       ComponentStatus
+        VERSION:    v1
+
+        FIELD: error <string>
+
+
+        DESCRIPTION:
+            Reason why the health check failed.
+    """)

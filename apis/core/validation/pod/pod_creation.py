@@ -10,7 +10,6 @@ from apimachinery.meta.metadata_validation import (
 )
 from apis.core.v1.pod import Pod, PodSpec
 from apis.core.v1.pod_template import PodTemplateSpec
-from apis.core.validation.finalizers import validate_finalizers
 from apis.core.validation.pod.annotations import (
     validate_pod_annotations,
     validate_profiles_agree,
@@ -38,7 +37,6 @@ def validate_pod(pod: Pod, *, allow_privileged: bool = True) -> FieldErrors:
 
 def validate_pod_content(pod: Pod, options: PodValidationOptions) -> FieldErrors:
     """Validate a pod by the rules that hold as long as it exists."""
-    yield from validate_finalizers(pod.metadata)
     yield from validate_pod_annotations(
         pod.metadata.annotations, pod.spec, Path("metadata", "annotations"), options
     )

@@ -11,7 +11,6 @@ from apis.core.v1.container import Container
 from apis.core.v1.container_status import ContainerStatus
 from apis.core.v1.pod import Pod
 from apis.core.v1.pod_status import HostIP, PodCondition, PodIP
-from apis.core.validation.finalizers import validate_finalizers
 from apis.core.validation.internal_form import internal_form
 from apis.core.validation.pod.claim_statuses import (
     validate_claim_statuses,
@@ -32,7 +31,6 @@ _NONNEGATIVE: Final = "must be a non-negative integer"
 
 
 def validate_pod_status_update(new: Pod, old: Pod) -> FieldErrors:
-    yield from validate_finalizers(new.metadata)
     yield from validate_updated_annotations(new, old, pod_options(old))
     status, spec = new.status, new.spec
     yield from _validate_conditions(status.conditions, _STATUS.child("conditions"))

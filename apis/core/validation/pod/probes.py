@@ -17,6 +17,7 @@ from apimachinery.scalars.intstr import IntOrString
 from apis.core.v1.container import Container
 from apis.core.v1.pod import PodOS
 from apis.core.v1.probe import (
+    STOP_SIGNALS,
     HTTPGetAction,
     Lifecycle,
     LifecycleHandler,
@@ -28,20 +29,6 @@ _HTTP_PROTOCOLS: Final = ("HTTP1", "HTTP2")
 _GRPC_MODES: Final = ("Plaintext", "TLS")
 _ONE_HANDLER: Final = "may not specify more than 1 handler type"
 _WINDOWS_SIGNALS: Final = ("SIGKILL", "SIGTERM")
-_PLAIN_SIGNALS: Final = (
-    "ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT "
-    "SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ"
-)
-_LINUX_SIGNALS: Final = tuple(
-    sorted(
-        [
-            *(f"SIG{name}" for name in _PLAIN_SIGNALS.split()),
-            *("SIGRTMIN", "SIGRTMAX"),
-            *(f"SIGRTMIN+{number}" for number in range(1, 16)),
-            *(f"SIGRTMAX-{number}" for number in range(1, 15)),
-        ]
-    )
-)
 
 
 def validate_probes(container: Container, path: Path, grace_period: int | None) -> FieldErrors:
@@ -178,6 +165,6 @@ def _validate_stop_signal(signal: str, path: Path, os: PodOS | None) -> FieldErr
     if os is None:
         yield forbidden(path, "may not be set for containers with empty `spec.os.name`")
         return
-    signals = {"windows": _WINDOWS_SIGNALS, "linux": _LINUX_SIGNALS}.get(os.name)
+    signals = {"windows": _WINDOWS_SIGNALS, "linux": STOP_SIGNALS}.get(os.name)
     if signals is not None and signal not in signals:
         yield not_supported(path, signal, signals)

@@ -10,14 +10,11 @@ from apimachinery.fieldpath import (
     invalid,
     not_supported,
     required,
-    too_long,
 )
 from apimachinery.meta.metadata_validation import (
-    ANNOTATIONS_MAX,
     dns_subdomain_name,
     validate_label_selector,
 )
-from apimachinery.names import byte_length, is_domain_prefixed_key
 from apis.core.v1.projected_volume import (
     ClusterTrustBundleProjection,
     ConfigMapProjection,
@@ -37,16 +34,18 @@ from apis.core.validation.pod.cluster_volumes import (
     validate_key_to_path,
 )
 from apis.core.validation.pod.options import PodValidationOptions
-from apis.core.validation.signer_names import is_kubernetes_signer, validate_signer_name
+from apis.core.validation.signer_names import (
+    LIFETIME_MIN,
+    lifetime_max,
+    validate_signer_name,
+    validate_user_annotations,
+)
 from apis.core.validation.volume_sources import validate_required_texts
 
 _CONFLICT: Final = "conflicting duplicate paths"
 _KEY_TYPES: Final = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
 _TOKEN_LIFETIME_MIN: Final = 10 * 60
 _TOKEN_LIFETIME_MAX: Final = 2**32
-_CERTIFICATE_LIFETIME_MIN: Final = 60 * 60
-_CERTIFICATE_LIFETIME_MAX: Final = 91 * 24 * 60 * 60
-_KUBERNETES_LIFETIME_MAX: Final = 24 * 60 * 60
 
 
 def validate_projected_volume(
@@ -173,7 +172,7 @@ def _validate_certificate(
     source: PodCertificateProjection, path: Path, taken: _Paths
 ) -> FieldErrors:
     yield from validate_signer_name(source.signer_name, path.child("signerName"))
-    yield from _validate_user_annotations(source, path.child("userAnnotations"))
+    yield from validate_user_annotations(source.user_annotations, path.child("userAnnotations"))
     yield from validate_file_owner(source.user, path.child("user"))
     if source.key_type not in _KEY_TYPES:
         yield not_supported(path.child("keyType"), source.key_type, _KEY_TYPES)
@@ -192,23 +191,12 @@ def _validate_certificate(
         yield required(path, rule)
 
 
-def _validate_user_annotations(source: PodCertificateProjection, path: Path) -> FieldErrors:
-    size = 0
-    for key, value in source.user_annotations.items():
-        size += byte_length(key) + byte_length(value)
-        for error in is_domain_prefixed_key(key.lower()):
-            yield invalid(path, key.lower(), error)
-    if size > ANNOTATIONS_MAX:
-        yield too_long(path, ANNOTATIONS_MAX)
-
-
 def _validate_lifetime(source: PodCertificateProjection, path: Path) -> FieldErrors:
     seconds = source.max_expiration_seconds
     if seconds is None:
         return
-    if seconds < _CERTIFICATE_LIFETIME_MIN:
+    if seconds < LIFETIME_MIN:
         yield invalid(path, seconds, "if provided, maxExpirationSeconds must be >= 3600")
-    own = is_kubernetes_signer(source.signer_name)
-    maximum = _KUBERNETES_LIFETIME_MAX if own else _CERTIFICATE_LIFETIME_MAX
+    maximum = lifetime_max(source.signer_name)
     if seconds > maximum:
         yield invalid(path, seconds, f"if provided, maxExpirationSeconds must be <= {maximum}")

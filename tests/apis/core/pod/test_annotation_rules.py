@@ -167,16 +167,6 @@ METADATA: list[tuple[Fields, Fields, list[str]]] = [
         ],
     ),
     (
-        {"finalizers": ["odd"]},
-        {},
-        [
-            (
-                'metadata.finalizers[0]: Invalid value: "odd": name is neither a standard '
-                "finalizer name nor is it fully qualified"
-            )
-        ],
-    ),
-    (
         {"labels": {"a b": "c d"}, "annotations": {"x y": "z"}},
         {"hostname": "A"},
         [

@@ -770,17 +770,6 @@ UPDATES: list[tuple[Fields, Fields, Fields, list[str]]] = [
         ],
     ),
     (
-        {},
-        {},
-        {"metadata": {"finalizers": ["odd"]}},
-        [
-            (
-                'metadata.finalizers[0]: Invalid value: "odd": name is neither a standard '
-                "finalizer name nor is it fully qualified"
-            )
-        ],
-    ),
-    (
         {
             "volumes": [
                 {"name": "v", "rbd": {"monitors": ["a"], "image": "x"}},

@@ -328,3 +328,13 @@ async def _lease_ids(backend: EtcdBackend) -> list[int]:
     request = rpc_pb2.LeaseLeasesRequest()
     reply = await backend.connection.call(lambda member: member.lease.LeaseLeases, request)
     return [lease.ID for lease in reply.leases]
+
+
+async def test_each_member_is_checked_on_its_own(address: str, unused_tcp_port: int) -> None:
+    backend = await open_etcd(f"etcd://{address},127.0.0.1:{unused_tcp_port}?timeout=2")
+
+    healthy, gone = await backend.check_members()
+    await backend.close()
+
+    assert healthy == ""
+    assert gone.startswith(f"etcd at 127.0.0.1:{unused_tcp_port}: ")
