@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apimachinery import names
+from tests.pauses import measures_time
 
 Check = Callable[[str], list[str]]
 
@@ -245,6 +246,7 @@ def test_every_label_is_a_subdomain_and_a_label_value(value: str) -> None:
     assert names.is_qualified_name(f"{value}/{value}") == []
 
 
+@measures_time
 @pytest.mark.parametrize("check", TEXT_CHECKS)
 def test_hostile_values_are_answered_quickly(check: Check) -> None:
     started = time.perf_counter()

@@ -4,6 +4,9 @@ import asyncio
 import time
 
 from apiserver.time_slices import REST_SECONDS, SLICE_SECONDS, LoopTurns, TimeSlices
+from tests.pauses import measures_time
+
+pytestmark = measures_time
 
 
 async def work(until: asyncio.Event) -> int:

@@ -12,7 +12,9 @@ from tests.faults.asgi_requests import ask, is_timeout
 from tests.faults.campaign import Campaign, serving
 from tests.faults.figures import record_figures
 from tests.faults.hostile import Request
-from tests.pauses import loop_pauses, machine_factor
+from tests.pauses import loop_pauses, machine_factor, measures_time
+
+pytestmark = measures_time
 
 LONGEST = 0.05
 """Seconds on the reference machine."""

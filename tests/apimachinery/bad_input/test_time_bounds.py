@@ -8,14 +8,16 @@ import pytest
 
 from tests.apimachinery.bad_input import large_documents, large_headers, large_writes
 from tests.apimachinery.bad_input.large_documents import Call, Case
-from tests.pauses import machine_factor, thread_pauses
+from tests.pauses import machine_factor, measures_time, thread_pauses
+
+pytestmark = measures_time
 
 CASES = (*large_documents.CASES, *large_writes.CASES, *large_headers.CASES)
 
 LONGEST_PAUSE = 0.050
 """Seconds on the reference machine."""
-NEGLIGIBLE = 0.020
-"""Shorter times are not compared: noise would decide."""
+NEGLIGIBLE = 0.100
+"""Shorter times are not compared: caches would decide. Quadratic steps would take seconds."""
 MAX_RATIO = 8.0
 """Between the times for all items and for a quarter of them: 4 if linear, 16 if quadratic."""
 ATTEMPTS = 10

@@ -10,6 +10,7 @@ from apimachinery.cel.program import EvaluationError, InvalidExpression, Program
 from apimachinery.cel.rule_budget import CALL_LIMIT, OBJECT_LIMIT
 from apimachinery.cel.value_bounds import ActualBound, DeclaredBound, union
 from apimachinery.structural import Schema
+from tests.pauses import measures_time
 
 REQUIRED = {
     "type": "object",
@@ -135,6 +136,7 @@ def seconds(program: Program, value: Any) -> float:
     return time.thread_time() - start
 
 
+@measures_time
 @pytest.mark.parametrize(
     ("rule", "value"),
     [
@@ -223,6 +225,7 @@ def test_ordinary_rules_cost_little(rule: str) -> None:
     assert Program(rule, result="bool").evaluate(ORDINARY) is True
 
 
+@measures_time
 def test_the_bounds_of_merged_values_do_not_grow_with_the_expression() -> None:
     rule = "[self.a, self.b]" + ".map(x, [x, self.a][0])" * 12 + ".all(x, x.size() >= 0)"
     start = time.thread_time()
@@ -270,6 +273,7 @@ def test_expensive_rules_count_as_effort() -> None:
     assert schema.effort({"l": [1] * 90}) > 2_000
 
 
+@measures_time
 @pytest.mark.parametrize(
     "text",
     [

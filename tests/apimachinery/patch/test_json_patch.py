@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from apimachinery.patch import json_patch
 from apimachinery.patch.json_values import MAX_DEPTH, equal
 from apimachinery.patch.patch_errors import MalformedPatch, PatchError, PatchFailed, PatchTooLarge
+from tests.pauses import measures_time
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 keys = st.sampled_from(["", "a", "b", "0", "-", "a/b", "m~n", "~1"]) | st.text(max_size=3)
@@ -343,6 +344,7 @@ def test_a_deep_document_does_not_recurse() -> None:
         json_patch.apply({"a": deep}, [op("test", "/a", nested(9))])
 
 
+@measures_time
 def test_thousands_of_operations_on_one_object_copy_it_once() -> None:
     document: Any = {"data": {f"key-{n}": n for n in range(20_000)}}
     operations: Any = [

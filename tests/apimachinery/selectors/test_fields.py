@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from apimachinery.selectors import InvalidSelector, Operator
 from apimachinery.selectors import field_selector as fields
 from apimachinery.selectors.field_selector import FieldRequirement
+from tests.pauses import measures_time
 
 POD: Mapping[str, str] = {"metadata.name": "web", "status.phase": "Running", "spec.odd": "a,b=c\\"}
 
@@ -73,6 +74,7 @@ def test_a_text_outside_the_grammar_is_refused_in_the_words_of_kubernetes(
     assert str(error) == f"{reason} (at position {position})"
 
 
+@measures_time
 @pytest.mark.parametrize(
     "text",
     ["\\" * 32767, "a" * 10_000_000, "a=" + "=" * 32000],

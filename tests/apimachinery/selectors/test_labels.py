@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from apimachinery.selectors import InvalidSelector, Operator
 from apimachinery.selectors import label_selector as labels
 from apimachinery.selectors.label_selector import Requirement
+from tests.pauses import measures_time
 
 WEB: Mapping[str, str] = {"app": "web", "tier": "front", "size": "5", "empty": ""}
 
@@ -173,6 +174,7 @@ def test_bad_keys_and_values_are_named(text: str, start: str) -> None:
     assert caught.value.position == 0
 
 
+@measures_time
 @pytest.mark.parametrize(
     "text",
     ["(" * 32768, "!" * 32768, "a" * 32768, "a," * 16384, "a in (" + "," * 32000, "a" * 10_000_000],

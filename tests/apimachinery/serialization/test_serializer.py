@@ -26,7 +26,7 @@ from apimachinery.serialization.serializer import (
 )
 from apimachinery.serialization.yaml import load_yaml
 from apimachinery.serialization.yaml_writer import dump_yaml
-from tests.pauses import longest_pause, machine_factor
+from tests.pauses import longest_pause, machine_factor, measures_time
 
 json_values: st.SearchStrategy[Any] = st.recursive(
     st.none()
@@ -129,6 +129,7 @@ def test_yaml_is_written_as_kubectl_prints_it(value: Any, text: str) -> None:
     assert dump_yaml(value).decode() == text
 
 
+@measures_time
 def test_writing_yaml_lets_other_threads_run() -> None:
     value = {f"key {number}": str(number) for number in range(50_000)}
     limit = 0.05 * machine_factor()

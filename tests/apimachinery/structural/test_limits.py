@@ -11,6 +11,9 @@ from apimachinery.model.decoding import DecodeError
 from apimachinery.structural import Schema
 from apimachinery.structural.defaulting import DefaultsTooLarge
 from apimachinery.structural.schema_validation import ABSENT, MAX_ALTERNATIVES, MAX_PROBLEMS
+from tests.pauses import measures_time
+
+pytestmark = measures_time
 
 TEXT = {"type": "string"}
 

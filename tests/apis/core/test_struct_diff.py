@@ -11,6 +11,7 @@ from apis.core.v1.pod import PodSpec
 from apis.core.v1.security_context import Capabilities, SeccompProfile
 from apis.core.validation.internal_form import internal_form
 from apis.core.validation.struct_diff import struct_diff
+from tests.pauses import measures_time
 
 
 def test_unset_fields_are_null_and_names_are_those_of_the_source() -> None:
@@ -46,6 +47,7 @@ def test_a_difference_has_three_lines_of_context() -> None:
     )
 
 
+@measures_time
 def test_a_large_change_is_shown_without_matching_its_lines() -> None:
     old = spec_with_variables("a", 2000)
     new = spec_with_variables("b", 2000)

@@ -20,7 +20,7 @@ from apiserver.http.request_info import RequestInfo
 from apiserver.process.data_folder import prepare, read_admin_token
 from apiserver.registry.following import Following
 from tests.apiserver.http.driver import Driver
-from tests.pauses import loop_pauses, machine_factor
+from tests.pauses import loop_pauses, machine_factor, measures_time
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 CONFIGMAPS = "/api/v1/namespaces/{}/configmaps"
@@ -85,6 +85,7 @@ async def made(
     assert answer.code == 201, answer.body
 
 
+@measures_time
 async def test_large_roles_and_bindings_do_not_hold_up_others(admin: Driver) -> None:
     """The next request that depends on roles indexes them first."""
     many = binding("many", "Role large", "ann")

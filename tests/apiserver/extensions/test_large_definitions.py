@@ -24,7 +24,9 @@ from tests.apiserver.extensions.definitions import (
     widget,
 )
 from tests.apiserver.http.driver import Driver
-from tests.pauses import longest_pause, loop_pauses, machine_factor
+from tests.pauses import longest_pause, loop_pauses, machine_factor, measures_time
+
+pytestmark = measures_time
 
 LIMIT = 0.05
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"

@@ -18,7 +18,7 @@ from apiserver.pages.health import Check, Health, Unhealthy
 from apiserver.pages.openapi import OpenAPI
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import GADGETS, gadget
-from tests.pauses import loop_pauses, machine_factor
+from tests.pauses import loop_pauses, machine_factor, measures_time
 
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 V2BETA1 = V2.replace("v=v2", "v=v2beta1")
@@ -281,6 +281,7 @@ async def test_openapi_of_a_group_that_is_removed_meanwhile_is_not_found(app: Ap
         await page.on_v3(None, None, "apis/removed.example.io/v1")
 
 
+@measures_time
 async def test_many_metrics_do_not_hold_the_event_loop(app: App, client: Driver) -> None:
     many = Counter("many", "Many.", ["number"], registry=app.metrics.registry)
     for number in range(20_000):

@@ -9,7 +9,9 @@ import pytest
 from apiserver.app import App
 from tests.apiserver.http.conftest import make_app
 from tests.apiserver.http.driver import Answer, Driver
-from tests.pauses import loop_pauses, machine_factor
+from tests.pauses import loop_pauses, machine_factor, measures_time
+
+pytestmark = measures_time
 
 NUMBER = 20_000
 GADGETS = "/apis/gadgets.example.io/{}/namespaces/default/gadgets"

@@ -7,6 +7,7 @@ import pytest
 
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import CONFIG_MAPS, GADGETS
+from tests.pauses import measures_time
 
 OWNER = {"apiVersion": "v1", "kind": "ConfigMap"}
 SECONDS = 5.0
@@ -41,6 +42,7 @@ async def test_no_number_is_too_large_for_an_answer(
     assert answer.code in (201, 400, 422)
 
 
+@measures_time
 async def test_many_owners_are_compared_in_linear_time(client: Driver) -> None:
     owners = [{**OWNER, "name": f"n{i % 7000}", "uid": f"u{i % 7000}"} for i in range(8000)]
     started = time.thread_time()

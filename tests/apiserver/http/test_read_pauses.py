@@ -14,7 +14,9 @@ from apiserver.auth.user import User
 from apiserver.controlplane.role_authorizer import RoleAuthorizer
 from tests.apiserver.http.conftest import make_app
 from tests.apiserver.http.driver import Driver
-from tests.pauses import loop_pauses, machine_factor
+from tests.pauses import loop_pauses, machine_factor, measures_time
+
+pytestmark = measures_time
 
 GROUP = "/apis/gadgets.example.io"
 STABLE, BETA = f"{GROUP}/v1/gadgets", f"{GROUP}/v1beta1/gadgets"

@@ -27,6 +27,9 @@ from apiserver.process.stack_sample import StackSample
 from tests.apiserver.http.conftest import make_app
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import GADGETS, gadget
+from tests.pauses import measures_time
+
+pytestmark = measures_time
 
 ATTEMPTS = 5
 """On a machine so busy that the watchdog itself has to wait, it may not see what ran."""

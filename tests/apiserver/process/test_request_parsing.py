@@ -11,6 +11,7 @@ from apiserver.process.connection import MAX_HEAD_BYTES
 from apiserver.process.request_parser import RequestParser
 from apiserver.process.serving import MAX_LINE_BYTES
 from tests.apiserver.process.test_worker import Running, running
+from tests.pauses import measures_time
 
 HOST = b"Host: x\r\n"
 GET = b"GET / HTTP/1.1\r\n"
@@ -196,6 +197,7 @@ def test_chunks_are_the_same_however_they_arrive(size: int) -> None:
     assert (b"".join(parsed.body), parsed.complete) == (b"abc0123456789", True)
 
 
+@measures_time
 def test_small_chunks_cost_little_and_are_handed_over_together() -> None:
     """What one read holds: chunks of one byte took 0.2 s, on the event loop."""
     count = 40_000

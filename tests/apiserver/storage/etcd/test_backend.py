@@ -18,6 +18,7 @@ from apiserver.storage.interface import (
     ValueTooLarge,
 )
 from tests.apiserver.storage.etcd.etcd_server import start_etcd
+from tests.pauses import measures_time
 
 MIB = 1 << 20
 
@@ -272,6 +273,7 @@ async def test_a_file_that_cannot_be_read_is_named() -> None:
         await open_etcd("etcd://a?ca=/no/such/file")
 
 
+@measures_time
 async def test_closing_is_prompt_ends_feeds_and_leaves_no_task(url: str) -> None:
     before = asyncio.all_tasks()
     backend = await open_etcd(url)
