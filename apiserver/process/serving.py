@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
+from gunicorn.errors import HaltServer
 from gunicorn.glogging import Logger
 
 from apiserver.config import ServerConfig, ServerConfigError
@@ -145,6 +146,23 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
 
 
 class _Master(Arbiter):  # type: ignore[misc]  # gunicorn has no types
+    _stops = False
+
+    def stop(self, graceful: bool = True) -> None:
+        self._stops = True
+        super().stop(graceful)
+
+    def reap_workers(self) -> None:
+        # Each worker that fails to start ends the server; further ones must not interrupt its stop.
+        while True:
+            try:
+                super().reap_workers()
+            except HaltServer:
+                if not self._stops:
+                    raise
+            else:
+                return
+
     def handle_hup(self) -> None:
         try:
             self.app.refresh()

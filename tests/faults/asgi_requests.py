@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 import orjson
@@ -26,7 +27,12 @@ PATIENCE: Final = 30.0
 class Reply:
     code: int = 0
     headers: dict[bytes, bytes] = field(default_factory=dict)
-    body: bytes = b""
+    parts: list[bytes] = field(default_factory=list)
+
+    @cached_property
+    def body(self) -> bytes:
+        """The whole body, joined on first use: in time that is not the server's."""
+        return b"".join(self.parts)
 
 
 async def ask(app: App, request: Request, token: str) -> Reply:
@@ -45,7 +51,7 @@ async def ask(app: App, request: Request, token: str) -> Reply:
             reply.code = message["status"]
             reply.headers = dict(message["headers"])
         else:
-            reply.body += message.get("body", b"")
+            reply.parts.append(message.get("body", b""))
 
     async with asyncio.timeout(PATIENCE):
         await app(_scope(request, token), receive, send)  # type: ignore[arg-type]

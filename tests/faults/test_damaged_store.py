@@ -36,7 +36,7 @@ def verify(file: Path) -> subprocess.CompletedProcess[str]:
 
 def test_a_damaged_file_is_told_and_takes_no_writes_until_it_is_restored(tmp_path: Path) -> None:
     file, backup = tmp_path / "store.db", tmp_path / "backup.db"
-    with serving(tmp_path / "server", storage=f"sqlite:///{file}", workers=2) as server:
+    with serving(tmp_path / "server", storage=f"sqlite:///{file}", workers=3) as server:
         for number in range(20):
             store(server, f"map-{number}")
         for _ in range(10):  # so that each worker has everything in memory

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -25,7 +26,12 @@ class Answer:
 
     code: int
     headers: list[tuple[str, str]]
-    body: bytes = b""
+    parts: list[bytes] = field(default_factory=list)
+
+    @cached_property
+    def body(self) -> bytes:
+        """The whole body, joined on first use: in time that is not the server's."""
+        return b"".join(self.parts)
 
     @property
     def json(self) -> Any:
@@ -94,7 +100,6 @@ class Driver:
         if body is not None:
             sent.setdefault("content-length", str(len(body)))
         answer = Answer(0, [])
-        received: list[bytes] = []
 
         async def receive() -> dict[str, Any]:
             if not parts:
@@ -107,11 +112,10 @@ class Driver:
                 answer.code = message["status"]
                 answer.headers = _decoded(message["headers"])
             else:
-                received.append(message.get("body", b""))
+                answer.parts.append(message.get("body", b""))
 
         async with asyncio.timeout(self.seconds):
             await self.app(self._scope(method, url, sent), receive, send)
-        answer.body = b"".join(received)
         return answer
 
     async def get(self, url: str, **headers: str) -> Answer:
