@@ -3,6 +3,10 @@
 Each `is_*` function checks a value by the rule of the same name in Kubernetes and returns the
 messages of the rules it breaks, in Kubernetes' words; an empty list means that the value is valid.
 The caller turns each message into a field error: docs/validation.md shows how.
+
+Every write checks a dozen names, and nearly all are valid: one match accepts such a name, and only
+the others are taken apart for the message. The patterns match ASCII only, so a value that matches
+has as many bytes as characters.
 """
 
 from __future__ import annotations
@@ -36,6 +40,7 @@ _SUBDOMAIN_CASELESS: Final = re.compile(_SUBDOMAIN.pattern, re.IGNORECASE | re.A
 _SUBDOMAIN_UNDERSCORE: Final = re.compile(rf"{_LABEL_UNDERSCORE}(\.{_LABEL_UNDERSCORE})*")
 _WILDCARD: Final = re.compile(rf"\*\.{_SUBDOMAIN.pattern}")
 _QUALIFIED: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_LABEL_KEY: Final = re.compile(rf"({_SUBDOMAIN.pattern}/)?{_QUALIFIED.pattern}")
 _LABEL_VALUE: Final = re.compile(rf"({_QUALIFIED.pattern})?")
 _C_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HTTP_HEADER: Final = re.compile(r"[-A-Za-z0-9]+")
@@ -51,6 +56,8 @@ _QUALIFIED_RULE: Final = f"must consist of alphanumeric characters, '-', '_' or 
 
 def is_dns1123_label(value: str) -> list[str]:
     """Check a lower-case DNS label: the names of namespaces and of other parts of host names."""
+    if len(value) <= LABEL_MAX and _LABEL.fullmatch(value):
+        return []
     errors = _check_length(LABEL_MAX, value)
     if len(value) > _LONGEST_MATCHED or _LABEL.fullmatch(value):
         return errors
@@ -65,6 +72,8 @@ def is_dns1123_label(value: str) -> list[str]:
 
 def is_dns1123_subdomain(value: str) -> list[str]:
     """Check a lower-case DNS subdomain, labels joined by dots: the names of most objects."""
+    if len(value) <= SUBDOMAIN_MAX and _SUBDOMAIN.fullmatch(value):
+        return []
     return _check_subdomain(value, "characters")
 
 
@@ -150,6 +159,9 @@ def is_domain_prefixed_key(value: str) -> list[str]:
 
 def is_qualified_name(value: str) -> list[str]:
     """Check a label key: a name, optionally with a DNS subdomain and a slash in front."""
+    # A longer one may be valid as well, if each of its two parts is short enough.
+    if len(value) <= LABEL_MAX and _LABEL_KEY.fullmatch(value):
+        return []
     *prefixes, name = value.split("/", 2)
     if len(prefixes) > 1:
         form = regex_error(_QUALIFIED_RULE, _QUALIFIED, "MyName", "my.name", "123-abc")
@@ -163,6 +175,8 @@ def is_qualified_name(value: str) -> list[str]:
 
 def is_label_value(value: str) -> list[str]:
     """Check a label value, which may be empty."""
+    if len(value) <= LABEL_MAX and _LABEL_VALUE.fullmatch(value):
+        return []
     rule = (
         "a valid label must be an empty string or consist of alphanumeric characters, "
         f"'-', '_' or '.', and {_ENDS}"
@@ -180,6 +194,8 @@ def is_path_segment_name(value: str) -> list[str]:
 
 def is_path_segment_prefix(value: str) -> list[str]:
     """Check that a prefix of generated names can start a segment of a URL path."""
+    if "/" not in value and "%" not in value:
+        return []
     return [f"may not contain '{character}'" for character in "/%" if character in value]
 
 
@@ -194,6 +210,8 @@ def is_c_identifier(value: str) -> list[str]:
 
 def is_config_map_key(value: str) -> list[str]:
     """Check a key of a ConfigMap or a Secret, which can become a file name in a volume."""
+    if len(value) <= SUBDOMAIN_MAX and _CONFIG_MAP_KEY.fullmatch(value):
+        return _check_parent_directory(value)
     rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
     examples = "key.name", "KEY_NAME", "key-name"
     errors = _check_length_and_pattern(SUBDOMAIN_MAX, _CONFIG_MAP_KEY, value, rule, *examples)
@@ -330,6 +348,8 @@ def _check_length_and_pattern(
     *examples: str,
     unit: str = "characters",
 ) -> list[str]:
+    if len(value) <= limit and pattern.fullmatch(value):
+        return []
     errors = _check_length(limit, value, unit)
     if len(value) > _LONGEST_MATCHED:
         return errors

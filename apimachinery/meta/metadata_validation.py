@@ -22,7 +22,7 @@ from apimachinery.fieldpath import (
     too_long,
 )
 from apimachinery.meta.conditions import UNSET_TIME
-from apimachinery.meta.options_validation import validate_field_manager
+from apimachinery.meta.options_validation import is_plain_field_manager, validate_field_manager
 from apimachinery.meta.types import (
     Condition,
     LabelSelector,
@@ -94,19 +94,25 @@ def validate_object_meta(
     path: Path = _METADATA,
 ) -> FieldErrors:
     """Validate the metadata of a new object, after its name has been generated."""
-    for error in name_rule(meta.generate_name, True) if meta.generate_name else ():
-        yield invalid(path.child("generateName"), meta.generate_name, error)
-    if not meta.name:
+    # The paths of fields are built only for errors, and empty fields are passed over: most objects
+    # have few of them, and none with errors.
+    if meta.generate_name:
+        for error in name_rule(meta.generate_name, True):
+            yield invalid(path.child("generateName"), meta.generate_name, error)
+    if meta.name:
+        for error in name_rule(meta.name, False):
+            yield invalid(path.child("name"), meta.name, error)
+    else:
         yield required(path.child("name"), "name or generateName is required")
-    for error in name_rule(meta.name, False) if meta.name else ():
-        yield invalid(path.child("name"), meta.name, error)
-    yield from _validate_namespace(meta.namespace, namespaced, path.child("namespace"))
-    yield from validate_nonnegative(meta.generation, path.child("generation"))
-    yield from validate_labels(meta.labels, path.child("labels"))
-    yield from validate_annotations(meta.annotations, path.child("annotations"))
-    yield from validate_owner_references(meta.owner_references, path.child("ownerReferences"))
-    yield from validate_finalizers(meta.finalizers, path.child("finalizers"))
-    yield from validate_managed_fields(meta.managed_fields, path.child("managedFields"))
+    if meta.namespace or namespaced:
+        yield from _validate_namespace(meta.namespace, namespaced, path.child("namespace"))
+    if meta.generation < 0:
+        yield from validate_nonnegative(meta.generation, path.child("generation"))
+    yield from _validate_content(meta, path)
+    if meta.finalizers:
+        yield from validate_finalizers(meta.finalizers, path.child("finalizers"))
+    if meta.managed_fields:
+        yield from validate_managed_fields(meta.managed_fields, path.child("managedFields"))
 
 
 def validate_object_meta_update(
@@ -127,11 +133,21 @@ def validate_object_meta_update(
     if new.generation < old.generation:
         yield invalid(path.child("generation"), new.generation, "must not be decremented")
     for wire, value, stored in _immutable_fields(new, old):
-        yield from validate_immutable(value, stored, path.child(wire))
-    yield from validate_labels(new.labels, path.child("labels"))
-    yield from validate_annotations(new.annotations, path.child("annotations"))
-    yield from validate_owner_references(new.owner_references, path.child("ownerReferences"))
-    yield from validate_managed_fields(new.managed_fields, path.child("managedFields"))
+        if value != stored:
+            yield immutable(path.child(wire), value)
+    yield from _validate_content(new, path)
+    if new.managed_fields:
+        yield from validate_managed_fields(new.managed_fields, path.child("managedFields"))
+
+
+def _validate_content(meta: ObjectMeta, path: Path) -> FieldErrors:
+    """Validate what clients may set in new objects and in stored ones."""
+    if meta.labels:
+        yield from validate_labels(meta.labels, path.child("labels"))
+    if meta.annotations:
+        yield from validate_annotations(meta.annotations, path.child("annotations"))
+    if meta.owner_references:
+        yield from validate_owner_references(meta.owner_references, path.child("ownerReferences"))
 
 
 def validate_conditional_update(resource_version: str, *, path: Path = _METADATA) -> FieldErrors:
@@ -153,7 +169,8 @@ def validate_nonnegative(value: int, path: Path) -> FieldErrors:
 
 def validate_labels(labels: Mapping[str, str], path: Path) -> FieldErrors:
     for key, value in labels.items():
-        yield from validate_label_name(key, path)
+        for error in is_qualified_name(key):
+            yield invalid(path, key, error)
         for error in is_label_value(value):
             yield invalid(path, value, error)
 
@@ -230,16 +247,23 @@ def validate_no_new_finalizers(new: Sequence[str], old: Sequence[str], path: Pat
 
 def validate_managed_fields(entries: Sequence[ManagedFieldsEntry], path: Path) -> FieldErrors:
     for position, entry in enumerate(entries):
-        entry_path = path.index(position)
-        if entry.operation not in ("Apply", "Update"):
-            yield invalid(
-                entry_path.child("operation"), entry.operation, "must be `Apply` or `Update`"
-            )
-        if entry.fields_type not in ("", "FieldsV1"):
-            yield invalid(entry_path.child("fieldsType"), entry.fields_type, "must be `FieldsV1`")
-        yield from validate_field_manager(entry.manager, entry_path.child("manager"))
-        if byte_length(entry.subresource) > SUBRESOURCE_MAX:
-            yield too_long(entry_path.child("subresource"), SUBRESOURCE_MAX)
+        yield from _validate_managed_fields_entry(entry, path, position)
+
+
+def _validate_managed_fields_entry(
+    entry: ManagedFieldsEntry, entries: Path, position: int
+) -> FieldErrors:
+    if entry.operation not in ("Apply", "Update"):
+        path = entries.index(position).child("operation")
+        yield invalid(path, entry.operation, "must be `Apply` or `Update`")
+    if entry.fields_type not in ("", "FieldsV1"):
+        path = entries.index(position).child("fieldsType")
+        yield invalid(path, entry.fields_type, "must be `FieldsV1`")
+    if not is_plain_field_manager(entry.manager):
+        path = entries.index(position).child("manager")
+        yield from validate_field_manager(entry.manager, path)
+    if byte_length(entry.subresource) > SUBRESOURCE_MAX:
+        yield too_long(entries.index(position).child("subresource"), SUBRESOURCE_MAX)
 
 
 def validate_label_selector(

@@ -109,7 +109,7 @@ def validate_table_options(options: TableOptions) -> FieldErrors:
 
 def validate_field_manager(manager: str, path: Path) -> FieldErrors:
     """Validate the name of a field manager, which may be empty."""
-    if manager.isascii() and manager.isprintable() and len(manager) <= FIELD_MANAGER_MAX:
+    if is_plain_field_manager(manager):
         return
     if byte_length(manager) > FIELD_MANAGER_MAX:
         yield too_long(path, FIELD_MANAGER_MAX)
@@ -119,6 +119,11 @@ def validate_field_manager(manager: str, path: Path) -> FieldErrors:
             rule = f"invalid character U+{ord(character):04X} (at position {position})"
             yield invalid(path, manager, rule)
         position += byte_length(character)
+
+
+def is_plain_field_manager(manager: str) -> bool:
+    """Return whether a name is valid and plain ASCII, as nearly all are."""
+    return manager.isascii() and manager.isprintable() and len(manager) <= FIELD_MANAGER_MAX
 
 
 def validate_dry_run(dry_run: Sequence[str], path: Path) -> FieldErrors:

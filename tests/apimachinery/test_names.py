@@ -69,6 +69,7 @@ ACCEPTED: list[tuple[Check, list[str]]] = [
     (names.is_domain_prefixed_path, ["acme.io/foo/Bar%20?".removesuffix("?")]),
     (names.is_domain_prefixed_key, ["acme.io/foo"]),
     (names.is_qualified_name, ["a", "A.b_c-1", "example.com/My_Name", "1", "a" * 63]),
+    (names.is_qualified_name, ["a" * 253 + "/" + "b" * 63, "a/" + "b" * 61, "a/" + "b" * 63]),
     (names.is_label_value, ["", "a", "A_b.c-1", "a" * 63]),
     (names.is_path_segment_name, ["", "a", "...", "a b"]),
     (names.is_c_identifier, ["_a1", "A"]),

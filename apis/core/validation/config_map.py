@@ -4,22 +4,23 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from apimachinery.fieldpath import FieldErrors, Path, forbidden, invalid, too_long
-from apimachinery.names import is_config_map_key
+from apimachinery.names import byte_length, is_config_map_key
 from apis.core.v1.config_map import ConfigMap
 
 DATA_MAX: Final = 1024 * 1024
 """Bytes of all values together, of a ConfigMap or a Secret."""
+_DATA: Final = Path("data")
+_BINARY_DATA: Final = Path("binaryData")
 
 
 def validate_config_map(config: ConfigMap) -> FieldErrors:
-    data = Path("data")
     for key in sorted(config.data):
-        yield from validate_data_key(key, data)
+        yield from validate_data_key(key, _DATA)
         if key in config.binary_data:
-            yield invalid(data.key(key), key, "duplicate of key present in binaryData")
+            yield invalid(_DATA.key(key), key, "duplicate of key present in binaryData")
     for key in sorted(config.binary_data):
-        yield from validate_data_key(key, Path("binaryData"))
-    texts = sum(len(value.encode("utf-8", "surrogatepass")) for value in config.data.values())
+        yield from validate_data_key(key, _BINARY_DATA)
+    texts = sum(map(byte_length, config.data.values()))
     if texts + size_of(config.binary_data.values()) > DATA_MAX:
         # The empty path: the total size is too large, not a single field.
         yield too_long(Path(""), DATA_MAX)
