@@ -39,7 +39,7 @@ UNKNOWN_MANAGER: Final = "unknown"
 # Decoded Update entries always have a version, so none can have this identity.
 _CURRENT_OPERATION: Final = ManagerIdentifier("current-operation", "Update")
 _METADATA: Final = paths.field("metadata")
-_OWNERLESS: Final = FieldSet.of(
+OWNERLESS: Final = FieldSet.of(
     (paths.field("apiVersion"),),
     (paths.field("kind"),),
     (_METADATA,),
@@ -254,7 +254,7 @@ def managers_after_write(
     # Update as a separate manager first, which then owns exactly what this write changed.
     after = ownership.update(live, new, managers, _CURRENT_OPERATION)
     change = after.pop(_CURRENT_OPERATION, None)
-    fields = change.fields - _OWNERLESS if change else None
+    fields = change.fields - OWNERLESS if change else None
     if fields:
         existing = after.get(manager)
         owned = OwnedFields(fields | existing.fields if existing else fields, new.version, time)
@@ -280,7 +280,7 @@ def _with_applier_entry(
     """Return *managers* with the applier's entry cleaned and, if anything changed, dated *time*."""
     updated = dict(managers)
     owned = updated.pop(manager, None)
-    fields = owned.fields - _OWNERLESS if owned else None
+    fields = owned.fields - OWNERLESS if owned else None
     if owned and fields:
         owned = owned.with_fields(fields)
         unchanged = before if owned == before and not changed else None

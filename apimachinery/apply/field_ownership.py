@@ -14,6 +14,7 @@ from apimachinery.apply.compare import Comparison, compare
 from apimachinery.apply.conflicts import ApplyConflict, FieldConflict, ManagerIdentifier
 from apimachinery.apply.fieldset import EMPTY, FieldSet, FieldsV1, union_all
 from apimachinery.apply.merge import merge
+from apimachinery.apply.path_elements import Path
 from apimachinery.apply.remove import remove_items
 from apimachinery.apply.reshape import ensure_named_fields_are_members, reconcile_with_shape
 from apimachinery.apply.typed_values import field_set_of
@@ -141,6 +142,15 @@ class FieldOwnership:
         if version not in self.shapes:
             raise MissingVersion(f"version {version} has no shape: it is not served")
         return Versioned(self.convert(source.value, version), version)
+
+    def fits(self, fields: FieldSet, version: str) -> bool:
+        """Return whether a set has the shapes that the fields of a served version have."""
+        return self._fit(fields, self.shapes[version]) is fields
+
+    def ignores(self, path: Path, version: str) -> bool:
+        """Return whether a write to this endpoint may ignore the field, or a part of it."""
+        ignored = self.ignored.get(version, EMPTY)
+        return path[0] in ignored.members or path[0] in ignored.children
 
     def _reconcile(
         self, live: Versioned, managers: Managers

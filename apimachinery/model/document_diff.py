@@ -120,19 +120,22 @@ def _comparison_plan(cls: type[BaseModel]) -> tuple[tuple[str, int], ...]:
 def _comparison(info: TypeInfo) -> int:
     if info.category == "model":
         return _BY_FIELD if has_only_declared_fields(info.python) else _ALWAYS_CHANGED
-    return _BY_VALUE if _is_exact(info, ()) else _ALWAYS_CHANGED
+    return _BY_VALUE if is_exact(info) else _ALWAYS_CHANGED
 
 
-def _is_exact(info: TypeInfo, enclosing: tuple[type, ...]) -> bool:
-    """Return whether equal values of a type are always encoded alike."""
+def is_exact(info: TypeInfo, enclosing: tuple[type, ...] = ()) -> bool:
+    """Return whether equal values of a type are always encoded alike.
+
+    *enclosing* are the classes that the type is nested in.
+    """
     if info.item is not None:
-        return _is_exact(info.item, enclosing)
+        return is_exact(info.item, enclosing)
     if info.category == "model":
         if info.python in enclosing:
             return True  # a recursive type: its other fields decide
         nested = (*enclosing, info.python)
         return has_only_declared_fields(info.python) and all(
-            _is_exact(field.type, nested) for field in fields_of(info.python)
+            is_exact(field.type, nested) for field in fields_of(info.python)
         )
     return info.category == "scalar" and all(map(_is_exact_scalar, _alternatives(info.python)))
 

@@ -16,6 +16,7 @@ from apimachinery.apply import (
     Comparison,
     FieldManager,
     FieldSet,
+    ManagerIdentifier,
     MissingVersion,
     compare,
     managed_fields,
@@ -27,7 +28,8 @@ from apimachinery.apply.field_manager import (
     managers_before_write,
     updating_manager,
 )
-from apimachinery.apply.field_ownership import Versioned
+from apimachinery.apply.field_ownership import Managers, Versioned
+from apimachinery.apply.fieldset import FieldsV1
 from apimachinery.apply.managed_fields import Entry
 from apimachinery.codec import Codec, dump_json
 from apimachinery.lenient.lenient_decoding import decode_leniently
@@ -40,12 +42,16 @@ from apimachinery.model.document_diff import (
     has_only_declared_fields,
     whole_document,
 )
+from apimachinery.model.document_structure import Unstructured, structure_of
 from apimachinery.model.model import new_model
 from apimachinery.model.type_shape import Shape
 from apimachinery.scalars.time import format_time, now, parse_time
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apiserver.context import RequestContext
 from apiserver.group import Group, Resource
+from apiserver.managed_fields.created_fields import CreatedFields
+from apiserver.managed_fields.kept_owners import kept_entries, new_entry
+from apiserver.managed_fields.value_changes import OtherFields, changed_values
 
 Document = dict[str, Any]
 
@@ -73,6 +79,7 @@ class FieldTracking:
         self._by_object = True
         self._managers: dict[tuple[str, str], FieldManager] = {}
         self._owners: dict[str, Owners] = {}
+        self._created = CreatedFields()
         self.include(group, resource)
 
     def include(self, group: Group, resource: Resource) -> None:
@@ -87,6 +94,7 @@ class FieldTracking:
                 self._by_object = self._by_object and has_only_declared_fields(cls)
         self._managers.clear()
         self._owners.clear()
+        self._created.clear()
 
     def track(self, context: RequestContext, old: Object | None, new: Object) -> None:
         """Set the managedFields of *new*, which is about to replace *old* or to be created."""
@@ -102,19 +110,71 @@ class FieldTracking:
         self, context: RequestContext, old: Object | None, new: Object
     ) -> list[ManagedFieldsEntry]:
         version, subresource = str(context.resource.group_version), context.subresource
-        stored = _entries(old.metadata.managed_fields) if old is not None else None
-        sent = stored
-        if old is None or new.metadata.managed_fields != old.metadata.managed_fields:
-            sent = _entries(new.metadata.managed_fields)
-        owners = managers_before_write(sent, stored, subresource)
-        if not owners and old is not None and old.metadata.uid:
+        before, after = self._convert_object(old, version), self._convert_object(new, version)
+        assert after is not None
+        writer = updating_manager(context.field_manager, version, subresource)
+        if old is None or before is None:
+            if not new.metadata.managed_fields:
+                return self._track_created(after, writer)
+            return self._after_write(None, after, None, _entries(new), writer)
+        stored, sent = old.metadata.managed_fields, new.metadata.managed_fields
+        sends_others = sent != stored
+        if not sends_others or not sent or subresource:
+            kept = self._kept_owners(before, after, stored, writer)
+            if kept is not None:
+                return kept
+        entries = _entries(old)
+        return self._after_write(
+            before, after, entries, _entries(new) if sends_others else entries, writer
+        )
+
+    def _track_created(self, obj: Object, writer: ManagerIdentifier) -> list[ManagedFieldsEntry]:
+        """Return the entry of a new object: its writer owns all of its fields."""
+
+        def compute() -> FieldsV1:
+            (entry,) = self._after_write(None, obj, None, None, writer) or (None,)
+            return cast(FieldsV1, entry.fields_v1) if entry is not None else {}
+
+        try:
+            structure = structure_of(obj)
+        except Unstructured:
+            fields = compute()
+        else:
+            fields = self._created.of((writer.version, writer.subresource, structure), compute)
+        return [new_entry(writer, fields, now())] if fields else []
+
+    def _kept_owners(
+        self,
+        before: Object,
+        after: Object,
+        stored: list[ManagedFieldsEntry],
+        writer: ManagerIdentifier,
+    ) -> list[ManagedFieldsEntry] | None:
+        """Return the entries if the write changes only values of its manager's own fields."""
+        try:
+            changes = changed_values(before, after)
+        except OtherFields:
+            return None
+        return kept_entries(self._rules(writer.subresource), stored, changes, writer, now())
+
+    def _after_write(
+        self,
+        before: Object | None,
+        after: Object,
+        stored: list[Entry] | None,
+        sent: list[Entry] | None,
+        writer: ManagerIdentifier,
+    ) -> list[ManagedFieldsEntry]:
+        """Return the entries by the rules of ownership; the objects are in the writer's version."""
+        owners: Managers = managers_before_write(sent, stored, writer.subresource)
+        if not owners and before is not None and before.metadata.uid:
             return []
         owners = managers_after_write(
-            self._rules(subresource),
-            Versioned(self._convert_object(old, version), version),
-            Versioned(self._convert_object(new, version), version),
+            self._rules(writer.subresource),
+            Versioned(before, writer.version),
+            Versioned(after, writer.version),
             owners,
-            updating_manager(context.field_manager, version, subresource),
+            writer,
             format_time(now()),
         )
         return _models(managed_fields.encode(managed_fields.cap_managers(owners)))
@@ -221,9 +281,9 @@ def _compare(old: Object | None, new: Object, shape: Shape) -> Comparison:
     return compare(*changed_parts(old, new, leave_out=_SYSTEM_FIELDS), shape)
 
 
-def _entries(models: list[ManagedFieldsEntry]) -> list[Entry] | None:
-    """Return the entries as documents, None if there are none."""
-    return [_entry(model) for model in models] or None
+def _entries(obj: Object) -> list[Entry] | None:
+    """Return the managedFields as documents, None if there are none."""
+    return [_entry(model) for model in obj.metadata.managed_fields] or None
 
 
 def _entry(model: ManagedFieldsEntry) -> Entry:

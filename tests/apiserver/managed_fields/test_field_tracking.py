@@ -1,5 +1,6 @@
 """Tracking by objects and by whole documents come to the same managedFields."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,11 +15,12 @@ from apimachinery.testing import objects
 from apis.coordination.install import COORDINATION
 from apis.coordination.v1 import Lease, LeaseSpec
 from apis.core.install import CORE
-from apis.core.v1 import ConfigMap
+from apis.core.v1 import ConfigMap, Service, ServicePort, ServiceSpec, SessionAffinityConfig
 from apis.gadgets.install import GADGETS
 from apiserver.auth.user import User
 from apiserver.context import RequestContext
 from apiserver.group import Group
+from apiserver.managed_fields.created_fields import MAX_STRUCTURES
 from apiserver.managed_fields.field_tracking import FieldTracking
 from apiserver.managed_fields.ownership import forget_new_times
 from tests.apis.groups import full_scheme
@@ -62,9 +64,7 @@ def test_both_ways_find_the_same_owners(group: Group, name: str) -> None:
             if old is not None:
                 if data.draw(st.booleans()):
                     new = old.deep_copy()
-                new.metadata.labels = data.draw(
-                    st.dictionaries(st.sampled_from("abc"), st.just("x"))
-                )
+                new.metadata.labels = data.draw(LABELS)
                 if data.draw(st.booleans()):
                     new.metadata.managed_fields = old.deep_copy().metadata.managed_fields
             version = data.draw(st.sampled_from(group.versions))
@@ -77,6 +77,154 @@ def test_both_ways_find_the_same_owners(group: Group, name: str) -> None:
             old = new
 
     follow()
+
+
+class Keeping(FieldTracking):
+    """Refuses to apply the rules of ownership."""
+
+    def _after_write(self, *arguments: Any) -> list[ManagedFieldsEntry]:
+        raise AssertionError("the owners of no field change")
+
+
+def _tracking(cls: type[FieldTracking], group: Group, name: str) -> FieldTracking:
+    resource = next(found for found in group.resources if found.name == name)
+    return cls(CODEC, group, resource)
+
+
+def _service(**spec: Any) -> Service:
+    return Service(
+        metadata=ObjectMeta(name="a", uid="u", annotations={"step": "0"}, labels={"app": "a"}),
+        spec=ServiceSpec(selector={"app": "a"}, **spec),
+    )
+
+
+def _renumber(service: Service) -> None:
+    service.spec.ports[1].node_port = 31_000
+
+
+def _annotate(service: Service) -> None:
+    service.metadata.annotations = {"step": "1"}
+
+
+def _select(service: Service) -> None:
+    service.spec.selector["app"] = "b"
+
+
+def _repeat(service: Service) -> None:
+    """Change nothing."""
+
+
+def _allow(service: Service) -> None:
+    service.spec.load_balancer_source_ranges = ["10.0.0.0/8", "11.0.0.0/8"]
+
+
+def _relabel(service: Service) -> None:
+    service.metadata.labels = {"app": "a", "tier": "web"}
+
+
+def _unset(service: Service) -> None:
+    service.spec.ports[1].node_port = 0
+
+
+def _move(service: Service) -> None:
+    service.spec.ports[0].port = 8080
+
+
+def _reorder(service: Service) -> None:
+    service.spec.ports.reverse()
+
+
+def _retype(service: Service) -> None:
+    service.spec.session_affinity_config = SessionAffinityConfig()
+
+
+def _tracked(change: Callable[[Service], None], manager: str, second: str) -> list[Any]:
+    """Return a stored service and its successor, with the entries of two managers at least."""
+    ports = [
+        ServicePort(name="web", port=80, protocol="TCP", node_port=30_000),
+        ServicePort(name="tls", port=443, protocol="TCP", node_port=30_001),
+    ]
+    old = _service(ports=ports, load_balancer_source_ranges=["10.0.0.0/8"])
+    thorough = _tracking(ByDocument, CORE, "services")
+    thorough.track(_context(CORE, "services", "v1", manager, ""), None, old)
+    labelled = old.deep_copy()
+    labelled.metadata.labels["owner"] = "x"
+    thorough.track(_context(CORE, "services", "v1", second, ""), old, labelled)
+    new = labelled.deep_copy()
+    change(new)
+    return [labelled, new]
+
+
+@pytest.mark.parametrize("change", [_renumber, _annotate, _select, _repeat, _allow])
+@pytest.mark.parametrize("second", ["m", "n"])
+def test_changes_of_own_values_keep_all_owners(
+    change: Callable[[Service], None], second: str
+) -> None:
+    old, new = _tracked(change, "m", second)
+    expected = new.deep_copy()
+    context = _context(CORE, "services", "v1", "m", "")
+
+    _tracking(Keeping, CORE, "services").track(context, old, new)
+    _tracking(ByDocument, CORE, "services").track(context, old, expected)
+
+    assert _timeless(new) == _timeless(expected)
+
+
+@pytest.mark.parametrize("change", [_relabel, _unset, _move, _reorder, _retype, _annotate])
+def test_other_changes_follow_the_rules_of_ownership(change: Callable[[Service], None]) -> None:
+    """The manager is another one, or the change adds, removes or moves a field."""
+    old, new = _tracked(change, "m" if change is not _annotate else "n", "n")
+    expected = new.deep_copy()
+    context = _context(CORE, "services", "v1", "m", "")
+
+    _tracking(FieldTracking, CORE, "services").track(context, old, new)
+    _tracking(ByDocument, CORE, "services").track(context, old, expected)
+
+    assert _timeless(new) == _timeless(expected)
+
+
+def test_a_change_of_own_values_sets_the_time() -> None:
+    old, new = _tracked(_annotate, "m", "n")
+    early = datetime(2000, 1, 1, tzinfo=UTC)
+    for entry in (*old.metadata.managed_fields, *new.metadata.managed_fields):
+        entry.time = early
+
+    context = _context(CORE, "services", "v1", "m", "")
+    _tracking(Keeping, CORE, "services").track(context, old, new)
+
+    last = new.metadata.managed_fields[-1]
+    assert [entry.manager for entry in new.metadata.managed_fields] == ["n", "m"]
+    assert last.time is not None and last.time > early
+
+
+@pytest.mark.parametrize("count", [1, MAX_STRUCTURES + 1])
+def test_objects_of_one_structure_share_their_fields(count: int) -> None:
+    """However many structures were seen: the oldest are forgotten."""
+    tracking = _tracking(FieldTracking, CORE, "configmaps")
+    context = _context(CORE, "configmaps", "v1", "m", "")
+
+    def created(key: str, value: str) -> Any:
+        obj = ConfigMap(metadata=ObjectMeta(name=value), data={key: value})
+        tracking.track(context, None, obj)
+        return obj.metadata.managed_fields[0].fields_v1
+
+    for number in range(count):
+        fields = created(f"key-{number}", "x")
+
+    assert created(f"key-{count - 1}", "y") is fields
+    assert fields == {"f:data": {".": {}, f"f:key-{count - 1}": {}}}
+    assert len(tracking._created._fields) <= MAX_STRUCTURES
+
+
+def test_long_structures_are_not_remembered() -> None:
+    tracking = _tracking(FieldTracking, CORE, "configmaps")
+    context = _context(CORE, "configmaps", "v1", "m", "")
+    obj = ConfigMap(metadata=ObjectMeta(name="a"), data=dict.fromkeys(map(str, range(999)), "x"))
+
+    tracking.track(context, None, obj)
+
+    assert len(obj.metadata.managed_fields) == 1
+    assert not tracking._created._fields
 
 
 def test_parts_that_every_object_has_are_nobodys() -> None:
