@@ -23,7 +23,7 @@ class StoredNamespaces:
             entry = await self._namespaces.get(name, at=at)
         except NotFound:
             return None
-        if _DELETION_TIMESTAMP not in entry.record.value:
+        if _DELETION_TIMESTAMP not in entry.content:
             return NamespacePhase.ACTIVE  # nearly all namespaces: no decoding required
         # The text may also occur in a label or an annotation.
         metadata = self._namespaces.decode(entry).metadata

@@ -116,6 +116,12 @@ class VersionViews:
         for view in self._views.values():
             view.forget(key)
 
+    def common_head(self, value: bytes) -> bytes:
+        return self._stored.common_head(value)
+
+    def opening(self, key: str, head: bytes, form: Hashable) -> bytes | None:
+        return self._view_in(form).opening(key, head, form)
+
     def encode(self, record: Record, form: Hashable) -> bytes:
         return self._view_in(form).encode(record, form)
 

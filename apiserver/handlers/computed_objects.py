@@ -65,7 +65,7 @@ class _ComputedEntry(Entry):
 
 
 def _matches(selection: EntrySelection, entry: Entry) -> bool:
-    return selection.name in (None, entry.record.key) and selection.matches(entry)
+    return selection.name in (None, entry.key) and selection.matches(entry)
 
 
 async def _compute(endpoint: Endpoint) -> list[Object]:

@@ -21,7 +21,7 @@ MOST_OF_REASON: Final = 400
 def warn_of_entries(endpoint: Endpoint, exchange: Exchange, entries: Iterable[Entry]) -> None:
     """Add a warning for each of *entries* that cannot be decoded completely."""
     problems = endpoint.view.problems
-    keys = [entry.record.key for entry in entries if entry.record.key in problems]
+    keys = [entry.key for entry in entries if entry.key in problems]
     exchange.warnings.extend(_warnings(endpoint, keys))
 
 

@@ -11,7 +11,7 @@ from apiserver.workload import LIGHT_BYTES, Workload
 
 def is_light(entry: Entry, form: Hashable) -> bool:
     """Return whether the entry can be encoded in *form* on the event loop."""
-    return len(entry.record.value) <= LIGHT_BYTES or entry.encoded(form) is not None
+    return entry.size <= LIGHT_BYTES or entry.encoded(form) is not None
 
 
 async def encode_large(entry: Entry, form: Hashable, workload: Workload) -> bytes:

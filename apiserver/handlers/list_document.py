@@ -103,6 +103,10 @@ class _Items:
             return []
         view, form = self._view, self._form
         entries = list(islice(self._remaining, GLANCE))
+        if sum(entry.size for entry in entries) <= MAX_JOINED:
+            stored = view.stored_items(entries, form)
+            if stored is not None:
+                return stored
         encoded = cast(list[bytes], [entry.encoded(form) for entry in entries])
         try:
             if sum(map(len, encoded)) <= MAX_JOINED:

@@ -110,7 +110,7 @@ class Following:
 
     async def _compare(self) -> None:
         """Report the differences to the whole cached state; unchanged entries are not decoded."""
-        entries = {entry.record.key: entry for entry in self._cached()}
+        entries = {entry.key: entry for entry in self._cached()}
         time = TimeSlices()
         for key in self._entries.keys() - entries.keys():
             self._remove(key)
@@ -119,17 +119,17 @@ class Following:
             await time.yield_loop()
 
     async def _update(self, entry: Entry) -> None:
-        key = entry.record.key
+        key = entry.key
         if self._entries.get(key) is entry:
             return
         try:
-            if len(entry.record.value) <= LIGHT_BYTES:
+            if entry.size <= LIGHT_BYTES:
                 prepared = self._decode(entry)
             else:
                 prepared = await asyncio.to_thread(self._decode, entry)
         except APIError:
             # An unreadable object counts as deleted: it must not hide the others.
-            log.exception("ignored %s: revision %d cannot be decoded", key, entry.record.revision)
+            log.exception("ignored %s: revision %d cannot be decoded", key, entry.revision)
             self._remove(key)
         else:
             self._put(prepared)

@@ -6,7 +6,7 @@ stored in today's shape, its document is the stored one with another head (kind,
 resourceVersion). Objects of another shape are upgraded here, when a form is first requested.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, cast
@@ -22,7 +22,7 @@ from apimachinery.schema import GroupVersion
 from apimachinery.serialization.media_types import PROTOBUF
 from apimachinery.storage_codec import EVERYTHING, StorageCodec, StoredObject
 from apimachinery.watch import INITIAL_EVENTS_END
-from apiserver.storage.cache.entry import Selectable, json_frame
+from apiserver.storage.cache.entry import Entry, Selectable, json_frame
 from apiserver.storage.interface import Record
 from apiserver.storage.record_reading import read_record
 from apiserver.views.incomplete_objects import IncompleteObjects, without_paths
@@ -117,6 +117,8 @@ class ResourceView:
         self.problems = IncompleteObjects()
         """The cached objects that could not be decoded completely."""
         self._verbatim: tuple[bytes, ...] | None = None
+        self._opening: tuple[bytes, Hashable, bytes | None] = b"", None, None
+        """The last arguments of `opening` and what it returned."""
         self._heads: dict[GroupVersion, bytes] = {}
         self._stored_class: dict[GroupVersion, bool] = {}
         self._encoders: Mapping[Transform, Callable[[Record, Form], bytes]] = {
@@ -131,6 +133,7 @@ class ResourceView:
     def know_shapes(self) -> None:
         """Recompute which stored shapes are served verbatim: the codec has learned of others."""
         self._verbatim = None
+        self._opening = b"", None, None
 
     def forget(self, key: str) -> None:
         """Forget the problems of an object that is deleted."""
@@ -153,6 +156,24 @@ class ResourceView:
                 document = orjson.loads(dump_json(self._read(record).object))
             fields.update(self._fields.read(document))
         return labels, fields
+
+    def common_head(self, value: bytes) -> bytes:
+        """Return the head up to the resourceVersion of an object that is served as it is stored."""
+        for head in self._verbatim_starts():
+            if value.startswith(head) and value[len(head) : len(head) + 1] == b'"':
+                return head
+        return b""
+
+    def opening(self, key: str, head: bytes, form: Hashable) -> bytes | None:
+        """Return the head of *form* up to the resourceVersion, for an object with a common head."""
+        if self.problems and key in self.problems:
+            return None
+        last = self._opening
+        if form is last[1] and head is last[0]:
+            return last[2]
+        opening = self._make_opening(head, cast(Form, form))
+        self._opening = head, form, opening
+        return opening
 
     def encode(self, record: Record, form: Hashable) -> bytes:
         """Encode *record* in a form; `complete` fills in the ages of Table cells."""
@@ -196,6 +217,21 @@ class ResourceView:
         if form.transform:
             return self.complete(encoded, form)
         return b"{" + encoded[len(self._head(form.version)) :]
+
+    def stored_items(self, entries: Sequence[Entry], form: Form) -> list[bytes] | None:
+        """Return the items of a list like `item`, composed from what is stored.
+
+        None if one of the objects must be encoded.
+        """
+        head = entries[0].head if entries else b""
+        if not head or self.problems or self.opening("", head, form) is None:
+            return None
+        if any(entry.head is not head for entry in entries):
+            return None
+        return [
+            b'{"metadata":{"resourceVersion":"%d",%b' % (entry.revision, entry.content)
+            for entry in entries
+        ]
 
     def encode_written(self, obj: Object, stored: bytes | None, form: Form) -> bytes:
         """Encode the response to a write, from the *stored* bytes if possible."""
@@ -270,14 +306,24 @@ class ResourceView:
     def _verbatim_content(self, value: bytes) -> bytes | None:
         """Return the stored bytes after the head and `"metadata":{`, None if they are of a shape
         that must be upgraded."""
-        heads = self._verbatim
-        if heads is None:
-            heads = self._verbatim = self._verbatim_heads()
         # Nearly always it is the first, the head of today's shape.
-        for head in heads:
+        for head in self._verbatim_starts():
             if value.startswith(head):
                 return value[len(head) :]
         return None
+
+    def _verbatim_starts(self) -> tuple[bytes, ...]:
+        starts = self._verbatim
+        if starts is None:
+            starts = self._verbatim = self._verbatim_heads()
+        return starts
+
+    def _make_opening(self, head: bytes, form: Form) -> bytes | None:
+        if form.media != "json" or form.transform or not self._is_stored_class(form.version):
+            return None
+        if head not in self._verbatim_starts():
+            return None
+        return b'%b"metadata":{"resourceVersion":"' % self._head(form.version)
 
     def _verbatim_heads(self) -> tuple[bytes, ...]:
         if self._storage.stored_class(self._cls) is not self._cls:

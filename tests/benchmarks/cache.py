@@ -54,6 +54,12 @@ class PodView:
         fields = {"metadata.name": metadata["name"], "metadata.namespace": metadata["namespace"]}
         return metadata["labels"], fields
 
+    def common_head(self, value: bytes) -> bytes:
+        return b""
+
+    def opening(self, key: str, head: bytes, form: Hashable) -> bytes | None:
+        return None
+
     def encode(self, record: Record, form: Hashable) -> bytes:
         document = orjson.loads(record.value)
         document["apiVersion"] = form

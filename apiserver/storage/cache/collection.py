@@ -14,7 +14,7 @@ from typing import Final
 
 from sortedcontainers import SortedList
 
-from apiserver.storage.cache.entry import Entry, EntrySelection, View, make_entry
+from apiserver.storage.cache.entry import Entry, EntrySelection, LabelSets, View, make_entry
 from apiserver.storage.cache.fanout import Fanout
 from apiserver.storage.cache.initial_list import InitialList
 from apiserver.storage.cache.unclaimed_changes import ChangeHistory
@@ -46,7 +46,7 @@ class CollectionListing:
     @property
     def next_start(self) -> str:
         """The smallest key after the last entry, where the next page starts."""
-        return self.entries[-1].record.key + "\0"
+        return self.entries[-1].key + "\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def filter_entries(
     """Return the matching entries among *candidates*, which are in the selected namespace."""
     if selection.name is not None:
         split, name = keys.split, selection.name
-        candidates = (entry for entry in candidates if split(entry.record.key)[1] == name)
+        candidates = (entry for entry in candidates if split(entry.key)[1] == name)
     return filter(selection.matches, candidates) if selection.selective else iter(candidates)
 
 
@@ -90,6 +90,7 @@ class Collection:
         """How often it was filled from a list; the window has all changes only since the last."""
         self._entries: dict[str, Entry] = {}
         self._order = SortedList()
+        self._label_sets = LabelSets()
         self._initial_list = InitialList(0, max_changes=window.max_changes)
         self._listed = 0
         # While the feed replays changes from before the list: the entries that will change again.
@@ -134,10 +135,10 @@ class Collection:
         staged = self._initial_list.staged
         for record in records:
             cached = self._entries.get(record.key)
-            if cached is not None and cached.record.revision == record.revision:
+            if cached is not None and cached.revision == record.revision:
                 staged[record.key] = cached
             elif self._split(record.key) is not None:
-                staged[record.key] = make_entry(record, self.view)
+                staged[record.key] = make_entry(record, self.view, label_sets=self._label_sets)
 
     def finish(self) -> None:
         """Complete the list; `catch_up` then applies the pending changes."""
@@ -197,7 +198,7 @@ class Collection:
             return
         # Use the strings of the entry, which is kept anyway, so that those of the change can be
         # freed.
-        source = change if new is None else new.record
+        source = change if new is None else new
         transition = Transition(
             source.key,
             namespace=parts[0],
@@ -234,7 +235,7 @@ class Collection:
             # it.
             old = make_entry(Record(change.key, change.previous, 0, change.created), self.view)
         current = self._entries.get(change.key)
-        if current is not None and current.record.revision == change.revision:
+        if current is not None and current.revision == change.revision:
             return old, current
         new = self._entry_of(change, old)
         if new is not None:
@@ -245,7 +246,7 @@ class Collection:
         if change.value is None:
             return None
         record = Record(change.key, change.value, change.revision, change.created)
-        return make_entry(record, self.view, previous=previous)
+        return make_entry(record, self.view, previous=previous, label_sets=self._label_sets)
 
     def _split(self, key: str) -> tuple[str, str] | None:
         try:

@@ -75,6 +75,12 @@ class JsonView:
         document = orjson.loads(record.value)
         return document["labels"], document["fields"]
 
+    def common_head(self, value: bytes) -> bytes:
+        return b""
+
+    def opening(self, key: str, head: bytes, form: Hashable) -> bytes | None:
+        return None
+
     def encode(self, record: Record, form: Hashable) -> bytes:
         self.encoded += 1
         document = orjson.loads(record.value)
