@@ -1,7 +1,9 @@
 """etcd feed: one watch over as many streams as it takes.
 
-A feed reads from the stream only when the next batch is requested, so nothing is buffered here:
-HTTP/2 flow control holds back etcd for a slow reader, and etcd keeps its position until compaction
+A feed reads ahead while its reader is busy, and merges all replies that wait into one batch: etcd
+sends a reply for each write, and a reader that takes them one at a time falls behind a busy store.
+The replies that wait are bounded (`watch_stream`). When they are that many, the stream is no
+longer read: HTTP/2 flow control then holds back etcd, which keeps its position until compaction
 passes it. When a stream ends for any reason, the feed opens another at any member that answers,
 from the last revision it delivered.
 
@@ -12,14 +14,14 @@ already lost. Starting one revision earlier makes etcd report Compacted in that 
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-import grpc
 from aetcd.rpc import kv_pb2, rpc_pb2
 
-from apiserver.storage.etcd.channel import CallBackoff, EtcdConnection, Member, metadata
-from apiserver.storage.etcd.errors import AccessDenied, FailureKind, classify, is_stale_token
+from apiserver.storage.etcd.channel import CallBackoff, EtcdConnection
+from apiserver.storage.etcd.errors import AccessDenied, FailureKind, is_stale_token
 from apiserver.storage.etcd.keys import Keyspace
+from apiserver.storage.etcd.watch_stream import StreamEnded, WatchStream
 from apiserver.storage.interface import ChangeBatch, Compacted, StoredChange, Unavailable
 
 _PROGRESS_RETRY_SECONDS = 0.1
@@ -38,6 +40,8 @@ class EtcdFeed:
         self._revision = max(after, 0)
         self._stream: WatchStream | None = None
         self._fragments: list[kv_pb2.Event] = []
+        # A failure behind changes that are delivered first.
+        self._failure: Exception | None = None
         self._backoff = CallBackoff(per_round=connection.size)
         self._closing = asyncio.Event()
         self._progress_wanted = False
@@ -49,9 +53,11 @@ class EtcdFeed:
     async def __anext__(self) -> ChangeBatch:
         while not self._closing.is_set():
             try:
-                batch = await self._process_reply(await self._next_reply())
+                batch = await self._next_batch()
             except StreamEnded as end:
                 await self._recover(end)
+            except _PreviousValueLost:
+                raise await self._compacted_error() from None
             else:
                 if batch is not None:
                     return batch
@@ -72,14 +78,32 @@ class EtcdFeed:
         self._closing.set()
         await self._drop_stream()
 
-    async def _next_reply(self) -> rpc_pb2.WatchResponse:
+    async def _next_batch(self) -> ChangeBatch | None:
+        """Return one batch with all replies that wait, None if they complete none."""
+        if self._failure is not None:
+            raise self._failure
+        replies = await self._next_replies()
+        # From here to the end nothing awaits, so that a cancelled reader loses no reply.
+        changes: list[StoredChange] = []
+        reported = False
+        for reply in replies:
+            try:
+                reported = self._process_reply(reply, changes) or reported
+            except (StreamEnded, Compacted, AccessDenied, _PreviousValueLost) as failure:
+                self._failure = failure
+                if not changes and not reported:
+                    raise
+                break
+        return ChangeBatch(tuple(changes), self._revision) if changes or reported else None
+
+    async def _next_replies(self) -> list[rpc_pb2.WatchResponse]:
         stream = self._stream or await self._open()
-        while (reply := await stream.read(self._wait(stream))) is None:
+        while not (replies := await stream.read(self._wait(stream))):
             if not stream.created:
                 raise StreamEnded(None)
             if self._progress_wanted:
                 await stream.request_progress_report()
-        return reply
+        return replies
 
     def _wait(self, stream: "WatchStream") -> float | None:
         if not stream.created:
@@ -115,28 +139,30 @@ class EtcdFeed:
 
     async def _drop_stream(self) -> None:
         self._fragments = []
+        self._failure = None
         stream, self._stream = self._stream, None
         if stream is not None:
             await stream.close()
 
-    async def _process_reply(self, reply: rpc_pb2.WatchResponse) -> ChangeBatch | None:
-        """Return the batch that *reply* completes, None if it completes none."""
+    def _process_reply(self, reply: rpc_pb2.WatchResponse, changes: list[StoredChange]) -> bool:
+        """Append the changes that *reply* completes; return whether it reports progress."""
         if reply.canceled:
             raise self._cancellation_error(reply)
         if reply.created:
             self._denied = False
             self._backoff.reset()
-            return None
+            return False
         self._fragments.extend(reply.events)
         if reply.fragment:
-            return None
+            return False
         events, self._fragments = self._fragments, []
         if not events:
             return self._progress(reply.header.revision)
-        changes = [self._change(event) for event in events if self._is_new(event)]
-        if None in changes:
-            raise await self._compacted_error()
-        return self._batch([change for change in changes if change is not None])
+        new = self._changes(events)
+        if new:
+            changes += new
+            self._revision = new[-1].revision
+        return False
 
     def _cancellation_error(self, reply: rpc_pb2.WatchResponse) -> Exception:
         if reply.compact_revision:
@@ -151,42 +177,37 @@ class EtcdFeed:
         self._denied = True
         return StreamEnded(FailureKind.TOKEN)
 
-    def _is_new(self, event: kv_pb2.Event) -> bool:
-        return bool(event.kv.mod_revision > self._revision)
-
-    def _progress(self, revision: int) -> ChangeBatch | None:
+    def _progress(self, revision: int) -> bool:
         # A member that lags behind the previous one reports a revision that was already delivered.
         reached = max(revision, self._revision)
         advanced = reached > self._revision
         if not self._connection.progress_supported or not (advanced or self._progress_wanted):
-            return None
+            return False
         self._progress_wanted = False
         self._revision = reached
-        return ChangeBatch((), reached)
+        return True
 
-    def _change(self, event: kv_pb2.Event) -> StoredChange | None:
-        """Return the change of an event, or None if its previous value is compacted."""
+    def _changes(self, events: Iterable[kv_pb2.Event]) -> list[StoredChange]:
+        """Return the changes of the events that are new."""
+        delivered = self._revision
+        return [self._change(event) for event in events if event.kv.mod_revision > delivered]
+
+    def _change(self, event: kv_pb2.Event) -> StoredChange:
+        """Return the change of an event. Raises _PreviousValueLost."""
         kv = event.kv
-        previous = event.prev_kv if event.HasField("prev_kv") else None
         if event.type == kv_pb2.Event.PUT and kv.create_revision == kv.mod_revision:
             key = self._keyspace.decode(kv.key)
             return StoredChange(key, kv.value, None, kv.mod_revision, kv.create_revision)
-        if previous is None:
-            return None
-        value = kv.value if event.type == kv_pb2.Event.PUT else None
+        if not event.HasField("prev_kv"):
+            raise _PreviousValueLost
+        previous = event.prev_kv
         return StoredChange(
             key=self._keyspace.decode(kv.key),
-            value=value,
+            value=kv.value if event.type == kv_pb2.Event.PUT else None,
             previous=previous.value,
             revision=kv.mod_revision,
             created=previous.create_revision,
         )
-
-    def _batch(self, changes: Sequence[StoredChange]) -> ChangeBatch | None:
-        if not changes:
-            return None
-        self._revision = changes[-1].revision
-        return ChangeBatch(tuple(changes), self._revision)
 
     async def _compacted_error(self) -> Compacted:
         """Return the error for an event whose previous value was compacted before delivery."""
@@ -194,97 +215,8 @@ class EtcdFeed:
         return Compacted(self._revision, oldest=oldest)
 
 
-class StreamEnded(Exception):
-    """A watch stream has ended; *kind* classifies its error, None if there was none."""
-
-    def __init__(self, kind: FailureKind | None) -> None:
-        super().__init__()
-        self.kind = kind
-
-
-class WatchStream:
-    """One stream to one member, for one watch: etcd reports progress per stream, not per watch."""
-
-    def __init__(
-        self, member: Member, token: str | None, create: rpc_pb2.WatchCreateRequest
-    ) -> None:
-        self.member = member
-        self.token = token
-        self.created = False
-        self._call = member.watch.Watch(metadata=metadata(token))
-        # Cancelling a read would end the stream, so the read continues in a task when its reader is
-        # cancelled. The task also sends the request: gRPC's `write` does not notice that a call
-        # which is not yet connected was cancelled, so it must be in a task that `close` can cancel.
-        self._reading: asyncio.Task[rpc_pb2.WatchResponse] | None = asyncio.create_task(
-            self._create_watch(rpc_pb2.WatchRequest(create_request=create)), name="etcd watch"
-        )
-        self._interrupt: asyncio.Future[None] | None = None
-
-    @classmethod
-    async def open(
-        cls, connection: EtcdConnection, create: rpc_pb2.WatchCreateRequest
-    ) -> "WatchStream":
-        """Open a stream to the current member. Raises StreamEnded."""
-        try:
-            token = await connection.token()
-        except Unavailable:
-            raise StreamEnded(None) from None
-        if connection.closed:
-            raise StreamEnded(None)
-        return cls(connection.member, token, create)
-
-    async def request_progress_report(self) -> None:
-        """Send a progress request."""
-        request = rpc_pb2.WatchRequest(progress_request=rpc_pb2.WatchProgressRequest())
-        try:
-            await self._call.write(request)
-        except (grpc.aio.AioRpcError, asyncio.InvalidStateError) as error:
-            raise _stream_ended(error) from error
-
-    async def read(self, timeout: float | None) -> rpc_pb2.WatchResponse | None:
-        """Return the next reply, or None after *timeout* seconds or an interrupt."""
-        if self._reading is None:
-            self._reading = asyncio.create_task(self._call.read(), name="etcd watch")
-        self._interrupt = asyncio.get_running_loop().create_future()
-        await asyncio.wait(
-            {self._reading, self._interrupt}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
-        )
-        if not self._reading.done():
-            return None
-        reading, self._reading = self._reading, None
-        return self._result(reading)
-
-    def interrupt(self) -> None:
-        """Make a waiting `read` return None."""
-        if self._interrupt is not None and not self._interrupt.done():
-            self._interrupt.set_result(None)
-
-    async def close(self) -> None:
-        """End the stream and the pending read."""
-        self._call.cancel()
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.wait({self._reading})
-
-    async def _create_watch(self, create: rpc_pb2.WatchRequest) -> rpc_pb2.WatchResponse:
-        await self._call.write(create)
-        return await self._call.read()
-
-    def _result(self, reading: "asyncio.Task[rpc_pb2.WatchResponse]") -> rpc_pb2.WatchResponse:
-        if reading.cancelled():
-            raise StreamEnded(None)
-        error = reading.exception()
-        if error is not None:
-            raise _stream_ended(error) from error
-        reply = reading.result()
-        if reply is grpc.aio.EOF:
-            raise StreamEnded(None)
-        self.created = self.created or reply.created
-        return reply
-
-
-def _stream_ended(error: BaseException) -> StreamEnded:
-    return StreamEnded(classify(error) if isinstance(error, grpc.aio.AioRpcError) else None)
+class _PreviousValueLost(Exception):
+    """The previous value of a change was compacted before the change was delivered."""
 
 
 async def oldest_revision(connection: EtcdConnection, keyspace: Keyspace, revision: int) -> int:
@@ -299,9 +231,10 @@ async def oldest_revision(connection: EtcdConnection, keyspace: Keyspace, revisi
     try:
         async with asyncio.timeout(connection.timeout):
             stream = await WatchStream.open(connection, create)
-            while (reply := await stream.read(None)) is None or not reply.canceled:
-                pass
-            return max(int(reply.compact_revision), revision + 1)
+            while True:
+                for reply in await stream.read(None):
+                    if reply.canceled:
+                        return max(int(reply.compact_revision), revision + 1)
     except (StreamEnded, TimeoutError):
         return revision + 1
     finally:
