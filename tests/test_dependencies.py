@@ -46,21 +46,6 @@ UNIMPORTED = {"uvloop"}
 # version of each distribution. When a test here fails after an upgrade, a part has moved: read its
 # new source, change our code, then move the bound. An empty distribution is Python itself.
 PRIVATE: dict[tuple[str, str], str] = {
-    # the parser checks characters faster, takes small chunks together, and refuses what Go refuses
-    ("gunicorn", "gunicorn.asgi.parser:PythonProtocol"): (
-        "_buffer _chunk_remaining _chunk_state _finalize_headers _has_invalid_header_chars"
-        " _headers_list _is_valid_method _is_valid_token _line_limit _on_body _parse_chunked_body"
-        " _parse_request_line _scan_from _state"
-    ),
-    # the connection adds a TLS scope, timeouts for the head and for stalled clients, and is_idle
-    ("gunicorn", "gunicorn.asgi.protocol:ASGIProtocol"): (
-        "_build_http2_scope _build_http_scope _build_websocket_scope _close_transport _closed"
-        " _current_request _will_close"
-        " _body_receiver _callback_parser _feed_callback_parser _on_body _on_headers_complete"
-        " _on_message_complete _setup_callback_parser _keepalive_handle _task _websocket"
-        " _flow_control _http1_buffered _request_ready _response_buffer _safe_write"
-        " _send_error_response _send_response_start"
-    ),
     # the worker has its own order of start and stop
     ("gunicorn", "gunicorn.workers.gasgi:ASGIWorker"): "_quick_shutdown _serve",
     # the start may take longer than gunicorn's half minute

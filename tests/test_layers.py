@@ -189,7 +189,7 @@ DOORS: dict[str, str] = {
     "cryptography": (
         "apis.certificates.pem apis.certificates.x509"
         " apiserver.auth.token_keys apiserver.auth.x509 apiserver.process.certificates"
-        " apiserver.process.connection"
+        " apiserver.process.tls_extension"
     ),
     "jwt": "apiserver.auth.token_keys",
     "prometheus_client": "apiserver.fairness apiserver.http.server_metrics client.monitoring",

@@ -23,7 +23,15 @@ from apiserver.handlers import watch
 from apiserver.http import gate, response
 from apiserver.http.request_limits import Limits
 from apiserver.pages import health
-from apiserver.process import connection, listener, serving, worker
+from apiserver.process import (
+    body_framing,
+    connection,
+    listener,
+    request_body,
+    request_head,
+    serving,
+    worker,
+)
 from apiserver.registry import following, store
 from apiserver.storage import value_limit
 from apiserver.storage.cache.cache_limits import CacheLimits
@@ -39,11 +47,15 @@ SIZES = [
     ("TLS handshake", f"{listener.HANDSHAKE_TIMEOUT:g} s"),
     ("connections that are not authenticated, per worker", f"{listener.MAX_NEWCOMERS:,}"),
     ("connections, per worker", f"{listener.MAX_CONNECTIONS:,}"),
-    ("request line and all headers together", f"{connection.MAX_HEAD_BYTES // KIB} KiB"),
+    ("request line and all headers together", f"{request_head.MAX_HEAD_BYTES // KIB} KiB"),
     ("request head, from its first byte", f"{connection.HEAD_SECONDS:g} s"),
     ("a client that reads nothing of its response", f"{connection.STALL_SECONDS:g} s"),
     ("idle connection", f"{serving.KEEP_ALIVE} s"),
-    ("request line, one header", f"{serving.MAX_LINE_BYTES // KIB} KiB"),
+    ("request line, one header", f"{request_head.MAX_LINE_BYTES // KIB} KiB"),
+    ("headers", f"{request_head.MAX_HEADERS}"),
+    ("line before a chunk, with its extensions", f"{body_framing.MAX_CHUNK_HEAD // KIB} KiB"),
+    ("received bytes that wait for the application", f"{request_body.MAX_WAITING // KIB} KiB"),
+    ("a request whose client has left", f"{connection.DISCONNECT_SECONDS:g} s"),
     ("seats of all workers together", f"{ServerConfig().worker_seats}"),
     (
         "requests in one queue of a flow",

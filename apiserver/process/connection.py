@@ -1,63 +1,78 @@
-"""Connection: gunicorn's ASGI protocol, extended for an API server.
+"""Connection: HTTP/1.1 for one client, as an asyncio protocol in front of an ASGI application.
 
-It adds six things. The client's certificate is put into the scope, as the TLS extension of ASGI
-describes. The head of a streamed response is sent at once: gunicorn keeps it until the first part
-of the body, and a watch may send no event for minutes. A client that sends the head of a request
-too slowly, or does not read its response, is disconnected. A connection reports whether it is
-idle, so that a stopping worker can close idle connections. And it is closed after a response if,
-and only if, the head of that response announced it: a client that was promised another request
-has often sent it already. The head of a request is bounded as a whole, since it is held in memory
-before the client is known.
+gunicorn's own protocol is not used: it is written for every kind of application, parses each byte
+in Python, and has no hooks for what an API server needs. Only its WebSockets are, after the
+handshake.
 
-This uses private parts of gunicorn 27, which has no hooks for any of it; the tests of the worker
-run against the real gunicorn and fail if these parts change.
+Requests are served one after the other, each in its own task; those that a client sends ahead wait
+in the connection. It is closed after a response if, and only if, the head of that response
+announced it: a client that was promised another request has often sent it already. A client that
+sends the head of a request too slowly, or does not read its response, is disconnected. A connection
+reports whether it is idle, so that a stopping worker can close it.
 """
 
+import asyncio
+import errno
 import socket
-import ssl
-from asyncio import BaseTransport, TimerHandle
-from http import HTTPStatus
-from typing import Any, Final
+from asyncio import BaseTransport, Task, TimerHandle
+from collections.abc import Awaitable
+from typing import Any, Final, cast
 
-from cryptography import x509
-from gunicorn.asgi.parser import LimitRequestHeaders
-from gunicorn.asgi.protocol import ASGIProtocol
+from gunicorn.asgi.websocket import WebSocketProtocol
 
-from apiserver.http.client_connection import CONNECTION, ClientConnection
-from apiserver.process.request_parser import RequestParser
+from apiserver.http.client_connection import ClientConnection
+from apiserver.process.body_framing import BodyFraming, Chunked, FixedLength
+from apiserver.process.request_body import MAX_WAITING, RequestBody
+from apiserver.process.request_head import HeadReader, MalformedRequest, RequestHead
+from apiserver.process.request_scope import (
+    Scope,
+    common_scope,
+    handshake_refusal,
+    http_scope,
+    websocket_scope,
+)
+from apiserver.process.response_writer import ResponseWriter, error_response
 
 HEAD_SECONDS: Final = 10.0
 """The time limit for receiving the head of a request, from its first byte to its last."""
-MAX_HEAD_BYTES: Final = 128 * 1024
-"""The maximum size of the request line and all headers together."""
 STALL_SECONDS: Final = 15.0
 """The time in which a client must read some of its pending response."""
+DISCONNECT_SECONDS: Final = 3.0
+"""The time in which a request ends by itself after its client has left; then it is cancelled."""
 
-_HEAD_TOO_LARGE: Final = "the request head is too large\n"
-_NOSNIFF: Final = (("X-Content-Type-Options", "nosniff"),)
-_CHUNKED: Final = (b"transfer-encoding", b"chunked")
-_TLS_VERSIONS: Final = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
+_HIGH_WATER: Final = 64 * 1024
+_GONE: Final = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
 
 
-class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
+class HTTPConnection(asyncio.Protocol):
     """One connection of one client."""
 
-    _response_buffer: bytes | None
-    _callback_parser: Any
-
     def __init__(self, worker: Any) -> None:
-        super().__init__(worker)
         self.shared = ClientConnection()
-        self._tls: dict[str, Any] | None = None
-        self._head_started = False
-        self._head_bytes = 0
+        self.transport: asyncio.Transport | None = None
+        self._worker = worker
+        self._loop: asyncio.AbstractEventLoop = worker.loop
+        self._keep_alive: float = worker.cfg.keepalive
+        self._closed = False
+        self._heads = HeadReader()
+        self._received = bytearray()
+        """Bytes that wait: of an incomplete head, of a body, or of the requests after this one."""
+        self._request: RequestHead | None = None
+        self._body: RequestBody | None = None
+        self._response: ResponseWriter | None = None
+        self._task: Task[None] | None = None
+        self._websocket: WebSocketProtocol | None = None
+        self._scope: Scope = {}
+        self._reading_paused = False
+        self._writable: asyncio.Event | None = None
         self._head_timer: TimerHandle | None = None
+        self._idle_timer: TimerHandle | None = None
         self._stall_timer: TimerHandle | None = None
-        self._decided_for: object = None
-        self._closes = False
+        self._end_timer: TimerHandle | None = None
+        self._idle_since = 0.0
         # Registered here and not in connection_made, which is called after the TLS handshake: a
         # stopping worker must also wait for clients in the middle of a handshake.
-        self.accepted_at: float = worker.loop.time()
+        self.accepted_at: float = self._loop.time()
         worker.connections.add(self)
 
     @property
@@ -68,15 +83,12 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
     @property
     def is_idle(self) -> bool:
         """Whether the connection is open and no request is being received or served."""
-        # Only HTTP/2 connections have a reader, and gunicorn closes those itself.
-        if not self.is_open or self.reader is not None:
-            return False
-        return self._current_request is None and not self._http1_buffered()
+        return self.is_open and self._request is None and not self._received
 
     @property
     def is_serving(self) -> bool:
         """Whether a request is being served."""
-        return self._current_request is not None
+        return self._request is not None
 
     def abort(self) -> None:
         """Close the connection at once."""
@@ -85,210 +97,308 @@ class HTTPConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no typ
 
     def close(self) -> None:
         """Close the connection after the pending output is sent."""
-        self._close_transport()
-        if self._request_ready is not None:
-            self._request_ready.set()
+        transport = self.transport
+        if transport is not None and not self._closed:
+            self._closed = True
+            if transport.can_write_eof():
+                transport.write_eof()
+            transport.close()
+
+    # The transport calls these.
 
     def connection_made(self, transport: BaseTransport) -> None:
+        self.transport = transport = cast(asyncio.Transport, transport)
+        transport.set_write_buffer_limits(high=_HIGH_WATER)
         # Without keep-alive probes, the watch of a vanished client would stay open forever.
         raw = transport.get_extra_info("socket")
         if raw is not None and raw.family != socket.AF_UNIX:
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self._tls = tls_extension(transport.get_extra_info("ssl_object"))
-        super().connection_made(transport)
-        # gunicorn limits the idle time only between two requests, not before the first.
-        self._head_timer = self.worker.loop.call_later(self.cfg.keepalive, self.close)
+        self._scope = common_scope(transport, self.shared)
+        self._idle_since = self._loop.time()
+        self._idle_timer = self._loop.call_later(self._keep_alive, self._close_if_idle)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.worker.connections.discard(self)
+        self._closed = True
+        self._worker.connections.discard(self)
         self.shared.is_open = False
-        _cancel(self._head_timer)
-        _cancel(self._stall_timer)
-        super().connection_lost(exc)
-        # Release the tasks that wait to write: nothing more will be sent.
-        if self._flow_control is not None:
-            self._flow_control.resume_writing()
-        if self._task is None or self._task.done():
+        for timer in (self._head_timer, self._idle_timer, self._stall_timer):
+            _cancel(timer)
+        if self._websocket is not None:
+            self._websocket.feed_eof()
+        if self._body is not None:
+            self._body.disconnect()
+        # Release the task that waits to write: nothing more will be sent.
+        self.resume_writing()
+        self._received.clear()
+        if self._task is None:
             self._release()
         else:
-            self._task.add_done_callback(self._release)
-
-    def _release(self, task: object = None) -> None:
-        """Drop the parts that refer back to the connection, so that its memory is freed now.
-
-        The garbage collector would find such cycles, but it runs rarely in a process with many
-        long-lived objects.
-        """
-        self._callback_parser = self._body_receiver = self._websocket = None
-        self._current_request = self._decided_for = None
-        self._request_ready = self._flow_control = self._task = None
-        self._head_timer = self._stall_timer = self._keepalive_handle = None
+            self._end_timer = self._loop.call_later(DISCONNECT_SECONDS, self._task.cancel)
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self._current_request is not None:
-            self._head_started = False
-            if self._head_timer is not None:
-                self._head_timer.cancel()
-                self._head_timer = None
-        elif not self._head_started and self.is_open and self.reader is None:
-            self._head_started = True
-            _cancel(self._head_timer)
-            self._head_timer = self.worker.loop.call_later(HEAD_SECONDS, self._reject_slow_head)
-
-    def _setup_callback_parser(self) -> None:
-        self._callback_parser = RequestParser(
-            on_headers_complete=self._on_headers_complete,
-            on_body=self._on_body,
-            on_message_complete=self._on_message_complete,
-            limit_request_line=self.cfg.limit_request_line,
-            limit_request_fields=self.cfg.limit_request_fields,
-            limit_request_field_size=self.cfg.limit_request_field_size,
-        )
-
-    def _http1_buffered(self) -> int:
-        """Return the number of bytes received beyond what the application has taken."""
-        held: int = self._body_receiver.buffered if self._body_receiver is not None else 0
-        parser = self._callback_parser
-        return held + len(parser._buffer) if parser is not None and parser.is_complete else held
-
-    def _feed_callback_parser(self, data: bytes) -> bool:
-        if self._current_request is not None:
-            return bool(super()._feed_callback_parser(data))
-        self._head_bytes += len(data)
-        if not super()._feed_callback_parser(data):
-            return False
-        if self._current_request is None and self._head_bytes > MAX_HEAD_BYTES:
-            self._send_error_response(431, _HEAD_TOO_LARGE)
-            self._close_transport()
-            return False
-        return True
-
-    def _on_headers_complete(self) -> bool:
-        # The bytes received may include the body; only if they are too many is the head measured.
-        if self._head_bytes > MAX_HEAD_BYTES and _head_size(self._callback_parser) > MAX_HEAD_BYTES:
-            raise LimitRequestHeaders(_HEAD_TOO_LARGE)
-        self._head_bytes = 0
-        return bool(super()._on_headers_complete())
-
-    def _send_error_response(
-        self, status: int, message: str, extra_headers: tuple[tuple[str, str], ...] = ()
-    ) -> None:
-        """Send an error about a request that cannot be parsed; one to HEAD has no body."""
-        if self._current_request is not None and self._decided_for is self._current_request:
-            return  # the response has started: another one would garble it
-        parser = self._callback_parser
-        if parser is None or parser.method != b"HEAD":
-            super()._send_error_response(status, message, (*extra_headers, *_NOSNIFF))
+        if self._websocket is not None:
+            self._websocket.feed_data(data)
+        elif self._closed:
             return
-        extra = "".join(f"{name}: {value}\r\n" for name, value in (*extra_headers, *_NOSNIFF))
-        reason = HTTPStatus(status).phrase
-        self._safe_write(
-            f"HTTP/1.1 {status} {reason}\r\n{extra}Connection: close\r\n\r\n".encode("latin-1")
-        )
-
-    def _reject_slow_head(self) -> None:
-        self._send_error_response(408, "the request head was not completed in time\n")
-        self.close()
+        elif self._request is None:
+            self._read_head(data)
+        else:
+            self._received += data
+            self._read_body()
 
     def pause_writing(self) -> None:
-        super().pause_writing()
+        if self._writable is None:
+            self._writable = asyncio.Event()
+        self._writable.clear()
         self._start_stall_timer()
 
     def resume_writing(self) -> None:
         _cancel(self._stall_timer)
-        super().resume_writing()
+        if self._writable is not None:
+            self._writable.set()
 
-    def _start_stall_timer(self) -> None:
-        pending = self.transport.get_write_buffer_size()
-        self._stall_timer = self.worker.loop.call_later(
-            STALL_SECONDS, self._require_progress, pending
+    # Reading.
+
+    def _read_head(self, data: bytes) -> None:
+        """Read the head of a request, and begin to serve it when it is complete."""
+        received = self._received
+        try:
+            if received:
+                received += data
+                found = self._heads.read(received)
+            else:
+                found = self._heads.read(data)
+        except MalformedRequest as error:
+            self._refuse(error, to_head=bytes(received or data).lstrip().startswith(b"HEAD "))
+            return
+        if found is None:
+            if not received:
+                received += data
+            if self._head_timer is None:
+                self._head_timer = self._loop.call_later(HEAD_SECONDS, self._reject_slow_head)
+            return
+        head, length = found
+        if received:
+            del received[:length]
+        elif length < len(data):
+            received += data[length:]
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+        self._begin(head)
+
+    def _begin(self, head: RequestHead) -> None:
+        self._request = head
+        if head.fields.upgrades and head.method == "GET":
+            self._task = self._loop.create_task(self._serve_websocket(head))
+            return
+        framing: BodyFraming | None = None
+        if head.fields.chunked:
+            framing = Chunked()
+        elif head.fields.length:
+            framing = FixedLength(head.fields.length)
+        self._body = RequestBody(
+            framing,
+            on_ask=self._continue if framing and head.fields.expects_continue else None,
+            on_taken=self._limit_reading,
+        )
+        self._response = ResponseWriter(head, self)
+        if self._received:
+            self._read_body()
+        # A body that is malformed from its beginning never reaches the application.
+        if not self._closed:
+            self._task = self._loop.create_task(self._serve(head, self._body, self._response))
+
+    def _read_body(self) -> None:
+        """Give the application what belongs to its request; the rest waits for the next one."""
+        body = self._body
+        if body is not None and not body.complete:
+            try:
+                body.feed(self._received)
+            except MalformedRequest as error:
+                self._refuse(error, to_head=self._request_is_head)
+                return
+        self._limit_reading()
+
+    def _limit_reading(self) -> None:
+        """Read nothing from the socket while too much waits in memory."""
+        transport, body = self.transport, self._body
+        if transport is None or self._closed:
+            return
+        waiting = len(self._received) + (body.size if body is not None else 0)
+        if waiting > MAX_WAITING and not self._reading_paused:
+            self._reading_paused = True
+            transport.pause_reading()
+        elif waiting <= MAX_WAITING // 2 and self._reading_paused:
+            self._reading_paused = False
+            transport.resume_reading()
+
+    @property
+    def _request_is_head(self) -> bool:
+        return self._request is not None and self._request.method == "HEAD"
+
+    def _continue(self) -> None:
+        self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    # Refusing.
+
+    def _refuse(self, error: MalformedRequest, *, to_head: bool = False) -> None:
+        """Answer what is no request, and end the connection; a response to HEAD has no body."""
+        # In a response that has started, another one would be read as a part of it.
+        if self.is_open and (self._response is None or not self._response.started):
+            self.write(error_response(error.code, str(error), has_body=not to_head))
+        self.close()
+
+    def _reject_slow_head(self) -> None:
+        error = MalformedRequest(408, "the request head was not completed in time\n")
+        self._refuse(error, to_head=self._received.lstrip().startswith(b"HEAD "))
+
+    def _close_if_idle(self) -> None:
+        """Close the connection if it has been idle for long enough, or look again later."""
+        remaining = self._keep_alive
+        if self.is_idle:
+            remaining += self._idle_since - self._loop.time()
+        # The timer may come a moment early.
+        if remaining < 0.01:
+            self.close()
+        elif self.is_open:
+            self._idle_timer = self._loop.call_later(remaining, self._close_if_idle)
+
+    # Serving.
+
+    async def _serve(self, head: RequestHead, body: RequestBody, response: ResponseWriter) -> None:
+        """Serve one request, and then the next one or none."""
+        try:
+            await self._worker.asgi(self._scope_of(head), body.receive, response.send)
+        except asyncio.CancelledError:
+            response.closes = True  # the client has left
+        except Exception:
+            self._worker.log.exception("Error in ASGI application")
+            response.closes = True
+        self._task = None
+        if not response.complete:
+            self._end_incomplete(response)
+        if response.closes or response.is_short or not body.complete:
+            self.close()
+        if self._closed:
+            self._release()
+            return
+        self._request = self._response = self._body = None
+        self._idle_since = self._loop.time()
+        if self._reading_paused:
+            self._limit_reading()
+        if self._received:
+            waiting, self._received = bytes(self._received), bytearray()
+            self._read_head(waiting)
+
+    def _end_incomplete(self, response: ResponseWriter) -> None:
+        """End a response that the application has not ended: only the connection can."""
+        if not self._closed and not response.started:
+            has_body = not self._request_is_head
+            self.write(error_response(500, "Internal Server Error", has_body=has_body))
+        elif not self._closed and not response.closes:
+            self._worker.log.error("the application returned without completing its response")
+        response.closes = True
+
+    async def _serve_websocket(self, head: RequestHead) -> None:
+        """Complete the handshake and pass the connection on."""
+        transport = self.transport
+        assert transport is not None
+        refusal = handshake_refusal(head)
+        if refusal is not None:
+            self.write(refusal)
+        else:
+            self._websocket = websocket = WebSocketProtocol(
+                transport,
+                websocket_scope(self._scope_of(head)),
+                self._worker.asgi,
+                self._worker.log,
+                max_message_size=self._worker.cfg.websocket_max_message_size,
+                drain=self._drain,
+            )
+            websocket.feed_data(bytes(self._received))
+            self._received.clear()
+            try:
+                await websocket.run()
+            except asyncio.CancelledError:
+                self._worker.log.debug("the client of a WebSocket has left")
+        self._task = None
+        self.close()
+        self._release()
+
+    def _scope_of(self, head: RequestHead) -> Scope:
+        return http_scope(self._scope, head, state=self._worker.state)
+
+    # Writing: the sink of a response.
+
+    def will_close(self, head: RequestHead) -> bool:
+        worker, body = self._worker, self._body
+        incomplete = False
+        if body is not None:
+            body.expect_nothing()
+            # What is left of it could be taken for the next request.
+            incomplete = not body.complete
+        return (
+            incomplete
+            or head.fields.closes
+            or worker.is_stopping
+            or not worker.alive
+            or head.method == "CONNECT"
         )
 
+    def write(self, *parts: bytes) -> None:
+        transport = self.transport
+        if transport is None:
+            return
+        try:
+            if len(parts) == 1:
+                transport.write(parts[0])
+            else:
+                transport.writelines(parts)
+        except OSError as error:
+            if error.errno not in _GONE:
+                self._worker.log.exception("a response could not be written")
+        except RuntimeError:  # the transport is closing
+            pass
+
+    def write_soon(self, writer: ResponseWriter) -> None:
+        self._loop.call_soon(writer.flush)
+
+    def drained(self) -> Awaitable[None] | None:
+        if self._writable is None or self._writable.is_set():
+            return None
+        return self._drain()
+
+    async def _drain(self) -> None:
+        if self._writable is not None:
+            await self._writable.wait()
+
+    def _start_stall_timer(self) -> None:
+        assert self.transport is not None
+        pending = self.transport.get_write_buffer_size()
+        self._stall_timer = self._loop.call_later(STALL_SECONDS, self._require_progress, pending)
+
     def _require_progress(self, pending: int) -> None:
+        assert self.transport is not None
         if self.transport.get_write_buffer_size() < pending:
             self._start_stall_timer()
         else:
             self.shared.stalled = True
             self.transport.abort()
 
-    def _will_close(self, request: Any, response_requires_close: bool) -> bool:
-        # Called when a response starts and again when it is complete; a stop may begin in between.
-        if self._decided_for is not request:
-            self._decided_for = request
-            self._closes = self.worker.is_stopping or bool(
-                super()._will_close(request, response_requires_close)
-            )
-        return self._closes
+    def _release(self) -> None:
+        """Drop the parts that refer back to the connection, so that its memory is freed now.
 
-    def _build_http_scope(self, *args: Any) -> dict[str, Any]:
-        return self._extend(super()._build_http_scope(*args))
-
-    def _build_http2_scope(self, *args: Any) -> dict[str, Any]:
-        return self._extend(super()._build_http2_scope(*args))
-
-    def _build_websocket_scope(self, *args: Any) -> dict[str, Any]:
-        return self._extend(super()._build_websocket_scope(*args))
-
-    def _extend(self, scope: dict[str, Any]) -> dict[str, Any]:
-        scope[CONNECTION] = self.shared
-        if self._tls is not None:
-            scope.setdefault("extensions", {})["tls"] = self._tls
-        return scope
-
-    def _send_response_start(
-        self, status: int, headers: list[tuple[bytes, bytes]], request: Any, close: bool = False
-    ) -> None:
-        super()._send_response_start(status, headers, request, close)
-        # Deferred, so that a body that is already available is sent together with the head.
-        if headers and headers[-1] == _CHUNKED:
-            self.worker.loop.call_soon(self._flush_head)
-
-    def _flush_head(self) -> None:
-        head = self._response_buffer
-        if head is not None and not self._closed:
-            self._response_buffer = None
-            self._safe_write(head)
-
-
-def _head_size(parser: RequestParser) -> int:
-    fields = sum(len(name) + len(value) + 4 for name, value in parser.headers)
-    return fields + len(parser.method) + len(parser.path) + len(" HTTP/1.1  \r\n")
+        The garbage collector would find such cycles, but it runs rarely in a process with many
+        long-lived objects.
+        """
+        for timer in (self._head_timer, self._idle_timer, self._stall_timer, self._end_timer):
+            _cancel(timer)
+        self._head_timer = self._idle_timer = self._stall_timer = self._end_timer = None
+        self._request = self._body = self._response = None
+        self._websocket = self._task = None
 
 
 def _cancel(timer: TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()
-
-
-def tls_extension(ssl_object: ssl.SSLObject | None) -> dict[str, Any] | None:
-    """Return the ASGI TLS extension of a connection, None without TLS."""
-    if ssl_object is None:
-        return None
-    certificate = ssl_object.getpeercert(binary_form=True)
-    return {
-        "server_cert": None,
-        "client_cert_chain": _verified_chain(ssl_object, certificate) if certificate else [],
-        "client_cert_name": _subject(certificate),
-        "client_cert_error": None,
-        "tls_version": _TLS_VERSIONS.get(ssl_object.version() or ""),
-        "cipher_suite": None,
-    }
-
-
-def _verified_chain(ssl_object: ssl.SSLObject, certificate: bytes) -> list[str]:
-    """Return the client's certificate and its chain up to the authority, as PEM."""
-    # The public method of the same name exists only since Python 3.13.
-    chain = ssl_object._sslobj.get_verified_chain()  # type: ignore[attr-defined]
-    if not chain:  # a resumed session
-        return [ssl.DER_cert_to_PEM_cert(certificate)]
-    return [element.public_bytes() for element in chain]
-
-
-def _subject(certificate: bytes | None) -> str | None:
-    if not certificate:
-        return None
-    try:
-        return x509.load_der_x509_certificate(certificate).subject.rfc4514_string()
-    except ValueError:
-        return None

@@ -4,7 +4,6 @@ Differences from gunicorn's defaults:
 
 - keep-alive is longer than clients and load balancers keep an idle connection (Go: 90 s), so
   that the server never closes one while a request is being sent;
-- URLs and headers may be long, as selectors, continue tokens and signed tokens are;
 - HTTP/2 is off: a Go client would send all requests over one connection and so to one worker,
   and gunicorn's HTTP/2, which is new, refuses streams during a stop instead of sending GOAWAY.
   Every Kubernetes client supports HTTP/1.1 as well;
@@ -30,8 +29,6 @@ from apiserver.process.worker import SHUTDOWN_MARGIN
 KEEP_ALIVE: Final = 120
 WORKER_TIMEOUT: Final = 60
 """Seconds without a heartbeat after which a worker is considered hung; requests may take longer."""
-MAX_LINE_BYTES: Final = 65536
-"""The maximum size of the request line, and of one header."""
 _SHARED_MEMORY: Final = Path("/dev/shm")
 
 
@@ -48,9 +45,6 @@ def gunicorn_settings(config: ServerConfig, folder: DataDir) -> dict[str, Any]:
         "keepalive": KEEP_ALIVE,
         "timeout": WORKER_TIMEOUT,
         "graceful_timeout": config.shutdown_timeout + SHUTDOWN_MARGIN,
-        "limit_request_line": MAX_LINE_BYTES,
-        "limit_request_field_size": MAX_LINE_BYTES,
-        "limit_request_fields": 200,
         "http_protocols": "h1",
         # A client must not be able to forge its address with a header.
         "forwarded_allow_ips": "",

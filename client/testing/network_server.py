@@ -57,12 +57,9 @@ class _Worker:
             lambda: settings, lambda: app, when_ready=lambda: None, invalid=(OSError,)
         )
         self.cfg = serving.cfg
-        self.log = _QuietLogger()
+        self.log = logging.getLogger("apimachinery.testing")
         self.alive = True
         self.is_stopping = False
-        self.nr = 0
-        self.nr_conns = 0
-        self.max_requests = 2**31
         self.state: dict[str, Any] = {}
         self.connections: WeakSet[HTTPConnection] = WeakSet()
 
@@ -75,18 +72,6 @@ class _Worker:
             if not any(connection.transport for connection in self.connections):
                 return
             await asyncio.sleep(0.01)
-
-
-class _QuietLogger(logging.LoggerAdapter[logging.Logger]):
-    """A logger without an access log."""
-
-    access_log_enabled = False
-
-    def __init__(self) -> None:
-        super().__init__(logging.getLogger("apimachinery.testing"), {})
-
-    def access(self, *_: Any) -> None:
-        """Discard the entry."""
 
 
 def _tls(folder: Path, certificate: bytes, key: bytes) -> ssl.SSLContext:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from apiserver.process.connection import MAX_HEAD_BYTES
-from apiserver.process.request_parser import RequestParser
-from apiserver.process.serving import MAX_LINE_BYTES
+from apiserver.process.body_framing import Chunked
+from apiserver.process.request_head import MAX_HEAD_BYTES, MAX_LINE_BYTES
 from tests.apiserver.process.test_worker import Running, running
 from tests.pauses import measures_time
 
@@ -167,52 +166,44 @@ def test_a_pipelined_head_is_bounded_too(server: Running) -> None:
     assert codes(answer(server, first + second)) == [200, 431]
 
 
-class Parsed:
-    """A parser, and what it has called back."""
+class Received:
+    """A chunked body of which bytes arrive, and what has been taken of it."""
 
     def __init__(self) -> None:
-        self.body: list[bytes] = []
-        self.complete = False
-        self.parser = RequestParser(
-            on_headers_complete=lambda: False,
-            on_body=self.body.append,
-            on_message_complete=self._set_complete,
-            limit_request_line=MAX_LINE_BYTES,
-            limit_request_field_size=MAX_LINE_BYTES,
-        )
+        self.framing = Chunked()
+        self.parts: list[bytes] = []
+        self._waiting = bytearray()
 
-    def _set_complete(self) -> None:
-        self.complete = True
+    def feed(self, data: bytes) -> None:
+        self._waiting += data
+        self.parts.append(self.framing.take(self._waiting))
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 1000])
 def test_chunks_are_the_same_however_they_arrive(size: int) -> None:
-    body = b'1\r\na\r\n2;a=b;c="d"\r\nbc\r\n00A\r\n0123456789\r\n0 ; x\r\nX: y\r\n\r\n'
-    data = CHUNKED + b"\r\n" + body
-    parsed = Parsed()
+    data = b'1\r\na\r\n2;a=b;c="d"\r\nbc\r\n00A\r\n0123456789\r\n0 ; x\r\nX: y\r\n\r\n'
+    received = Received()
 
     for start in range(0, len(data), size):
-        parsed.parser.feed(data[start : start + size])
+        received.feed(data[start : start + size])
 
-    assert (b"".join(parsed.body), parsed.complete) == (b"abc0123456789", True)
+    assert (b"".join(received.parts), received.framing.complete) == (b"abc0123456789", True)
 
 
 @measures_time
 def test_small_chunks_cost_little_and_are_handed_over_together() -> None:
     """What one read holds: chunks of one byte took 0.2 s, on the event loop."""
     count = 40_000
-    chunks, plain = Parsed(), Parsed()
-    chunks.parser.feed(CHUNKED + b"\r\n")
-    plain.parser.feed(POST + b"Content-Length: %d\r\n\r\n" % count)
+    received = Received()
 
     began = time.thread_time()
     re.findall(rb"[0-9]+\r\n.\r\n", b"1\r\na\r\n" * count)
     unit = time.thread_time() - began
     began = time.thread_time()
-    chunks.parser.feed(b"1\r\na\r\n" * count)
+    received.feed(b"1\r\na\r\n" * count)
     seconds = time.thread_time() - began
 
-    assert chunks.body == [b"a" * count]
+    assert received.parts == [b"a" * count]
     assert seconds < 20 * unit
 
 

@@ -1,13 +1,7 @@
-"""Request parser: gunicorn's HTTP/1 parser, as strict as Go's and in bounded time.
+"""gunicorn's HTTP/1 parser with the rules of Go's server: the oracle of the differential test.
 
-Three things differ from gunicorn. Characters are checked by regular expressions and not one by one
-in Python, which was most of the cost of an ordinary request. The chunks of a body are taken
-together: a client that sends chunks of one byte could hold the event loop for a fifth of a second
-with every read. And what Go's server refuses is refused: HTTP/1.1 without Host, a malformed Host,
-transfer codings other than `chunked`, and a Content-Length beyond 64 bits.
-
-gunicorn's faster parser in C is not used even if it is installed, so that every server reads
-requests in the same way.
+Beyond gunicorn it refuses HTTP/1.1 without Host, a malformed Host, transfer codings other than
+`chunked`, and a Content-Length beyond 64 bits.
 """
 
 import re
