@@ -10,9 +10,17 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 import orjson
 
 from apimachinery.codec import dump_json
-from apimachinery.lenient.bulk_decoding import bulk_decode_document, bulk_decode_json
+from apimachinery.lenient.bulk_decoding import bulk_decode_json
+from apimachinery.lenient.lazy_decoding import lazy_decode_document, lazy_decode_json
+from apimachinery.lenient.level_plan import Unusual
 from apimachinery.meta.status import Status
-from apimachinery.meta.types import Object, ObjectList, ObjectMeta, PartialObjectMetadata, TypeMeta
+from apimachinery.meta.types import (
+    ListMeta,
+    Object,
+    ObjectMeta,
+    PartialObjectMetadata,
+    TypeMeta,
+)
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
 from apimachinery.model.decoding import decode_json
 from apimachinery.model.model import Model, new_model
@@ -30,7 +38,10 @@ Document: TypeAlias = Mapping[str, Any]
 
 
 class ObjectCodec(Generic[ObjectT]):
-    """Decodes and encodes the objects of one class."""
+    """Decodes and encodes the objects of one class.
+
+    The nested objects of a decoded object are decoded when they are first read.
+    """
 
     def __init__(self, cls: type[ObjectT]) -> None:
         self.cls = cls
@@ -39,7 +50,7 @@ class ObjectCodec(Generic[ObjectT]):
         """Decode one object; raises DecodeError."""
         if self.cls is Unstructured:
             return cast(ObjectT, _decode_unstructured(data))
-        return bulk_decode_json(self.cls, data)
+        return lazy_decode_json(self.cls, data)
 
     def decode_bookmark(self, data: bytes) -> ObjectT:
         """Decode the object of a bookmark, which has only metadata and lacks required fields."""
@@ -60,22 +71,32 @@ class ObjectCodec(Generic[ObjectT]):
     def decode_list(self, data: bytes, kind: GroupVersionKind | None = None) -> Page[ObjectT]:
         """Decode a list as a page; set *kind* on items without kind, as servers send them."""
         with GC_PAUSER.paused(len(data)):
-            object_list, items = self._decode_items(data)
+            meta, items = self._decode_items(data)
             if kind is not None:
                 for item in items:
                     if not item.kind:
                         item.__dict__.update(kind=kind.kind, api_version=kind.api_version)
-        meta = object_list.metadata
         return Page(items, meta.resource_version, meta.continue_, meta.remaining_item_count)
 
-    def _decode_items(
-        self, data: bytes
-    ) -> tuple["ObjectList[Any] | UnstructuredList", list[ObjectT]]:
+    def _decode_items(self, data: bytes) -> tuple[ListMeta, list[ObjectT]]:
         if self.cls is Unstructured:
             unstructured_list = _decode_unstructured_list(data)
-            return unstructured_list, cast(list[ObjectT], unstructured_list.items)
-        object_list = bulk_decode_json(list_class(self.cls), data)
-        return object_list, cast(list[ObjectT], object_list.items)
+            return unstructured_list.metadata, cast(list[ObjectT], unstructured_list.items)
+        try:
+            return self._decode_items_lazily(data)
+        except _FAST_PATH_ERRORS:
+            object_list = bulk_decode_json(list_class(self.cls), data)
+            return object_list.metadata, cast(list[ObjectT], object_list.items)
+
+    def _decode_items_lazily(self, data: bytes) -> tuple[ListMeta, list[ObjectT]]:
+        document = orjson.loads(data)
+        documents = document.pop("items")
+        if type(documents) is not list:
+            raise TypeError
+        # Decoded for the errors in it: the kind of a list has no other use.
+        lazy_decode_document(TypeMeta, document)
+        meta = lazy_decode_document(ListMeta, document.get("metadata", {}))
+        return meta, [lazy_decode_document(self.cls, item) for item in documents]
 
     def encode(self, obj: ObjectT | Document, kind: GroupVersionKind | None) -> bytes:
         """Encode *obj*, with the kind and apiVersion of *kind* if that is given.
@@ -132,7 +153,7 @@ def peek_continue_token(data: bytes) -> str:
 
 _LIST_HEAD_BYTES: Final = 8 * 1024
 """Bytes of a list in which the metadata before its items should fit."""
-_FAST_PATH_ERRORS: Final = (ValueError, TypeError, AttributeError, KeyError)
+_FAST_PATH_ERRORS: Final = (ValueError, TypeError, AttributeError, KeyError, Unusual)
 """Errors of the fast decoder for an unexpected document; the slow one then reports the reason."""
 
 
@@ -140,7 +161,7 @@ def _unstructured_from(document: dict[str, Any]) -> Unstructured:
     kind, api_version = document.pop("kind", ""), document.pop("apiVersion", "")
     if type(kind) is not str or type(api_version) is not str:
         raise TypeError
-    metadata = bulk_decode_document(ObjectMeta, document.pop("metadata", {}))
+    metadata = lazy_decode_document(ObjectMeta, document.pop("metadata", {}))
     obj = new_model(Unstructured, {"kind": kind, "api_version": api_version, "metadata": metadata})
     object.__setattr__(obj, "__pydantic_extra__", document)
     return obj

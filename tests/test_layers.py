@@ -21,7 +21,7 @@ LAYERS: dict[str, str] = {
     # apimachinery: pure values, bottom up
     "apimachinery.testing": "apimachinery",
     "apimachinery.model": "apimachinery.fieldpath apimachinery.scalars",
-    "apimachinery.lenient": "apimachinery.fieldpath apimachinery.model",
+    "apimachinery.lenient": "apimachinery.fieldpath apimachinery.model apimachinery.scalars",
     "apimachinery.scalars": "apimachinery.fieldpath",
     "apimachinery.selectors": "apimachinery/ apimachinery.scalars",
     "apimachinery.meta": (
