@@ -16,17 +16,21 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], list[str]]:
+def lazy_names(
+    package: str, modules: Mapping[str, str], *, elsewhere: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], list[str]]:
     """Return `__getattr__` and `__all__` of *package*.
 
-    *modules* has the names that each module of the package defines, separated by spaces.
+    *modules* has the names that each module of the package defines, separated by spaces;
+    *elsewhere* has those of other modules, under their full names.
     """
-    places = {name: module for module, names in modules.items() for name in names.split()}
+    full = {f"{package}.{module}": names for module, names in modules.items()} | (elsewhere or {})
+    places = {name: module for module, names in full.items() for name in names.split()}
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - it becomes the package's own
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{places[name]}"), name)
+        value = getattr(import_module(places[name]), name)
         setattr(sys.modules[package], name, value)  # next time Python finds it by itself
         return value
 

@@ -14,6 +14,7 @@ PACKAGES = [
     for path in sorted((ROOT / "apis").rglob("__init__.py"))
     if "lazy_names" in path.read_text()
 ]
+FRONTS = [ROOT / name / "__init__.py" for name in ("apimachinery", "client")]
 
 
 def package_name(path: Path) -> str:
@@ -35,7 +36,23 @@ def test_type_checkers_and_python_see_the_same_names(path: Path) -> None:
     assert {name: getattr(package, name).__module__ for name in package.__all__} == declared
 
 
-@pytest.mark.parametrize("path", PACKAGES, ids=package_name)
+@pytest.mark.parametrize("path", FRONTS, ids=package_name)
+def test_the_front_of_a_library_has_the_names_of_its_modules(path: Path) -> None:
+    package = import_module(package_name(path))
+    declared = {
+        alias.asname: str(node.module)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname
+    }
+
+    assert package.__all__ == sorted(declared)
+    for name, module in declared.items():
+        assert getattr(package, name) is getattr(import_module(module), name)
+
+
+@pytest.mark.parametrize("path", [*PACKAGES, *FRONTS], ids=package_name)
 def test_an_unknown_name_is_an_attribute_error(path: Path) -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Nonsense'"):
         import_module(package_name(path)).Nonsense  # noqa: B018
