@@ -24,7 +24,8 @@ def lazy_names(
     *modules* has the names that each module of the package defines, separated by spaces;
     *elsewhere* has those of other modules, under their full names.
     """
-    full = {f"{package}.{module}": names for module, names in modules.items()} | (elsewhere or {})
+    full = {f"{package}.{module}": names for module, names in modules.items()}
+    full |= elsewhere or {}
     places = {name: module for module, names in full.items() for name in names.split()}
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - it becomes the package's own

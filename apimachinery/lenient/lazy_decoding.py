@@ -12,6 +12,7 @@ the object is first read.
 
 from abc import ABCMeta
 from collections.abc import Callable
+from functools import partial
 from threading import RLock
 from typing import Any, Final, TypeVar, cast
 
@@ -45,11 +46,9 @@ def lazy_decode_document(cls: type[ModelT], document: Any) -> ModelT:
     """Decode parsed JSON, which then belongs to the object; raises Unusual or ValueError."""
     if type(document) is not dict:
         raise Unusual
-    values = _plan(cls).decode(document)
-    metadata = values.get("metadata")
-    if metadata is not None:
-        _decode_now(metadata)
-    obj = cls.__new__(cls)
+    plan: LevelPlan = cls.__dict__.get("__level_plan__") or _plan(cls)
+    values = plan.decode(document)
+    obj: ModelT = _new(cls)
     _set_values(obj, values)
     return obj
 
@@ -73,30 +72,28 @@ def _decode_now(obj: Any) -> None:
 def _plan(cls: type[Model]) -> LevelPlan:
     plan: LevelPlan | None = cls.__dict__.get("__level_plan__")
     if plan is None:
-        plan = level_plan(cls, _placeholders_of)
+        plan = level_plan(cls, _decoder_of)
         type.__setattr__(cls, "__level_plan__", plan)
     return plan
 
 
-def _placeholders_of(cls: type[Model]) -> Callable[[dict[str, Any]], Any]:
-    """Return the function that creates placeholders of a class, which is prepared on first use."""
+def _decoder_of(cls: type[Model], *, at_once: bool) -> Callable[[dict[str, Any]], Any]:
+    """Return the function that decodes the nested objects of a class, or creates placeholders."""
     if not is_plain(cls):
         return lambda document: bulk_decode_json(cls, orjson.dumps(document))
+    if at_once:
+        return partial(lazy_decode_document, cls)
+    field_sets = _field_sets(cls)
 
     def create(document: dict[str, Any]) -> Any:
-        shell: Any = cls.__dict__.get("__placeholder_class__") or _placeholder_class(cls)
-        obj = new(shell)
+        obj = _new(cls.__dict__.get("__placeholder_class__") or _placeholder_class(cls))
         _set_document(obj, document)
-        return obj
-
-    def create_sharing(document: dict[str, Any]) -> Any:
-        for name in shared:
+        for name in field_sets:
             if type(fields := document.get(name)) is dict:
                 document[name] = _SHARED_FIELDS.share(fields)
-        return create(document)
+        return obj
 
-    new, shared = object.__new__, _field_sets(cls)
-    return create_sharing if shared else create
+    return create
 
 
 def _field_sets(cls: type[Model]) -> tuple[str, ...]:
@@ -124,6 +121,7 @@ def _placeholder_class(cls: type[Model]) -> Any:
     return cached
 
 
+_new: Final[Any] = object.__new__
 _slots: Any = BaseModel.__dict__
 _set_values: Final = _slots["__dict__"].__set__
 _get_values: Final = _slots["__dict__"].__get__

@@ -8,7 +8,7 @@ quantities, get a validator of their own when a document first has one.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Annotated, Any, Final, TypeAlias, get_args
+from typing import Annotated, Any, Final, Protocol, TypeAlias, get_args
 
 import orjson
 from annotated_types import BaseMetadata
@@ -23,8 +23,12 @@ from apimachinery.scalars.time import MICRO_TIME, TIME, parse_micro_time, parse_
 from apimachinery.scalars.wire_types import FIELDS_V1, INT32, RAW
 
 Convert: TypeAlias = Callable[[Any], Any]
-Placeholders: TypeAlias = Callable[[type[Model]], Convert]
-"""For a class, the function that creates its placeholders from JSON objects."""
+
+
+class Nested(Protocol):
+    """Chooses how the nested objects of a class are decoded: at once, or when they are read."""
+
+    def __call__(self, cls: type[Model], *, at_once: bool) -> Convert: ...
 
 
 class Unusual(Exception):
@@ -43,11 +47,12 @@ class LevelPlan:
 
     def decode(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return the values of all fields; raises Unusual, or ValueError from a conversion."""
-        values, fields = self.defaults.copy(), self.fields
+        values, find = self.defaults.copy(), self.fields.get
         for wire, value in document.items():
-            if wire not in fields:
+            field = find(wire)
+            if field is None:
                 continue
-            name, json_type, convert, nullable = fields[wire]
+            name, json_type, convert, nullable = field
             if type(value) is json_type:
                 values[name] = value if convert is None else convert(value)
             elif value is None:
@@ -64,7 +69,7 @@ class LevelPlan:
         return values
 
 
-def level_plan(cls: type[Model], placeholders: Placeholders) -> LevelPlan:
+def level_plan(cls: type[Model], nested: Nested) -> LevelPlan:
     """Return the plan of a class; that of a class with code of its own decodes nothing."""
     if not cls.__pydantic_fields_complete__:
         cls.model_rebuild()
@@ -73,9 +78,9 @@ def level_plan(cls: type[Model], placeholders: Placeholders) -> LevelPlan:
     fields, defaults, factories = {}, {}, []
     for name, info in cls.__pydantic_fields__.items():
         types = type_info(info.annotation, tuple(info.metadata))
-        json_type, convert = _conversion(info, types, placeholders)
+        json_type, convert = _conversion(name, info, types, nested)
         fields[info.alias or wire_name(name)] = (name, json_type, convert, types.optional)
-        defaults[name], create = _default(info, placeholders)
+        defaults[name], create = _default(info, nested)
         if create is not None:
             factories.append((name, create))
     return LevelPlan(fields, defaults, tuple(factories))
@@ -119,7 +124,7 @@ def _refuse(*_: Any) -> Any:
     raise Unusual
 
 
-def _default(info: FieldInfo, placeholders: Placeholders) -> tuple[Any, Callable[[], Any] | None]:
+def _default(info: FieldInfo, nested: Nested) -> tuple[Any, Callable[[], Any] | None]:
     """Return the default of a field if it may be shared, or else the function that creates it."""
     factory: Any = info.default_factory
     if info.is_required():
@@ -127,7 +132,7 @@ def _default(info: FieldInfo, placeholders: Placeholders) -> tuple[Any, Callable
     if factory in (list, dict):
         return _ABSENT, factory
     if isinstance(factory, type) and issubclass(factory, Model) and is_plain(factory):
-        create = placeholders(factory)
+        create = nested(factory, at_once=False)
         return _ABSENT, lambda: create({})
     if factory is None and (info.default is None or type(info.default) in _SCALARS):
         return info.default, None
@@ -135,7 +140,7 @@ def _default(info: FieldInfo, placeholders: Placeholders) -> tuple[Any, Callable
 
 
 def _conversion(
-    info: FieldInfo, types: TypeInfo, placeholders: Placeholders
+    name: str, info: FieldInfo, types: TypeInfo, nested: Nested
 ) -> tuple[type | None, Convert | None]:
     """Return the JSON type of a field, None for several, and the conversion of its values."""
     instant = next((part for part in types.metadata if part in (TIME, MICRO_TIME)), None)
@@ -148,13 +153,14 @@ def _conversion(
     if types.category == "scalar" and types.python in _SCALARS:
         return types.python, None
     if _is_model(types):
-        return dict, placeholders(types.python)
+        # Whoever reads an object reads its metadata: a placeholder would cost more than it saves.
+        return dict, nested(types.python, at_once=name == "metadata")
     if types.item is not None and _is_unmarked(types.item):
         json_type = list if types.category == "list" else dict
         if types.item.category == "scalar" and types.item.python is str and not types.item.optional:
             return json_type, _strings if json_type is list else _string_map
         if json_type is list and _is_model(types.item) and not types.item.optional:
-            return list, partial(_objects, placeholders(types.item.python))
+            return list, partial(_objects, nested(types.item.python, at_once=False))
     return None, _other(info, types)
 
 

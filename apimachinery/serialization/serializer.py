@@ -166,11 +166,12 @@ class LineFrames:
         *lines, incomplete = data.split(b"\n")
         for line in lines:
             self._grow(line)
-            document = b"".join((*self._parts, line))
-            self._parts.clear()
+            if self._parts:
+                line = b"".join((*self._parts, line))
+                self._parts.clear()
             self._size = 0
-            if document.strip():
-                yield document
+            if line and not line.isspace():
+                yield line
         self._grow(incomplete)
         if incomplete:
             self._parts.append(incomplete)

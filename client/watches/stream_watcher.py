@@ -19,7 +19,7 @@ from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.serialization.serializer import LineFrames
 from apimachinery.watch import EventType, ObjectEvent
 from client.paging import Page
-from client.runtime.gc_pause import GC_PAUSER, gc_paused
+from client.runtime.gc_pause import GC_PAUSER, pause_gc, resume_gc
 from client.transport.error_responses import generic_status
 from client.transport.transport import Response
 
@@ -194,8 +194,12 @@ class FrameDecoder(Generic[T]):
             return decode_event(frame, decode_object)
         # Even a burst is decoded one event at a time: a reader that does not keep an object frees
         # its memory for the next one.
-        with gc_paused():
+        paused = pause_gc()
+        try:
             return decode_event(frame, decode_object)
+        finally:
+            if paused:
+                resume_gc()
 
     def close(self) -> None:
         self._response.close()
