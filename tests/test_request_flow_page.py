@@ -114,7 +114,7 @@ SIZES = [
     ("stored object", f"{value_limit.MAX_VALUE_BYTES:,} bytes"),
     ("check of an SQLite file when it is opened", f"{sessions.CHECK_SECONDS:g} s"),
     ("wait of a read for the cache", f"{CACHE.wait:g} s"),
-    ("queued events per watcher", f"{CACHE.watch.queue:,}"),
+    ("events that wait for a watcher", f"{CACHE.watch.queue:,}"),
     (
         "watch without `timeoutSeconds`",
         " to ".join(f"{seconds / 60:g}" for seconds in LIMITS.watch_seconds) + " min",

@@ -31,15 +31,14 @@ from apiserver.http.request_limits import Limits
 from apiserver.http.response import exchange_of, status_bytes
 from apiserver.http.server_metrics import ServerMetrics
 from apiserver.registry.storage_errors import api_error
-from apiserver.storage.cache.fanout import EntryEvent, Watcher
+from apiserver.storage.cache.entry_event import WRITE_BYTES, EntryEvent, EventBatch, EventRun
+from apiserver.storage.cache.event_log import Watcher
 from apiserver.storage.interface import StorageError
 from apiserver.time_slices import TimeSlices
 from apiserver.views.resource_view import Form
 
 log = logging.getLogger(__name__)
 
-WRITE_BYTES: Final = 64 * 1024
-"""The size of one write; the next one waits until the client has read enough."""
 LAST_BOOKMARK: Final = 2.0
 """Seconds before the end of a watch at which it receives a last bookmark."""
 SOURCE: Final = "x-source"
@@ -186,25 +185,33 @@ class WatchResponse:
             self._watcher.end()
 
     async def batches(self) -> AsyncIterator[bytes]:
-        """Yield all queued events, in as few writes as possible."""
+        """Yield all waiting events, in as few writes as possible."""
         yield b""  # sends the headers, so that the client sees that the watch has begun
-        async for events in self._events():
-            for part in write_parts(events):
+        async for frames in self._frames(joined=True):
+            for part in write_parts(frames):
                 yield part
 
     async def frames(self) -> AsyncIterator[bytes]:
         """Yield one event at a time."""
-        async for events in self._events():
-            for event in events:
-                yield event
+        async for frames in self._frames(joined=False):
+            for frame in frames:
+                yield frame
 
-    async def _events(self) -> AsyncIterator[list[bytes]]:
+    async def _frames(self, *, joined: bool) -> AsyncIterator[list[bytes]]:
+        """Yield frames, as many as make one write; with *joined*, some may be joined already."""
         try:
             if self._failure is not None:
                 raise self._failure
             assert self._watcher is not None
             async for batch in self._watcher:
-                async for frames in self._encode_frames(batch):
+                if self._count is not None:
+                    self._count.inc(len(batch))
+                # Nearly always another watcher has been sent the same events before.
+                together = batch.joined if joined and not self._sends_columns else None
+                if together is not None:
+                    yield [together]
+                    continue
+                async for frames in self._encode_batch(batch, joined=joined):
                     yield frames
         except APIError as error:
             yield [self._error_event(error)]
@@ -216,30 +223,50 @@ class WatchResponse:
             why = f"an error on the server; its log has more, request {request_id}"
             yield [self._error_event(InternalError.of(why))]
 
-    async def _encode_frames(self, batch: list[EntryEvent]) -> AsyncIterator[list[bytes]]:
-        """Yield the frames of *batch*, as many as make one write, and drop its events meanwhile.
+    async def _encode_batch(self, batch: EventBatch, *, joined: bool) -> AsyncIterator[list[bytes]]:
+        """Yield the frames of *batch*, as many as make one write, and drop its runs meanwhile."""
+        frames: list[bytes] = []
+        size = 0
+        slices = TimeSlices()
+        batch.runs.reverse()
+        while batch.runs:
+            async for frame in self._encode_run(batch.runs.pop(), slices, joined=joined):
+                frames.append(frame)
+                size += len(frame)
+                if size >= WRITE_BYTES:
+                    yield frames
+                    frames, size = [], 0
+        if frames:
+            yield frames
+
+    async def _encode_run(
+        self, run: EventRun, slices: TimeSlices, *, joined: bool
+    ) -> AsyncIterator[bytes]:
+        """Yield the frames of *run*: as one, which is shared, or one by one, and drop its events.
 
         The events of a backlog are not shared: a client that reads nothing must not keep the
         frames of all of them in memory.
         """
-        if self._count is not None:
-            self._count.inc(len(batch))
-        frames: list[bytes] = []
-        size = 0
-        slices = TimeSlices()
-        batch.reverse()
-        while batch:
-            frame = await self._encode_frame(batch.pop(), slices)
-            frames.append(frame)
-            size += len(frame)
-            if size >= WRITE_BYTES:
-                yield frames
-                frames, size = [], 0
-        if frames:
-            yield frames
+        if joined and run.next is not None and not self._sends_columns:
+            if run.joined is None:
+                for event in run.events:
+                    await self._encode_frame(event, slices)
+                run.join()
+            if run.joined is not None:
+                yield run.joined
+                return
+        events = run.events[::-1]
+        del run
+        while events:
+            yield await self._encode_frame(events.pop(), slices)
+
+    @property
+    def _sends_columns(self) -> bool:
+        """Whether the next event is the first of a Table, which has the columns."""
+        return self._first.transform == "table" and self._first.columns
 
     async def _encode_frame(self, event: EntryEvent, slices: TimeSlices) -> bytes:
-        if self._first.transform == "table" and self._first.columns:
+        if self._sends_columns:
             first, self._first = (
                 self._first,
                 self._endpoint.form(self._exchange.accepted, columns=False),

@@ -36,7 +36,7 @@ from apiserver.registry.strategy import Strategy
 from apiserver.registry.unsafe_deletion import UnsafeDeletion
 from apiserver.registry.write_rules import WriteRules
 from apiserver.storage.cache.entry import Entry, EntrySelection
-from apiserver.storage.cache.fanout import Watcher
+from apiserver.storage.cache.event_log import Watcher
 from apiserver.storage.cache.read_revision import At, Freshness, RevisionExpired
 from apiserver.storage.cache.watch_cache import CachedResource
 from apiserver.storage.interface import Backend, Compacted, KeyExists, StorageError

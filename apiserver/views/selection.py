@@ -2,15 +2,21 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 from apimachinery.errors import BadRequest
 from apimachinery.meta import options
 from apimachinery.schema import GroupVersionKind
 from apimachinery.scheme import Scheme
 from apimachinery.selectors import field_selector as fields
-from apiserver.storage.cache.entry import EntrySelection
+from apimachinery.selectors import label_selector as labels
+from apimachinery.selectors.parser import Operator
+from apiserver.storage.cache.entry import EntrySelection, EqualityTerm
 
 _NAME, _NAMESPACE = "metadata.name", "metadata.namespace"
+_EQUALITIES: Final = (Operator.EQUALS, Operator.DOUBLE_EQUALS, Operator.IN)
+MOST_VALUES: Final = 16
+"""The number of values of a set up to which a selection is indexed by each of them."""
 
 
 def select(
@@ -34,6 +40,7 @@ def select(
         namespace=namespace or None,
         name=name or None,
         labels=None if selectors.labels.empty else selectors.labels.matches,
+        terms=_label_terms(selectors.labels),
     )
     if selectors.fields.empty:
         return selection
@@ -59,7 +66,26 @@ def _by_key(
     if namespace is not None and namespaced:
         selection = replace(selection, namespace=namespace)
         selector = _without(selector, fields.from_set({_NAMESPACE: namespace}))
-    return selection if selector.empty else replace(selection, fields=selector.matches)
+    if selector.empty:
+        return selection
+    terms = (*selection.terms, *_field_terms(selector))
+    return replace(selection, fields=selector.matches, terms=terms)
+
+
+def _label_terms(selector: labels.Selector) -> tuple[EqualityTerm, ...]:
+    return tuple(
+        EqualityTerm(requirement.key, requirement.values)
+        for requirement in selector.requirements
+        if requirement.operator in _EQUALITIES and len(requirement.values) <= MOST_VALUES
+    )
+
+
+def _field_terms(selector: fields.FieldSelector) -> tuple[EqualityTerm, ...]:
+    return tuple(
+        EqualityTerm(requirement.field, (requirement.value,), is_field=True)
+        for requirement in selector.requirements
+        if requirement.operator is Operator.EQUALS
+    )
 
 
 def _key_part(required: str | None, in_path: str | None) -> str | None:

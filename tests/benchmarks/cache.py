@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import orjson
 
 from apiserver.storage.cache.entry import Selectable, json_frame
-from apiserver.storage.cache.fanout import Watcher
+from apiserver.storage.cache.event_log import Watcher
 from apiserver.storage.cache.watch_cache import (
     CachedResource,
     EntrySelection,

@@ -85,6 +85,18 @@ def json_frame(event_type: str, encoded: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
+class EqualityTerm:
+    """A condition that all objects of a selection meet: a label or field has one of *values*.
+
+    A field that an object lacks has the empty value; a label that it lacks has none.
+    """
+
+    key: str
+    values: tuple[str, ...]
+    is_field: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class EntrySelection:
     """Selects objects of a resource; None matches everything."""
 
@@ -92,6 +104,8 @@ class EntrySelection:
     name: str | None = None
     labels: Callable[[Selectable], bool] | None = None
     fields: Callable[[Selectable], bool] | None = None
+    terms: tuple[EqualityTerm, ...] = ()
+    """What *labels* and *fields* require among other things; watches are indexed by them."""
 
     @property
     def selective(self) -> bool:

@@ -14,7 +14,8 @@ from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.cache.collection import Collection, CollectionListing
 from apiserver.storage.cache.direct_reads import direct_entry, direct_listing
 from apiserver.storage.cache.entry import Entry, EntrySelection, View
-from apiserver.storage.cache.fanout import Fanout, Watcher
+from apiserver.storage.cache.event_log import Watcher
+from apiserver.storage.cache.fanout import Fanout
 from apiserver.storage.cache.feed_follower import FeedFollower
 from apiserver.storage.cache.listing import list_entries
 from apiserver.storage.cache.read_revision import (

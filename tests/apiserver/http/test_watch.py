@@ -8,7 +8,8 @@ import pytest
 
 from apimachinery.protobuf import ProtobufCodec, Unframer
 from apiserver.app import App
-from apiserver.handlers.watch import WRITE_BYTES, write_parts
+from apiserver.handlers.watch import write_parts
+from apiserver.storage.cache.entry_event import WRITE_BYTES
 from tests.apiserver.http.conftest import make_app
 from tests.apiserver.http.driver import Driver
 from tests.apiserver.http.objects import CONFIG_MAPS, GADGETS, gadget

@@ -11,7 +11,7 @@ from apimachinery.meta.options import ListOptions
 from apiserver.registry.object_update import replacement
 from apiserver.storage.cache.cache_limits import CacheLimits, WindowSize
 from apiserver.storage.cache.entry import EntrySelection
-from apiserver.storage.cache.fanout import Watcher
+from apiserver.storage.cache.event_log import Watcher
 from apiserver.storage.interface import Unavailable
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.registry.world import (

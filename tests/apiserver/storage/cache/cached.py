@@ -15,7 +15,8 @@ import orjson
 from apimachinery.watch import EventType
 from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.cache.entry import EntrySelection, Selectable, json_frame
-from apiserver.storage.cache.fanout import EntryEvent, Watcher
+from apiserver.storage.cache.entry_event import EntryEvent
+from apiserver.storage.cache.event_log import Watcher
 from apiserver.storage.cache.watch_cache import CachedResource, WatchCache
 from apiserver.storage.interface import Backend, ChangeBatch, Feed, Record
 from apiserver.storage.keys import ROOT, ResourceKeys

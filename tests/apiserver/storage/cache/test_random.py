@@ -13,7 +13,8 @@ import pytest
 
 from apiserver.storage.cache.cache_limits import CacheLimits, WatchLimits, WindowSize
 from apiserver.storage.cache.entry import make_entry
-from apiserver.storage.cache.fanout import EntryEvent, Watcher
+from apiserver.storage.cache.entry_event import EntryEvent
+from apiserver.storage.cache.event_log import Watcher
 from apiserver.storage.cache.read_revision import At
 from apiserver.storage.cache.watch_cache import (
     CachedResource,
@@ -149,8 +150,8 @@ class Story:
             except StopAsyncIteration:
                 assert watcher.slow
                 return
-            known = replay(batch, known)
-            live = after_initial(batch) if initial else batch
+            known = replay(list(batch), known)
+            live = after_initial(list(batch)) if initial else list(batch)
             initial = initial and live is None
             if live:
                 revisions = [event.revision for event in live]

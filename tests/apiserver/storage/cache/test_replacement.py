@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from apiserver.storage.cache.cache_limits import CacheLimits, WindowSize
-from apiserver.storage.cache.fanout import EntryEvent
+from apiserver.storage.cache.entry_event import EntryEvent
 from apiserver.storage.cache.watch_cache import (
     CachedResource,
     EntrySelection,
@@ -153,9 +153,9 @@ class Replaced:
                 await asyncio.sleep(0)
             async with self.resource.watch(EVERYTHING, "v1", after=self._last) as watcher:
                 async for batch in watcher:
-                    self.known = replay(batch, self.known)
+                    self.known = replay(list(batch), self.known)
                     self.events += batch
-                    self._last = batch[-1].revision
+                    self._last = self.events[-1].revision
 
     async def has_seen(self, revision: int) -> None:
         while self._last < revision:

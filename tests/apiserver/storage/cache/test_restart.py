@@ -437,7 +437,7 @@ class Clients:
                 revisions = [event.revision for event in batch]
                 assert newest < revisions[0]
                 assert revisions == sorted(set(revisions))
-                known, newest = replay(batch, known), revisions[-1]
+                known, newest = replay(list(batch), known), revisions[-1]
                 if self.random.random() < 0.02:
                     break
         return known, newest
