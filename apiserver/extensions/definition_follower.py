@@ -115,7 +115,7 @@ class DefinitionFollower:
         before = self._served.get(name)
         try:
             definition = parse_definition(orjson.loads(entry.record.value))
-            return await self._update(name, definition, before, len(entry.record.value))
+            return await self._update(name, definition, before, entry.size)
         except (KeyError, TypeError, ValueError, MissingExtra):
             # An invalid definition must not affect the others.
             log.exception("definition %s cannot be parsed; its resource is not served", name)

@@ -51,7 +51,7 @@ class EventLog:
         tail = self._tail
         entry = event.entry
         if entry is not None:
-            tail.size += len(entry.record.value)
+            tail.size += entry.size
         tail.events.append(event)
         self.count += 1
         self.newest = event.revision
