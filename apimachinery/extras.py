@@ -13,7 +13,7 @@ from typing import Final
 
 EXTRAS: Final = {
     **dict.fromkeys(("cel_expr_python", "re2"), "cel"),
-    **dict.fromkeys(("aetcd", "grpc"), "etcd"),
+    **dict.fromkeys(("aetcd", "grpc", "hpack"), "etcd"),
     **dict.fromkeys(("cryptography", "falcon", "gunicorn", "jwt", "sortedcontainers"), "server"),
     **dict.fromkeys(("aiohttp_socks",), "socks"),
     **dict.fromkeys(("hypothesis", "pytest", "pytest_asyncio"), "testing"),

@@ -11,10 +11,11 @@ from typing import Any
 
 from aetcd.rpc import kv_pb2, rpc_pb2
 
-from apiserver.storage.etcd.channel import EtcdConnection, Member
+from apiserver.storage.etcd.channel import EtcdConnection
 from apiserver.storage.etcd.errors import RevisionCompacted, RevisionInFuture
 from apiserver.storage.etcd.feed import EtcdFeed, oldest_revision
 from apiserver.storage.etcd.keys import Keyspace
+from apiserver.storage.etcd.member import Member
 from apiserver.storage.etcd.session import WriteApplied, Writer
 from apiserver.storage.etcd.url import parse_etcd_url
 from apiserver.storage.interface import (

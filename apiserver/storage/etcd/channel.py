@@ -1,9 +1,9 @@
 """etcd channel: calls to a cluster, with endpoints, TLS, tokens, deadlines and retries.
 
-There is one gRPC channel per endpoint, and all calls go to the endpoint that answered last. When an
-endpoint fails or does not answer within `timeout`, calls move to the next one. This covers host
-names, IPv6 and a member that is stopped but keeps its connections open. A call fails after three
-timeouts.
+Every endpoint has channels of its own (`member`), and all calls go to the endpoint that answered
+last. When an endpoint fails or does not answer within `timeout`, calls move to the next one. This
+covers host names, IPv6 and a member that is stopped but keeps its connections open. A call fails
+after three timeouts.
 
 Requests may be sent more than once, so only repeatable requests are allowed here: reads,
 compactions, lease grants, and transactions that can take effect only once (`session`).
@@ -16,13 +16,11 @@ import random
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import grpc
-from aetcd.rpc import rpc_pb2, rpc_pb2_grpc
+from aetcd.rpc import rpc_pb2
 
-from apiserver.storage.backends import InvalidURL
 from apiserver.storage.etcd.errors import (
     AccessDenied,
     FailureKind,
@@ -30,8 +28,9 @@ from apiserver.storage.etcd.errors import (
     classify,
     translate,
 )
+from apiserver.storage.etcd.member import Member, open_members
 from apiserver.storage.etcd.releases import may_lose_writes, reports_progress_correctly
-from apiserver.storage.etcd.url import EtcdSettings, Tls
+from apiserver.storage.etcd.url import EtcdSettings
 from apiserver.storage.interface import Unavailable
 
 log = logging.getLogger(__name__)
@@ -46,23 +45,8 @@ _FIRST_PAUSE = 0.02
 _MAX_PAUSE = 0.5
 _MAX_REFRESHES = 3
 _VERSION_CHECK_SECONDS = 10.0
-# Members close connections that ping more often than every five seconds.
-_KEEPALIVE_SECONDS = 10
 
-Method = Callable[["Member"], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One endpoint, with its gRPC channel and service stubs."""
-
-    address: str
-    channel: grpc.aio.Channel
-    kv: rpc_pb2_grpc.KVStub
-    watch: rpc_pb2_grpc.WatchStub
-    lease: rpc_pb2_grpc.LeaseStub
-    auth: rpc_pb2_grpc.AuthStub
-    maintenance: rpc_pb2_grpc.MaintenanceStub
+Method = Callable[[Member], Any]
 
 
 @dataclass(slots=True)
@@ -79,9 +63,7 @@ class EtcdConnection:
     def __init__(self, settings: EtcdSettings) -> None:
         self.timeout = settings.timeout
         self._credentials = settings.credentials
-        credentials = _tls_credentials(settings.tls) if settings.tls else None
-        options = _options(settings)
-        self._members = [_member(address, credentials, options) for address in settings.addresses]
+        self._members = open_members(settings)
         self._current = 0
         self.closed = False
         self._token: str | None = None
@@ -206,7 +188,7 @@ class EtcdConnection:
         """Close all connections, which ends all calls."""
         self.closed = True
         for member in self._members:
-            await member.channel.close()
+            await member.close()
 
     async def _fetch_version(self, member: Member) -> None:
         request = rpc_pb2.StatusRequest()
@@ -322,64 +304,3 @@ def metadata(token: str | None) -> grpc.aio.Metadata:
     return (
         grpc.aio.Metadata(leader) if token is None else grpc.aio.Metadata(leader, ("token", token))
     )
-
-
-def _member(
-    address: str,
-    credentials: grpc.ChannelCredentials | None,
-    options: list[tuple[str, int | str]],
-) -> Member:
-    if credentials is None:
-        channel = grpc.aio.insecure_channel(address, options)
-    else:
-        channel = grpc.aio.secure_channel(address, credentials, options)
-    return Member(
-        address=address,
-        channel=channel,
-        kv=rpc_pb2_grpc.KVStub(channel),
-        watch=rpc_pb2_grpc.WatchStub(channel),
-        lease=rpc_pb2_grpc.LeaseStub(channel),
-        auth=rpc_pb2_grpc.AuthStub(channel),
-        maintenance=rpc_pb2_grpc.MaintenanceStub(channel),
-    )
-
-
-def _options(settings: EtcdSettings) -> list[tuple[str, int | str]]:
-    timeout = int(settings.timeout * 1000)
-    options: list[tuple[str, int | str]] = [
-        ("grpc.max_receive_message_length", -1),
-        ("grpc.max_send_message_length", -1),
-        ("grpc.keepalive_time_ms", _KEEPALIVE_SECONDS * 1000),
-        ("grpc.keepalive_timeout_ms", timeout),
-        # Without this a silent connection is closed only after a minute, despite the settings
-        # above.
-        ("grpc.http2.ping_timeout_ms", max(timeout, 1000)),
-        ("grpc.http2.max_pings_without_data", 0),
-        # The timeout of a connection attempt, and the pauses between attempts.
-        ("grpc.min_reconnect_backoff_ms", timeout),
-        ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.max_reconnect_backoff_ms", 1000),
-        # Do not share connections, and their failures, with another backend in this process.
-        ("grpc.use_local_subchannel_pool", 1),
-        ("grpc.enable_http_proxy", 0),
-    ]
-    if settings.tls is not None and settings.tls.server_name is not None:
-        options.append(("grpc.ssl_target_name_override", settings.tls.server_name))
-    return options
-
-
-def _tls_credentials(tls: Tls) -> grpc.ChannelCredentials:
-    return grpc.ssl_channel_credentials(
-        root_certificates=_read_file("ca", tls.ca),
-        private_key=_read_file("key", tls.key),
-        certificate_chain=_read_file("cert", tls.certificate),
-    )
-
-
-def _read_file(parameter: str, path: Path | None) -> bytes | None:
-    if path is None:
-        return None
-    try:
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise InvalidURL(f"etcd URL: parameter {parameter!r}: {error}") from error

@@ -28,6 +28,10 @@ class LeaseNotFound(StorageError):
     """The lease of a write has expired or was revoked; nothing was written."""
 
 
+class NotProcessed(AioRpcError):  # type: ignore[misc]
+    """The request was not sent, or the member reports that it has not processed it."""
+
+
 class FailureKind(Enum):
     """What a failed call implies for the request."""
 
@@ -81,7 +85,7 @@ def classify(error: AioRpcError) -> FailureKind:
     details = error.details() or ""
     if error.code() is StatusCode.UNAUTHENTICATED or details.startswith(_STALE_TOKEN):
         return FailureKind.TOKEN
-    if details.startswith((_NOT_CONNECTED, *_NOT_PROPOSED)):
+    if isinstance(error, NotProcessed) or details.startswith((_NOT_CONNECTED, *_NOT_PROPOSED)):
         return FailureKind.REFUSED
     if error.code() in _FINAL:
         return FailureKind.FINAL

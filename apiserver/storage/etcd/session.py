@@ -34,10 +34,11 @@ from typing import Any, TypeAlias
 
 from aetcd.rpc import kv_pb2, rpc_pb2
 
-from apiserver.storage.etcd.channel import EtcdConnection, Member, SendState
+from apiserver.storage.etcd.channel import EtcdConnection, SendState
 from apiserver.storage.etcd.errors import LeaseNotFound
 from apiserver.storage.etcd.keys import Keyspace
 from apiserver.storage.etcd.leases import Leases
+from apiserver.storage.etcd.member import Member
 from apiserver.storage.interface import KEEP_TTL, StorageError, Unavailable
 
 _LEASE_SECONDS = 3600

@@ -11,8 +11,9 @@ from typing import Final
 import grpc
 from aetcd.rpc import rpc_pb2
 
-from apiserver.storage.etcd.channel import EtcdConnection, Member, metadata
+from apiserver.storage.etcd.channel import EtcdConnection, metadata
 from apiserver.storage.etcd.errors import FailureKind, classify
+from apiserver.storage.etcd.member import Member
 from apiserver.storage.interface import Unavailable
 
 MAX_WAITING_BYTES: Final = 4 << 20
