@@ -2,17 +2,17 @@
 # mypy: ignore-errors
 """What is measured, with the official `kubernetes` package.
 
-Its classes are bound to the paths of the kinds they are for, so a pod of another group is read by
-its V1Pod over a changed path. The fields that the pod of the benchmarks has otherwise, those of
-its probes, V1Pod ignores.
+Its untyped objects are those of its dynamic client.
 """
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from kubernetes import client, config, watch
 
 from tests.benchmarks._client_worker import (
+    FOUND,
     IN_FLIGHT,
     LISTED,
     MADE,
@@ -21,25 +21,20 @@ from tests.benchmarks._client_worker import (
     documents,
 )
 
-GROUP = ("bench.example.io", "v1")
-
-
-class OtherPath(client.ApiClient):
-    def call_api(self, method, url, *arguments, **options):
-        moved = url.replace("/api/v1/", "/apis/{}/{}/".format(*GROUP))
-        return super().call_api(method, moved, *arguments, **options)
-
 
 def typed() -> client.CoreV1Api:
     config.load_kube_config()
-    return client.CoreV1Api(OtherPath())
+    return client.CoreV1Api()
 
 
-def untyped() -> client.CustomObjectsApi:
+def untyped() -> Any:
+    # Imported here: a program without untyped objects does not load it.
+    from kubernetes.dynamic import DynamicClient
+
     config.load_kube_config()
     settings = client.Configuration.get_default_copy()
     settings.connection_pool_maxsize = IN_FLIGHT
-    return client.CustomObjectsApi(client.ApiClient(settings))
+    return DynamicClient(client.ApiClient(settings)).resources.get(api_version="v1", kind="Pod")
 
 
 def read_one() -> None:
@@ -51,17 +46,17 @@ def list_typed(meter: Meter) -> None:
     pods.read_namespaced_pod("pod-0", NAMESPACE)
     with meter:
         page = pods.list_namespaced_pod(NAMESPACE)
-        phases = {pod.status.phase for pod in page.items}
-    assert (len(page.items), phases) == (LISTED, {"Running"})
+        found = {(pod.status.phase, pod.spec.containers[0].image) for pod in page.items}
+    assert (len(page.items), found) == (LISTED, FOUND)
 
 
 def list_untyped(meter: Meter) -> None:
     pods = untyped()
-    pods.get_namespaced_custom_object(*GROUP, NAMESPACE, "pods", "pod-0")
+    pods.get("pod-0", NAMESPACE)
     with meter:
-        page = pods.list_namespaced_custom_object(*GROUP, NAMESPACE, "pods")
-        phases = {pod["status"]["phase"] for pod in page["items"]}
-    assert (len(page["items"]), phases) == (LISTED, {"Running"})
+        page = pods.get(namespace=NAMESPACE)
+        found = {(pod.status.phase, pod.spec.containers[0].image) for pod in page.items}
+    assert (len(page.items), found) == (LISTED, FOUND)
 
 
 def watch_typed(meter: Meter) -> None:
@@ -78,12 +73,12 @@ def watch_typed(meter: Meter) -> None:
 
 def watch_untyped(meter: Meter) -> None:
     pods = untyped()
-    pods.get_namespaced_custom_object(*GROUP, NAMESPACE, "pods", "pod-0")
+    pods.get("pod-0", NAMESPACE)
     with meter:
         stream = watch.Watch()
         seen = 0
-        for event in stream.stream(pods.list_namespaced_custom_object, *GROUP, NAMESPACE, "pods"):
-            seen += bool(event["object"]["metadata"]["name"])
+        for event in pods.watch(namespace=NAMESPACE, watcher=stream):
+            seen += bool(event["object"].metadata.name)
             if seen == LISTED:
                 stream.stop()
 
@@ -112,18 +107,18 @@ def informer(meter: Meter) -> None:
 
 def create(meter: Meter) -> None:
     pods, made = untyped(), documents()
-    pods.list_namespaced_custom_object(*GROUP, MADE, "pods", limit=1)
+    pods.get(namespace=MADE, limit=1)
     with meter:
         for document in made:
-            pods.create_namespaced_custom_object(*GROUP, MADE, "pods", document)
+            pods.create(body=document, namespace=MADE)
 
 
 def create_many(meter: Meter) -> None:
     pods, made = untyped(), documents()
-    pods.list_namespaced_custom_object(*GROUP, MADE, "pods", limit=1)
+    pods.get(namespace=MADE, limit=1)
 
     def create_one(document: dict) -> None:
-        pods.create_namespaced_custom_object(*GROUP, MADE, "pods", document)
+        pods.create(body=document, namespace=MADE)
 
     with meter, ThreadPoolExecutor(IN_FLIGHT) as pool:
         list(pool.map(create_one, made))
