@@ -44,6 +44,7 @@ TABLE = PAGE.partition("## Every queue and limit")[2]
 KIB, MIB = 1024, 1024 * 1024
 LIMITS, CACHE = Limits(), CacheLimits()
 SIZES = [
+    ("a connection left to workers that have fewer", f"{listener.LEAVE_SECONDS * 1000:g} ms"),
     ("TLS handshake", f"{listener.HANDSHAKE_TIMEOUT:g} s"),
     ("connections that are not authenticated, per worker", f"{listener.MAX_NEWCOMERS:,}"),
     ("connections, per worker", f"{listener.MAX_CONNECTIONS:,}"),

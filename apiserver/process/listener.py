@@ -6,6 +6,10 @@ files. One more, and the oldest connection without a client that is known is clo
 idle: whoever floods a server with connections ends his own, and others are served. Only if every
 connection is in use is the new one refused.
 
+A worker that has more connections than its share leaves a waiting one to the other workers
+(`connection_shares.py`): it stops listening, looks again every millisecond, and accepts the
+connection itself if nobody has come for it.
+
 gunicorn's servers cannot be told any of this: they accept whatever comes.
 """
 
@@ -13,6 +17,7 @@ import asyncio
 import errno
 import logging
 import resource
+import select
 import socket
 import ssl
 from contextlib import suppress
@@ -20,6 +25,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from apiserver.process.connection import HTTPConnection
+from apiserver.process.connection_shares import ConnectionShare
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +41,9 @@ TLS_SHUTDOWN_TIMEOUT: Final = 2.0
 _ACCEPTS_PER_TURN: Final = 16
 _PAUSE_SECONDS: Final = 0.1
 """The time for which nothing is accepted after the process has run out of files."""
+LEAVE_SECONDS: Final = 0.1
+"""The time for which a waiting connection is left to workers that have fewer."""
+_LOOK_SECONDS: Final = 0.001
 _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -60,6 +69,9 @@ class Listener:
         self._socket = listening
         self._tls = tls
         self._limit = limit
+        self._share: ConnectionShare = worker.share
+        self._left_since: float | None = None
+        """When a waiting connection was left to the other workers; None if none is."""
         self._newcomers: WeakKeyDictionary[HTTPConnection, asyncio.Task[None]]
         self._newcomers = WeakKeyDictionary()
         """Connections that may not be authenticated, the oldest first."""
@@ -77,10 +89,15 @@ class Listener:
         self._loop.remove_reader(self._socket.fileno())
 
     def _listen(self) -> None:
+        self._left_since = None
         self._loop.add_reader(self._socket.fileno(), self._accept_waiting)
 
     def _accept_waiting(self) -> None:
+        self._share.show_life()
         for _ in range(_ACCEPTS_PER_TURN):
+            if not self._share.is_fair:
+                self._leave_to_others()
+                return
             try:
                 raw, _address = self._socket.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
@@ -94,6 +111,27 @@ class Listener:
                 self._begin(raw)
             else:
                 raw.close()
+
+    def _leave_to_others(self) -> None:
+        """Stop listening while other workers with fewer connections may accept the waiting one."""
+        self._left_since = self._loop.time()
+        self.close()
+        self._resume = self._loop.call_later(_LOOK_SECONDS, self._look_again)
+
+    def _look_again(self) -> None:
+        """Listen again if the connection is gone, or if it is this worker's turn now."""
+        if self._share.is_fair or not self._has_waiting():
+            self._listen()
+        elif self._left_since is not None and self._loop.time() < self._left_since + LEAVE_SECONDS:
+            self._resume = self._loop.call_later(_LOOK_SECONDS, self._look_again)
+        else:
+            self._share.pass_over()
+            self._listen()
+
+    def _has_waiting(self) -> bool:
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return bool(poll.poll(0))
 
     def _pause(self, error: OSError) -> None:
         """Close a connection and accept nothing for a moment; the others wait in the kernel."""

@@ -49,6 +49,7 @@ def gunicorn_settings(config: ServerConfig, folder: DataDir) -> dict[str, Any]:
         # A client must not be able to forge its address with a header.
         "forwarded_allow_ips": "",
         "control_socket_disable": True,
+        "child_exit": _release_share,
         "logger_class": "apiserver.process.serving.QuietLogger",
         "logconfig_dict": log_config(form=config.log_format, level=config.log_level),
     }
@@ -81,6 +82,11 @@ def _check_certificates(settings: dict[str, Any]) -> None:
     except (ssl.SSLError, OSError) as error:
         reason = getattr(error, "reason", None) or error
         raise ServerConfigError(f"--client-ca-file: contains no certificates: {reason}") from error
+
+
+def _release_share(_arbiter: Arbiter, worker: Any) -> None:
+    """Give the place of a worker that has ended to the next one."""
+    worker.share.release()
 
 
 class QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types

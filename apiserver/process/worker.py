@@ -26,6 +26,7 @@ from gunicorn.workers.gasgi import ASGIWorker
 
 from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
 from apiserver.process.connection import HTTPConnection
+from apiserver.process.connection_shares import ConnectionShare, ConnectionShares
 from apiserver.process.listener import HANDSHAKE_TIMEOUT, Listener, raise_file_limit
 from apiserver.process.loop_watchdog import LoopPause, LoopWatchdog, PauseLog
 from apiserver.process.process_memory import ProcessMemory
@@ -51,12 +52,15 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     alive: bool
     _shared: ClassVar[mmap | None] = None
+    _shares: ClassVar[ConnectionShares | None] = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # This runs in the master: the byte is shared by the master and all workers it forks.
         Worker._shared = self._has_served = Worker._shared or mmap(-1, 1)
-        self.connections: WeakSet[HTTPConnection] = WeakSet()
+        Worker._shares = Worker._shares or ConnectionShares()
+        self.share = Worker._shares.assign()
+        self.connections = _OpenConnections(self.share)
         self._stopping = asyncio.Event()
         self._listeners: list[Listener] = []
         self._pause_log = PauseLog()
@@ -104,6 +108,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     async def _run_heartbeat(self) -> None:
         while True:
             self.notify()
+            self.share.show_life()
             # An orphaned worker stops: a new master has bound or will bind the same address.
             if self.ppid != os.getppid():
                 self._stopping.set()
@@ -148,6 +153,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             listener = Listener(self, listening.sock, self._tls, limit=limit)
             listener.start()
             self._listeners.append(listener)
+        self.share.begin()
 
     def _tls_context(self) -> ssl.SSLContext:
         try:
@@ -163,6 +169,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         return context
 
     async def _stop(self) -> None:
+        self.share.end()
         for listener in self._listeners:
             listener.close()
         drain: Callable[[], None] | None = self.state.get(DRAIN)
@@ -217,6 +224,22 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             self._tls.load_cert_chain(*pair)
             self._certificate_version = version
             self.log.info("loaded the renewed certificate %s", self.cfg.certfile)
+
+
+class _OpenConnections(WeakSet[HTTPConnection]):
+    """The connections of a worker, whose number the other workers can see."""
+
+    def __init__(self, share: ConnectionShare) -> None:
+        super().__init__()
+        self._share = share
+
+    def add(self, item: HTTPConnection) -> None:
+        super().add(item)
+        self._share.record(len(self))
+
+    def discard(self, item: HTTPConnection) -> None:
+        super().discard(item)
+        self._share.record(len(self))
 
 
 class _Lifespan(LifespanManager):  # type: ignore[misc]  # gunicorn has no types

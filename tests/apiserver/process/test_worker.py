@@ -95,6 +95,7 @@ def running(folder: Path, *, files: int | None = None, **settings: Any) -> Itera
         "APISERVER_DATA_DIR": str(config.data_dir),
         "APISERVER_BIND": str(config.bind),
         "APISERVER_INSECURE_HTTP": str(config.insecure_http),
+        "APISERVER_WORKERS": str(config.workers),
         "PYTHONPATH": str(ROOT),
     }
     command = [*GUNICORN, "tests.apiserver.process.worker_app:app"]
