@@ -134,7 +134,7 @@ LAYERS: dict[str, str] = {
     "client.watches": "apimachinery client/ client.runtime client.transport",
     "client.auth": "apimachinery client.errors client.runtime client.transport",
     "client.transport": "apimachinery client.auth client.config client.errors client.runtime",
-    "client.runtime": "",
+    "client.runtime": "apimachinery.lenient.young_objects",
     "client/": "apimachinery client.auth client.runtime client.transport client.watches",
     # apis: the server half and the controller half of a group, then its types
     "apis.*.controllers": "apimachinery apis client",

@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from apimachinery.lenient.bulk_decoding import bulk_decode_json
 from apimachinery.lenient.level_plan import LevelPlan, Unusual, is_plain, level_plan
 from apimachinery.lenient.shared_fields import SharedFields
+from apimachinery.lenient.young_objects import YoungObjects
 from apimachinery.model.class_fields import type_info
 from apimachinery.model.model import Model, ModelType
 from apimachinery.model.wire_rules import wire_name
@@ -60,6 +61,7 @@ def _decode_now(obj: Any) -> None:
         if cls is None:
             return
         document = _get_document(obj)
+        _YOUNG_OBJECTS.settle()
         try:
             values = _plan(cls).decode(document)
         except (Unusual, ValueError):
@@ -133,6 +135,8 @@ _set_class: Final = cast(Any, object.__dict__["__class__"]).__set__
 
 _SHARED_FIELDS: Final = SharedFields()
 """Global like the cache of parsed times: most objects of a program come from a few managers."""
+_YOUNG_OBJECTS: Final = YoungObjects()
+"""Global because a process has only one garbage collector."""
 _LOCK: Final = RLock()
 """Held while a placeholder is decoded: two threads may read one object of a cache."""
 

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from apimachinery.lenient.young_objects import promote_young_objects
+
 MIN_PAUSE_BYTES: Final = 64 * 1024
 """Bytes of JSON below which a pause costs more than it saves."""
 FULL_COLLECTION_BYTES: Final = 256 * 1024 * 1024
@@ -85,26 +87,5 @@ def pause_gc() -> bool:
 
 def resume_gc() -> None:
     """End a pause: move the objects that it allocated to the oldest generation."""
-    _promote_young_objects()
+    promote_young_objects()
     gc.enable()
-
-
-class _FrozenObjects:
-    """Whether the program has frozen objects, remembered because counting them takes time."""
-
-    def __init__(self) -> None:
-        self._found = False
-
-    def exist(self) -> bool:
-        self._found = self._found or gc.get_freeze_count() > 0
-        return self._found
-
-
-_FROZEN_OBJECTS: Final = _FrozenObjects()
-
-
-def _promote_young_objects() -> None:
-    # unfreeze() releases every frozen object, so objects frozen by the program rule this out.
-    if not _FROZEN_OBJECTS.exist():
-        gc.freeze()
-        gc.unfreeze()

@@ -1,0 +1,96 @@
+"""Young objects: reading a large list rarely scans it for garbage, and still finds garbage."""
+
+import gc
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import orjson
+import pytest
+
+from apimachinery.lenient.lazy_decoding import lazy_decode_json
+from apimachinery.lenient.young_objects import YoungObjects
+from tests.benchmarks.pods import PodV1, pod_document
+
+
+class Cycle:
+    def __init__(self) -> None:
+        self.me = self
+
+
+@contextmanager
+def collections() -> Iterator[list[int]]:
+    """Collect the generations that are scanned in a block."""
+    found: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            found.append(info["generation"])
+
+    gc.collect()
+    gc.callbacks.append(note)
+    try:
+        yield found
+    finally:
+        gc.callbacks.remove(note)
+
+
+def allocate_until_nearly() -> list[list[int]]:
+    """Return as many containers as are young just before Python scans them."""
+    kept: list[list[int]] = []
+    while gc.get_count()[0] < gc.get_threshold()[0] * 0.9:
+        kept.append([])
+    return kept
+
+
+def test_reading_many_objects_scans_only_the_young_ones() -> None:
+    data = orjson.dumps(pod_document())
+    pods = [lazy_decode_json(PodV1, data) for _ in range(3000)]
+    with collections() as scanned:
+        for pod in pods:
+            assert pod.spec.containers[0].image
+            assert pod.status.conditions[0].type
+
+    assert set(scanned) == {0}
+
+
+def test_garbage_among_young_objects_is_collected() -> None:
+    young, cycle = YoungObjects(), Cycle()
+    gone = weakref.ref(cycle)
+    del cycle
+    kept = allocate_until_nearly()
+    assert gone() is not None
+
+    young.settle()
+
+    assert gone() is None
+    assert kept
+
+
+def test_a_full_collection_runs_now_and_then() -> None:
+    young = YoungObjects(full_collection=3)
+    kept = []
+    with collections() as scanned:
+        for _ in range(6):
+            kept.append(allocate_until_nearly())
+            young.settle()
+
+    assert scanned == [0, 0, 2, 0, 0, 2]
+
+
+@pytest.mark.parametrize("threshold", [0, 700])
+def test_a_program_that_disabled_collection_is_left_alone(threshold: int) -> None:
+    before = gc.get_threshold()
+    kept = allocate_until_nearly()
+    with collections() as scanned:
+        kept += allocate_until_nearly()
+        gc.disable()
+        gc.set_threshold(threshold)
+        try:
+            YoungObjects().settle()
+        finally:
+            gc.set_threshold(*before)
+            gc.enable()
+
+    assert scanned == []
+    assert kept
