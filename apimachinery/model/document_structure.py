@@ -28,14 +28,14 @@ _IDENTIFYING: Final = (str, int)
 """The types by which items of lists are identified: equal values are written alike."""
 
 
-class Unstructured(ValueError):
+class UntypedValues(ValueError):
     """An object with untyped values, whose fields no class declares."""
 
 
 def structure_of(obj: BaseModel) -> Hashable:
     """Return a value that is equal for objects of a class whose documents have the same fields.
 
-    Raises Unstructured.
+    Raises UntypedValues.
     """
     plan, values = _plan(type(obj)), obj.__dict__
     return (
@@ -57,11 +57,11 @@ class _Plan:
 
 
 def _plan(cls: type[BaseModel]) -> _Plan:
-    """Return the plan of *cls*, computed once per class. Raises Unstructured."""
+    """Return the plan of *cls*, computed once per class. Raises UntypedValues."""
     cached: _Plan | None = cls.__dict__.get("__structure_plan_cache__")
     if cached is None:
         if not has_only_declared_fields(cls):
-            raise Unstructured(f"{cls.__qualname__} keeps undeclared fields")
+            raise UntypedValues(f"{cls.__qualname__} keeps undeclared fields")
         shapes = shape_of(cls).fields
         fields = [(field, shapes[field.wire]) for field in fields_of(cls)]
         whole = [field for field, shape in fields if _is_whole(shape)]
@@ -141,7 +141,7 @@ def _struct(value: Any) -> Hashable:
 
 
 def _refuse(value: Any) -> Hashable:
-    """Return the structure of an untyped value that is empty. Raises Unstructured."""
+    """Return the structure of an untyped value that is empty. Raises UntypedValues."""
     if value:
-        raise Unstructured("the fields of an untyped value are not declared")
+        raise UntypedValues("the fields of an untyped value are not declared")
     return value if value is None else False

@@ -42,7 +42,7 @@ from apimachinery.model.document_diff import (
     has_only_declared_fields,
     whole_document,
 )
-from apimachinery.model.document_structure import Unstructured, structure_of
+from apimachinery.model.document_structure import UntypedValues, structure_of
 from apimachinery.model.model import new_model
 from apimachinery.model.type_shape import Shape
 from apimachinery.scalars.time import format_time, now, parse_time
@@ -137,7 +137,7 @@ class FieldTracking:
 
         try:
             structure = structure_of(obj)
-        except Unstructured:
+        except UntypedValues:
             fields = compute()
         else:
             fields = self._created.of((writer.version, writer.subresource, structure), compute)

@@ -11,13 +11,12 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel
-
 from apimachinery.apply import path_elements as paths
 from apimachinery.apply.path_elements import Path
 from apimachinery.meta.types import ManagedFieldsEntry
 from apimachinery.model.class_fields import ModelField, TypeInfo, fields_of, shape_of
 from apimachinery.model.document_diff import has_only_declared_fields, is_exact
+from apimachinery.model.model import Model
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, Shape, StructShape
 from apimachinery.scalars.time import TIME, format_time
 
@@ -30,7 +29,7 @@ class OtherFields(Exception):
     """Two objects do not have the same fields, or have values that only documents can compare."""
 
 
-def changed_values(old: BaseModel, new: BaseModel) -> Changes:
+def changed_values(old: Model, new: Model) -> Changes:
     """Return the paths of the leaves in which two objects of a class differ.
 
     Raises OtherFields.
@@ -51,7 +50,7 @@ class _Field:
     add_changes: _Part
 
 
-def _compare_fields(old: BaseModel, new: BaseModel, path: Path, changes: Changes) -> None:
+def _compare_fields(old: Model, new: Model, path: Path, changes: Changes) -> None:
     before, after = old.__dict__, new.__dict__
     for field in _plan(type(new)):
         one, other = before[field.name], after[field.name]
@@ -60,7 +59,7 @@ def _compare_fields(old: BaseModel, new: BaseModel, path: Path, changes: Changes
         field.add_changes(one, other, (*path, field.element), changes)
 
 
-def _plan(cls: type[BaseModel]) -> tuple[_Field, ...]:
+def _plan(cls: type[Model]) -> tuple[_Field, ...]:
     """Return how the fields of *cls* are compared, computed once per class."""
     cached: tuple[_Field, ...] | None = cls.__dict__.get("__value_changes_cache__")
     if cached is None:
@@ -156,7 +155,7 @@ def _in_items(keys: Mapping[str, str], old: Any, new: Any, path: Path, changes: 
         _compare_fields(before, after, (*path, element), changes)
 
 
-def _elements(keys: Mapping[str, str], items: Sequence[BaseModel] | None) -> list[str]:
+def _elements(keys: Mapping[str, str], items: Sequence[Model] | None) -> list[str]:
     if not items or not keys:
         raise OtherFields
     values = ({wire: item.__dict__[name] for wire, name in keys.items()} for item in items)

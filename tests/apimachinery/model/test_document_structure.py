@@ -10,7 +10,7 @@ from apimachinery.apply import FieldSet, compare
 from apimachinery.meta.types import Object, ObjectMeta, OwnerReference
 from apimachinery.model.class_fields import shape_of
 from apimachinery.model.document_diff import empty_document, whole_document
-from apimachinery.model.document_structure import Unstructured, structure_of
+from apimachinery.model.document_structure import UntypedValues, structure_of
 from apimachinery.model.model import Model, field
 from apimachinery.testing import objects
 from apis.core import v1
@@ -85,7 +85,7 @@ def test_other_fields_have_another_structure(one: Whole, other: Whole) -> None:
 
 
 def test_an_untyped_value_has_no_structure() -> None:
-    with pytest.raises(Unstructured):
+    with pytest.raises(UntypedValues):
         structure_of(Whole(anything={"a": 1}))
 
 
