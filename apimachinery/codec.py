@@ -111,18 +111,20 @@ class Codec:
         expected: GroupVersionKind | None = None,
         media_type: str = JSON,
         validation: FieldValidation = FieldValidation.IGNORE,
+        may_repeat_keys: bool = True,
     ) -> Decoded:
         """Decode a document and apply the defaults of its version.
 
         *expected* supplies a kind or version that the document omits. The document may name
-        another kind: the caller checks `Decoded.kind`. Raises DecodeError, NotRegistered.
+        another kind: the caller checks `Decoded.kind`. A document that was encoded here repeats no
+        key (*may_repeat_keys*). Raises DecodeError, NotRegistered.
         """
         if len(data) > self.max_bytes:
             raise TooLarge(self.max_bytes)
         decoded = (
             self._decode_protobuf(data, expected)
             if media_type == PROTOBUF
-            else self._decode_text(data, expected, media_type, validation)
+            else self._decode_text(data, expected, media_type, validation, may_repeat_keys)
         )
         self.scheme.default(decoded.object)
         return decoded
@@ -135,8 +137,9 @@ class Codec:
         media_type: str = JSON,
         validation: FieldValidation = FieldValidation.IGNORE,
         lenient: bool = False,
+        may_repeat_keys: bool = True,
     ) -> Decoded:
-        """Decode a document and convert it to its internal class.
+        """Decode a document like `decode` and convert it to its internal class.
 
         `Decoded.kind` is still the kind of the document. If *lenient*, values that break
         constraints are kept, and `Decoded.errors` has their errors. Raises DecodeError,
@@ -144,12 +147,22 @@ class Codec:
         """
         try:
             decoded = self.decode(
-                data, expected=expected, media_type=media_type, validation=validation
+                data,
+                expected=expected,
+                media_type=media_type,
+                validation=validation,
+                may_repeat_keys=may_repeat_keys,
             )
         except DecodeError as refused:
             if not lenient or not refused.fields:
                 raise
             return self._decode_refused(data, expected, media_type, validation, refused)
+        if self.scheme.is_internal(type(decoded.object)):
+            # It has just been decoded, and nobody else has it: there is no need for a copy.
+            values = decoded.object.__dict__
+            if "api_version" in values:
+                values["kind"] = values["api_version"] = ""
+            return decoded
         try:
             with refusing_invalid_values():
                 internal = self.scheme.to_internal(decoded.object)
@@ -203,11 +216,13 @@ class Codec:
         expected: GroupVersionKind | None,
         media_type: str,
         validation: FieldValidation,
+        may_repeat_keys: bool,
     ) -> Decoded:
         serializer = SERIALIZERS.get(media_type)
         if serializer is None:
             raise UnknownMediaType(f"{media_type!r}: {_accepted_media_types()}")
-        document = serializer.read(data, validation is not FieldValidation.IGNORE)
+        find_duplicates = may_repeat_keys and validation is not FieldValidation.IGNORE
+        document = serializer.read(data, find_duplicates)
         return self._decode_document(document, expected, validation)
 
     def _decode_document(
@@ -350,9 +365,10 @@ def _kind_of(data: bytes, expected: GroupVersionKind | None) -> GroupVersionKind
 
 def _declared_kind(obj: TypeMeta, expected: GroupVersionKind) -> GroupVersionKind:
     """Return the kind that a decoded document declares; *expected* fills in what it omits."""
-    if not obj.kind and not obj.api_version:
+    kind, api_version = obj.kind, obj.api_version
+    if kind in ("", expected.kind) and api_version in ("", expected.api_version):
         return expected
-    return _complete_kind(obj.api_version, obj.kind, expected, b"")
+    return _complete_kind(api_version, kind, expected, b"")
 
 
 def _complete_kind(

@@ -62,6 +62,7 @@ class Scheme:
         self._differences: dict[tuple[type[Any], type[Any]], Difference] = {}
         """The declared differences of (versioned, internal) pairs, nested ones included."""
         self._converters: dict[tuple[type, type], Callable[[Any], Any]] = {}
+        self._internal: set[type] = set()
         """Cached converters, direct or through the hub."""
         self._defaulter = Defaulter()
         self._upgrades = UpgradeRegistry()
@@ -202,7 +203,7 @@ class Scheme:
 
     def hub_of(self, cls: type[TypeMeta]) -> type[TypeMeta]:
         """Return the internal class that a versioned class is converted through."""
-        if any(kind.version == INTERNAL for kind in self.kinds_of(cls)):
+        if cls in self._internal:
             return cls
         try:
             return self._hubs[cls]
@@ -258,6 +259,10 @@ class Scheme:
     def to_internal(self, obj: TypeMeta) -> TypeMeta:
         """Convert *obj*, an object or a list, to its internal class."""
         return self.convert(obj, self._internal_class(type(obj)))
+
+    def is_internal(self, cls: type[TypeMeta]) -> bool:
+        """Return whether a class is internal; it may be the class of a version as well."""
+        return cls in self._internal
 
     def convert_to_version(self, obj: TypeMeta, version: GroupVersion) -> TypeMeta:
         """Convert *obj* to *version* and set kind and apiVersion.
@@ -323,7 +328,9 @@ class Scheme:
             raise RegistrationError(f"{kind} cannot be {name}: {'; '.join(problems)}")
         self._classes[kind] = cls
         self._kinds.setdefault(cls, []).append(kind)
-        if kind.version != INTERNAL:
+        if kind.version == INTERNAL:
+            self._internal.add(cls)
+        else:
             self._versions[kind.group_version] = None
 
     def _derive(
@@ -341,7 +348,7 @@ class Scheme:
         Pairs of nested types, which are no kinds, have no hub.
         """
         for versioned, internal in ((left, right), (right, left)):
-            if self._is_internal(internal) and not self._is_internal(versioned):
+            if self.is_internal(internal) and not self.is_internal(versioned):
                 if versioned not in self._kinds:
                     continue
                 hub = self._hubs.setdefault(versioned, internal)
@@ -349,9 +356,6 @@ class Scheme:
                     raise RegistrationError(
                         f"{versioned.__qualname__} already has the hub {hub.__qualname__}"
                     )
-
-    def _is_internal(self, cls: type[Any]) -> bool:
-        return any(kind.version == INTERNAL for kind in self._kinds.get(cls, ()))
 
     def _internal_class(self, cls: type[TypeMeta]) -> type[TypeMeta]:
         if issubclass(cls, ObjectList):

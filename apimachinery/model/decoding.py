@@ -170,12 +170,12 @@ def _float(text: str) -> float:
 
 
 def _validate(cls: type[ModelT], data: bytes, find_unknown: bool) -> DecodedModel[ModelT]:
-    if not find_unknown or _preserves_unknown(cls):
-        obj = cls.model_validate_json(data, by_alias=True, by_name=False)
-        return DecodedModel(
-            obj, tuple(unknown_fields(load_json(data), cls)) if find_unknown else ()
-        )
-    return DecodedModel(cls.model_validate_json(data, by_alias=True, by_name=False, extra="forbid"))
+    # Not by `model_validate_json`, which looks at twice as many options.
+    validate = cls.__pydantic_validator__.validate_json
+    if find_unknown and not _preserves_unknown(cls):
+        return DecodedModel(validate(data, extra="forbid", by_alias=True, by_name=False))
+    obj = validate(data, by_alias=True, by_name=False)
+    return DecodedModel(obj, tuple(unknown_fields(load_json(data), cls)) if find_unknown else ())
 
 
 def _reject_literals(data: bytes) -> None:

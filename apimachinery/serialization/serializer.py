@@ -202,7 +202,7 @@ def _may_have_duplicates(data: bytes) -> bool:
     number of key ends (`":`) stays the same. Whitespace before a colon and escaped quotation marks
     make the count unreliable; such documents are searched key by key.
     """
-    if any(spelling in data for spelling in (b" :", b"\t:", b"\n:", b"\r:", b"\\u0022")):
+    if b" :" in data or b"\t:" in data or b"\n:" in data or b"\r:" in data or b"\\u0022" in data:
         return True
     try:
         deduplicated = orjson.dumps(orjson.loads(data))

@@ -114,7 +114,11 @@ class PatchedObject:
             validation = FieldValidation.WARN
         try:
             decoded = endpoint.codec.decode_internal(
-                data, expected=endpoint.kind, validation=validation, lenient=True
+                data,
+                expected=endpoint.kind,
+                validation=validation,
+                lenient=True,
+                may_repeat_keys=False,
             )
         except TooLarge as error:
             raise RequestEntityTooLarge(str(error)) from None

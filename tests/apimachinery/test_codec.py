@@ -52,6 +52,22 @@ def test_a_document_says_what_it_is(codec: Codec) -> None:
     assert decoded.kind == GADGET
 
 
+def test_an_object_of_an_internal_class_has_no_kind_and_version(codec: Codec) -> None:
+    decoded = codec.decode_internal(b'{"apiVersion":"v1","kind":"Status","code":404}')
+
+    assert decoded.object == Status(code=404)
+    assert decoded.kind == GroupVersion("", "v1").with_kind("Status")
+
+
+def test_keys_are_compared_only_if_they_may_be_repeated(codec: Codec) -> None:
+    """Only a document that this process has encoded cannot have a key twice."""
+    document = DOCUMENT.replace(b'"spec":', b'"spec":{"model":"a0"},"spec":')
+    find = FieldValidation.WARN
+
+    assert codec.decode_internal(document, validation=find).warnings
+    assert not codec.decode_internal(document, validation=find, may_repeat_keys=False).warnings
+
+
 def test_what_a_document_leaves_out_is_as_expected(codec: Codec) -> None:
     decoded = codec.decode(b'{"spec":{"model":"a1"}}', expected=GADGET)
 

@@ -45,6 +45,14 @@ def test_a_class_can_be_several_kinds() -> None:
     assert scheme.kind_of(v1.Gadget) == V1.with_kind("Gadget")
 
 
+def test_a_class_of_a_version_may_be_internal_as_well(scheme: Scheme) -> None:
+    scheme.add(GroupVersion("", "v1"), Status, internal=True)
+
+    assert scheme.is_internal(types.Gadget)
+    assert scheme.is_internal(Status)
+    assert not scheme.is_internal(v1.Gadget)
+
+
 def test_new_makes_an_empty_object(scheme: Scheme) -> None:
     assert isinstance(scheme.new(V1.with_kind("Gadget")), v1.Gadget)
 
