@@ -48,7 +48,9 @@ class Path:
         """Return the path of a field below this one."""
         path = self
         for name in names:
-            path = _path(path, _name_step(name))
+            parent, path = path, Path.__new__(Path)
+            path._parent = parent
+            path._step = f".{name}" if 0 < len(name) <= MAX_SHOWN else _name_step(name)
         return path
 
     def member(self, name: str) -> Path:

@@ -12,6 +12,7 @@ has as many bytes as characters.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from random import Random
 from typing import Final
 
@@ -210,8 +211,12 @@ def is_c_identifier(value: str) -> list[str]:
 
 def is_config_map_key(value: str) -> list[str]:
     """Check a key of a ConfigMap or a Secret, which can become a file name in a volume."""
-    if len(value) <= SUBDOMAIN_MAX and _CONFIG_MAP_KEY.fullmatch(value):
-        return _check_parent_directory(value)
+    if (
+        len(value) <= SUBDOMAIN_MAX
+        and value[:2] not in (".", "..")
+        and _CONFIG_MAP_KEY.fullmatch(value)
+    ):
+        return []
     rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
     examples = "key.name", "KEY_NAME", "key-name"
     errors = _check_length_and_pattern(SUBDOMAIN_MAX, _CONFIG_MAP_KEY, value, rule, *examples)
@@ -333,6 +338,12 @@ def regex_error(rule: str, pattern: re.Pattern[str], *examples: str) -> str:
     """Return the message for a value that breaks *rule*, with examples and the pattern."""
     quoted = "e.g. " + " or ".join(f"'{example}', " for example in examples) if examples else ""
     return f"{rule} ({quoted}regex used for validation is '{pattern.pattern}')"
+
+
+def exceeds(limit: int, texts: Collection[str]) -> bool:
+    """Return whether texts are longer than *limit* bytes in UTF-8, all together."""
+    # No character has more than four bytes, so that short texts need not be looked at.
+    return 4 * sum(map(len, texts)) > limit and sum(map(byte_length, texts)) > limit
 
 
 def byte_length(value: str) -> int:

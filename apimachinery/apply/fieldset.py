@@ -87,7 +87,7 @@ class FieldSet:
             return False
         node: FieldSet | None = self
         for element in path[:-1]:
-            node = node.children.get(element) if node else None
+            node = node.children.get(element) if node is not None else None
         return node is not None and path[-1] in node.members
 
     def below(self, element: Element) -> "FieldSet":

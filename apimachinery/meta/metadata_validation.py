@@ -33,6 +33,7 @@ from apimachinery.meta.types import (
 )
 from apimachinery.names import (
     byte_length,
+    exceeds,
     is_dns1035_label,
     is_dns1123_label,
     is_dns1123_subdomain,
@@ -185,10 +186,7 @@ def validate_annotations(annotations: Mapping[str, str], path: Path) -> FieldErr
     for key in annotations:
         for error in is_qualified_name(key.lower()):
             yield invalid(path, key, error)
-    if (
-        sum(byte_length(key) + byte_length(value) for key, value in annotations.items())
-        > ANNOTATIONS_MAX
-    ):
+    if exceeds(ANNOTATIONS_MAX, [*annotations, *annotations.values()]):
         yield too_long(path, ANNOTATIONS_MAX)
 
 
@@ -262,7 +260,7 @@ def _validate_managed_fields_entry(
     if not is_plain_field_manager(entry.manager):
         path = entries.index(position).child("manager")
         yield from validate_field_manager(entry.manager, path)
-    if byte_length(entry.subresource) > SUBRESOURCE_MAX:
+    if entry.subresource and byte_length(entry.subresource) > SUBRESOURCE_MAX:
         yield too_long(entries.index(position).child("subresource"), SUBRESOURCE_MAX)
 
 

@@ -298,6 +298,14 @@ def new_model(cls: type["ModelT"], values: dict[str, Any]) -> "ModelT":
     return model
 
 
+def assign(model: "Model", **values: Any) -> None:
+    """Assign several fields at once, without pydantic's steps for each; nothing is checked.
+
+    They are not recorded as set.
+    """
+    model.__dict__.update(values)
+
+
 class _NoFieldsSet(set[str]):
     """An immutable empty set, shared by all models that do not record which fields were set."""
 

@@ -12,6 +12,7 @@ from typing import Final
 from apimachinery.errors import BadRequest
 from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object, ObjectMeta, OwnerReference
+from apimachinery.model.model import assign
 from apimachinery.names import generate_name
 from apiserver.context import RequestContext
 from apiserver.registry.identifiers import new_uid
@@ -64,9 +65,11 @@ def set_namespace(meta: ObjectMeta, namespace: str) -> None:
 
     Raises BadRequest if the object names another namespace.
     """
+    if meta.namespace == namespace:
+        return
     if not namespace or not meta.namespace:
         meta.namespace = namespace
-    elif meta.namespace != namespace:
+    else:
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
@@ -74,12 +77,15 @@ def set_namespace(meta: ObjectMeta, namespace: str) -> None:
 
 def fill_system_fields(meta: ObjectMeta, now: datetime, random: Random) -> None:
     """Set the uid, creation time and generated name of a new object, and reset the rest."""
-    meta.uid = new_uid(random)
-    meta.creation_timestamp = now
-    meta.deletion_timestamp = None
-    meta.deletion_grace_period_seconds = None
-    meta.self_link = ""
-    meta.generation = 0
+    assign(
+        meta,
+        uid=new_uid(random),
+        creation_timestamp=now,
+        deletion_timestamp=None,
+        deletion_grace_period_seconds=None,
+        self_link="",
+        generation=0,
+    )
     if meta.generate_name and not meta.name:
         meta.name = generate_name(meta.generate_name, random=random)
 
@@ -89,10 +95,13 @@ def keep_system_fields(new: ObjectMeta, old: ObjectMeta) -> None:
 
     A uid or a deletionTimestamp that the client invented stays, and validation refuses it.
     """
-    new.uid = new.uid or old.uid
-    new.creation_timestamp = old.creation_timestamp
-    new.self_link = ""
-    new.generation = old.generation
+    assign(
+        new,
+        uid=new.uid or old.uid,
+        creation_timestamp=old.creation_timestamp,
+        self_link="",
+        generation=old.generation,
+    )
     if old.deletion_timestamp is not None:
         new.deletion_timestamp = old.deletion_timestamp
         if new.deletion_grace_period_seconds is None:

@@ -272,6 +272,17 @@ def test_generated_names_keep_the_base_and_fit_a_label() -> None:
     assert name != names.generate_name("web-", random=Random(2))
 
 
+@pytest.mark.parametrize("character", ["a", "é", "€", "😀", "\ud800"])
+@pytest.mark.parametrize("limit", [-1, 0, 11, 12, 13])
+def test_texts_are_as_long_as_their_bytes(character: str, limit: int) -> None:
+    texts = [character * 3, "", character]
+    length = 4 * len(character.encode("utf-8", "surrogatepass"))
+
+    assert names.exceeds(limit, texts) == (length > limit)
+    assert not names.exceeds(length, texts)
+    assert names.exceeds(length - 1, texts)
+
+
 @given(st.from_regex(r"[a-z]([-a-z0-9]*)", fullmatch=True), st.randoms(use_true_random=False))
 def test_a_generated_name_is_a_label_whatever_the_length_of_its_base(
     base: str, random: Random

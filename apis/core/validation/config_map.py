@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from apimachinery.fieldpath import FieldErrors, Path, forbidden, invalid, too_long
-from apimachinery.names import byte_length, is_config_map_key
+from apimachinery.names import exceeds, is_config_map_key
 from apis.core.v1.config_map import ConfigMap
 
 DATA_MAX: Final = 1024 * 1024
@@ -20,8 +20,7 @@ def validate_config_map(config: ConfigMap) -> FieldErrors:
             yield invalid(_DATA.key(key), key, "duplicate of key present in binaryData")
     for key in sorted(config.binary_data):
         yield from validate_data_key(key, _BINARY_DATA)
-    texts = sum(map(byte_length, config.data.values()))
-    if texts + size_of(config.binary_data.values()) > DATA_MAX:
+    if exceeds(DATA_MAX - size_of(config.binary_data.values()), config.data.values()):
         # The empty path: the total size is too large, not a single field.
         yield too_long(Path(""), DATA_MAX)
 

@@ -21,7 +21,7 @@ from apimachinery.meta.types import (
 )
 from apimachinery.model.class_fields import fields_of, shape_of
 from apimachinery.model.decoding import decode_json
-from apimachinery.model.model import Model, deep_copy, field
+from apimachinery.model.model import Model, assign, deep_copy, field
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, StructShape
 from apimachinery.model.wire_rules import wire_name
 from apimachinery.openapi.properties import is_required
@@ -440,3 +440,11 @@ def test_a_field_that_is_always_written_can_be_documented_as_optional() -> None:
     required = {found.name for found in fields_of(Shelf) if is_required(found)}
 
     assert required == {"boxes"}
+
+
+def test_several_fields_are_assigned_at_once() -> None:
+    meta = ObjectMeta(name="a", generation=1)
+
+    assign(meta, uid="u", generation=0)
+
+    assert meta == ObjectMeta(name="a", uid="u")
