@@ -174,7 +174,9 @@ class App:
             self._backend = backend = LearningBackend(await self._open_backend())
             opened.push_async_callback(backend.close)
             await backend.check_integrity()
-            self._cache = cache = WatchCache(backend, limits=self._cache_limits)
+            self._cache = cache = WatchCache(
+                backend, limits=self._cache_limits, on_lag=self.metrics.cache_lagged
+            )
             self._groups = Groups(
                 backend,
                 cache,

@@ -28,6 +28,7 @@ _BUCKETS: Final = (
     *(10, 15, 20, 30, 45, 60),
 )
 _PAUSE_BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_LAG_BUCKETS: Final = (0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 _VERBS: Final = {
     "create": "POST",
     "update": "PUT",
@@ -126,6 +127,12 @@ class ServerMetrics:
             ("source",),
             registry=registry,
         )
+        self._cache_lag = Histogram(
+            "apiserver_watch_cache_lag_revisions",
+            "Revisions that the watch cache was behind the store when a consistent read arrived.",
+            buckets=_LAG_BUCKETS,
+            registry=registry,
+        )
         self._longest = 0.0
         self._children: dict[tuple[Labels, int], tuple[Counter, Histogram]] = {}
         self.in_flight = {kind: self._in_flight.labels(kind) for kind in ("readOnly", "mutating")}
@@ -164,6 +171,10 @@ class ServerMetrics:
         if seconds > self._longest:
             self._longest = seconds
             self._longest_pause.set(seconds)
+
+    def cache_lagged(self, revisions: int) -> None:
+        """Record how far the watch cache was behind the store."""
+        self._cache_lag.observe(revisions)
 
     def dropped(self, kind: str) -> None:
         self._dropped.labels(kind).inc()

@@ -6,7 +6,7 @@ Writes bypass it. Its only input is the backend's feed, so any number of servers
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from typing import Self
 
@@ -59,12 +59,14 @@ class WatchCache:
         *,
         clock: MonotonicClock | None = None,
         limits: CacheLimits | None = None,
+        on_lag: Callable[[int], None] | None = None,
     ) -> None:
+        """*on_lag* is called with the lag of the cache, in revisions, at consistent reads."""
         self._backend = backend
         self._clock = clock or SystemMonotonicClock()
         self._limits = limits or CacheLimits()
         self._follower = FeedFollower(backend, clock=self._clock, limits=self._limits)
-        self._freshness = _Freshness(backend, self._follower, self._limits)
+        self._freshness = _Freshness(backend, self._follower, self._limits, on_lag)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -270,10 +272,18 @@ class CachedResource:
 class _Freshness:
     """Waits until the cache reaches the revision that a read requires."""
 
-    def __init__(self, backend: Backend, follower: FeedFollower, limits: CacheLimits) -> None:
-        self.newest = SharedCall(backend.current_revision)
+    def __init__(
+        self,
+        backend: Backend,
+        follower: FeedFollower,
+        limits: CacheLimits,
+        on_lag: Callable[[int], None] | None,
+    ) -> None:
+        self.newest = SharedCall(self._fetch_newest)
         """The revision of the newest write, fetched once for all waiting reads."""
+        self._backend = backend
         self._follower = follower
+        self._on_lag = on_lag
         self._reached = follower.reached
         self._limits = limits
         self._overdue = 0
@@ -290,6 +300,12 @@ class _Freshness:
     async def close(self) -> None:
         await self.newest.close()
         await self._progress.close()
+
+    async def _fetch_newest(self) -> int:
+        newest = await self._backend.current_revision()
+        if self._on_lag is not None:
+            self._on_lag(max(newest - self._reached.revision, 0))
+        return newest
 
     async def reach(self, revision: int) -> bool:
         """Wait for a revision that may be in the future. Raises TooLargeRevision."""

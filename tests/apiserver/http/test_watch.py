@@ -217,6 +217,18 @@ async def test_yaml_has_no_streams(client: Driver) -> None:
     assert answer.code == 406
 
 
+async def test_the_lag_of_the_cache_is_in_the_metrics(client: Driver) -> None:
+    async def observed() -> float:
+        lines = (await client.get("/metrics")).body.decode().splitlines()
+        count = "apiserver_watch_cache_lag_revisions_count "
+        return next(float(line.removeprefix(count)) for line in lines if line.startswith(count))
+
+    before = await observed()
+    await client.get(GADGETS)
+
+    assert await observed() > before
+
+
 async def test_the_source_of_a_watch_is_in_the_metrics(client: Driver) -> None:
     async with client.stream(f"{GADGETS}?watch=1", headers={"x-source": "lister"}):
         metrics = (await client.get("/metrics")).body.decode()

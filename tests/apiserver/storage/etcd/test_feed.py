@@ -298,6 +298,40 @@ async def test_fragments_of_a_stream_that_broke_are_not_delivered_twice_or_in_pa
     assert [each.start for each in fake.conversations] == [5, 7]
 
 
+async def test_replies_that_wait_are_one_batch_and_what_follows_them_comes_after() -> None:
+    said, listening = asyncio.Event(), asyncio.Event()
+
+    async def tell(stream: Conversation) -> None:
+        await stream.say(6, events=[put("/a", 6)])
+        await listening.wait()
+        await stream.say(7, events=[put("/b", 7)])
+        await stream.say(8, events=[put("/c", 8)], fragment=True)
+        await stream.say(8, events=[put("/d", 8)])
+        await stream.say(9)
+        await stream.say(9, canceled=True, compact_revision=42)
+        said.set()
+
+    async with start_fake(TRUSTED, tell) as (_, address):
+        backend = await open_etcd(f"etcd://{address}")
+        async with backend.watch("/", after=5) as feed:
+            await anext(feed)
+            listening.set()
+            await said.wait()
+            # Its answer comes over the same connection, so it is behind the replies.
+            await backend.current_revision()
+
+            batch = await anext(feed)
+
+            assert ([change.key for change in batch.changes], batch.revision) == (
+                ["/b", "/c", "/d"],
+                9,
+            )
+            with pytest.raises(Compacted) as compacted:
+                await anext(feed)
+        await backend.close()
+    assert (compacted.value.revision, compacted.value.oldest) == (9, 42)
+
+
 @pytest.mark.parametrize("reason", ["etcdserver: no leader", "", "anything else"])
 async def test_a_cancelled_watch_is_resumed(reason: str) -> None:
     async def cancel(stream: Conversation) -> None:
