@@ -51,6 +51,7 @@ class Http2Connection(asyncio.Protocol):
         self._next_stream = 1
         # The stream, the flags and the first part of a header block that is continued.
         self._block: tuple[int, int, bytes] | None = None
+        self._outgoing: list[bytes] = []
         self._blocked = False
         self._ending = False
         self._window = _DEFAULT_WINDOW
@@ -141,6 +142,7 @@ class Http2Connection(asyncio.Protocol):
         """End the connection; its streams fail."""
         if self._transport is not None:
             self._write(h2.goaway_frame(code))
+            self._flush()
             # A peer that reads nothing, or does not end TLS, must not keep the transport open.
             self._transport.abort()
         self._fail_all(reason)
@@ -194,11 +196,24 @@ class Http2Connection(asyncio.Protocol):
         self._lost.set()
 
     def _write(self, data: bytes) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(data)
+        # Requests of one turn of the event loop share a system call, which costs more than they do.
+        if not self._outgoing:
+            self._loop.call_soon(self._flush)
+        self._outgoing.append(data)
+
+    def _flush(self) -> None:
+        outgoing, self._outgoing = self._outgoing, []
+        if outgoing and self._transport is not None and not self._transport.is_closing():
+            self._transport.write(b"".join(outgoing))
+
+    def _close(self) -> None:
+        self._flush()
+        if self._transport is not None:
+            self._transport.close()
 
     def _acknowledge(self, data: bytes) -> None:
         self._write(data)
+        self._flush()
         assert self._transport is not None
         if self._transport.get_write_buffer_size() > _MAX_UNREAD_ACKNOWLEDGEMENTS:
             raise ProtocolError("the peer does not read", h2.ENHANCE_YOUR_CALM)
@@ -264,8 +279,8 @@ class Http2Connection(asyncio.Protocol):
     def _forget(self, stream: Http2Stream) -> None:
         del self._streams[stream.id]
         self._unsent.pop(stream.id, None)
-        if self._ending and not self._streams and self._transport is not None:
-            self._transport.close()
+        if self._ending and not self._streams:
+            self._close()
 
     def _fail_all(self, reason: str) -> None:
         self._ending = True
@@ -406,8 +421,8 @@ class Http2Connection(asyncio.Protocol):
         for stream in [each for each in self._streams.values() if each.id > last]:
             self._forget(stream)
             stream.on_failure(StreamFailed(reason, processed=False))
-        if not self._streams and self._transport is not None:
-            self._transport.close()
+        if not self._streams:
+            self._close()
 
     def _on_window_update(self, _: int, number: int, payload: bytes) -> None:
         increment = h2.read_increment(payload)

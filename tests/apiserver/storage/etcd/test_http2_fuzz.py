@@ -82,6 +82,7 @@ async def _converse(received: list[bytes], actions: list[str], greets: bool) -> 
         _act(action, connection, calls, streams)
         if frames is not None and not transport.is_closing():
             connection.data_received(frames)
+        await asyncio.sleep(0)  # The connection writes at the end of a turn.
 
     connection.connection_lost(None)
 
