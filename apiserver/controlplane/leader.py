@@ -39,6 +39,8 @@ LOCK_INTERVAL: Final = 0.2
 """Seconds between two attempts to lock the file; a crashed leader is replaced within that time."""
 RETRY_SECONDS: Final = 1.0
 """Seconds before the controllers of a leader are started again after they failed."""
+RELEASE_SECONDS: Final = 2.0
+"""Seconds for the release of the Lease: a store that does not answer must not delay a stop."""
 LEASE_NAMESPACE: Final = "kube-system"
 LEASE_NAME: Final = "apiserver-controllers"
 LOCK_FILE: Final = "leader.lock"
@@ -120,7 +122,7 @@ def election_for(
         return LeaseElection(
             client,
             lock=data_dir / lock if data_dir.is_dir() else None,
-            timing=LeaderElection(LEASE_NAME + suffix, "unnamed"),
+            timing=LeaderElection(LEASE_NAME + suffix, "unnamed", release_deadline=RELEASE_SECONDS),
         )
     database = parse_url(storage_url).path
     if database is None:

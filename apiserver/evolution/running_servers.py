@@ -34,6 +34,8 @@ SERVERS: Final = "/servers/"
 TIME_TO_LIVE: Final = 60
 RENEWAL: Final = 20.0
 """Seconds between two renewals of a worker's key."""
+REMOVAL: Final = 2.0
+"""Seconds for the removal of the key: a store that does not answer must not delay a stop."""
 OnSettled = Callable[[Set[str], int], object]
 """Takes resources that all servers now store in one shape, and the revision of the store."""
 _IDENTITY: Final = "_APISERVER_IDENTITY"
@@ -144,6 +146,7 @@ async def registered(
     resources: Mapping[str, str],
     *,
     renewal: float = RENEWAL,
+    removal: float = REMOVAL,
     on_settled: OnSettled = lambda resources, revision: None,
 ) -> AsyncIterator[None]:
     """Keep the key of this worker in the store; it is there before the block is entered.
@@ -160,7 +163,7 @@ async def registered(
     finally:
         keeping.cancel()
         await asyncio.gather(keeping, return_exceptions=True)
-        await _remove(backend, server.key)
+        await _remove(backend, server.key, seconds=removal)
 
 
 async def _keep(
@@ -212,12 +215,13 @@ async def _write(backend: Backend, server: RunningServer) -> None:
             return  # it expired just now, and is written at the next renewal
 
 
-async def _remove(backend: Backend, key: str) -> None:
+async def _remove(backend: Backend, key: str, *, seconds: float) -> None:
     try:
-        current = await backend.get(key)
-        if current is not None:
-            await backend.delete(key, revision=current.revision)
-    except StorageError:
+        async with asyncio.timeout(seconds):
+            current = await backend.get(key)
+            if current is not None:
+                await backend.delete(key, revision=current.revision)
+    except (StorageError, TimeoutError):
         return  # it expires by itself
 
 

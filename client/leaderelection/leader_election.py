@@ -57,6 +57,8 @@ class LeaderElection:
     """Seconds between two attempts to acquire or renew the lease."""
     release_on_cancel: bool = True
     """Whether a leader that stops releases the lease, so that a successor need not wait."""
+    release_deadline: float | None = None
+    """Seconds after which a release is given up, None for `renew_deadline`."""
 
     def __post_init__(self) -> None:
         if not self.lease_name:
@@ -302,8 +304,11 @@ class LeaderElector:
             self._observe(self._lease.spec)
 
         retrying = retry_on_conflict(attempt, clock=self._clock)
+        deadline = self._election.release_deadline
+        if deadline is None:
+            deadline = self._election.renew_deadline
         try:
-            await within(self._clock, self._election.renew_deadline, retrying)
+            await within(self._clock, deadline, retrying)
         except NotFound:
             log.info("lease %s was already deleted", self._election.lease_name)
         except (*_UNREACHABLE, TimeoutError) as error:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -22,7 +23,7 @@ from apiserver.evolution.running_servers import (
     running_servers,
     this_server,
 )
-from apiserver.storage.interface import Backend
+from apiserver.storage.interface import Backend, Record
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.evolution.conftest import NewStore
 from tests.apiserver.evolution.releases import LAMPS, NAME, release, serving, serving_alone
@@ -55,6 +56,36 @@ async def test_a_key_is_renewed_and_removed(tmp_path: Path) -> None:
             await _until_registered(store, after=before.revision)
     assert (await store.range(SERVERS)).records == []
     await store.close()
+
+
+async def test_a_store_that_does_not_answer_does_not_delay_a_stop(tmp_path: Path) -> None:
+    store = await open_sqlite(f"sqlite:///{tmp_path}/store.sqlite")
+    stopping = _Stopping(store)
+
+    async with asyncio.timeout(10):
+        async with registered(cast("Backend", stopping), {NAME: "a"}, removal=0.01):
+            stopping.answers = False
+
+    assert stopping.asked
+    await store.close()
+
+
+class _Stopping:
+    """A store that can stop answering."""
+
+    def __init__(self, store: Backend) -> None:
+        self._store = store
+        self.answers = True
+        self.asked = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def get(self, key: str) -> Record | None:
+        if not self.answers:
+            self.asked = True
+            await asyncio.Event().wait()
+        return await self._store.get(key)
 
 
 async def test_processes_of_this_machine_that_are_gone_are_left_out(tmp_path: Path) -> None:

@@ -376,6 +376,22 @@ async def test_a_lease_that_somebody_else_has_by_now_is_not_released(
     assert (record.holder_identity, record.lease_duration_seconds) == ("other", 15)
 
 
+async def test_a_release_is_given_up_at_its_own_deadline(
+    env: Environment, clock: FakeClock, running: Running
+) -> None:
+    one = running("one", release_deadline=2.0)
+    await clock.advance(0)
+    assert one.leads
+    env.faults.on("").latency(3600)
+    ending = asyncio.create_task(one.end())
+
+    await clock.advance(1.9)
+    assert not ending.done()
+    await clock.advance(0.2)
+
+    assert ending.done()
+
+
 async def test_without_release_the_lease_runs_out(
     env: Environment, clock: FakeClock, running: Running
 ) -> None:
