@@ -15,6 +15,7 @@ from apimachinery.errors import APIError, BadRequest, Timeout
 from apimachinery.scalars.duration import InvalidDuration, parse_duration
 from apimachinery.serialization.media_types import JSON
 from apiserver.http.client_connection import CONNECTION
+from apiserver.http.deadlines import Deadlines
 from apiserver.http.exchange import (
     CLIENT_CLOSED_REQUEST,
     KEY,
@@ -49,6 +50,7 @@ class Gate:
         self._application = application
         self._limits = limits
         self._metrics = metrics
+        self._deadlines = Deadlines()
         self._reads = RequestCount(metrics.in_flight["readOnly"].set)
         self._writes = RequestCount(metrics.in_flight["mutating"].set)
 
@@ -90,24 +92,26 @@ class Gate:
         in_flight.enter()
         try:
             exchange.seconds = self._timeout_seconds(exchange)
-            async with asyncio.timeout(exchange.seconds) as timeout:
-                await self._application(scope, _receive_start, _seat_releasing(exchange, send))
-        except TimeoutError:
-            if not timeout.expired():
-                raise
-            if exchange.code:
-                # A response that has started can only be aborted.
-                path = quoted(exchange.info.path)
-                log.warning("timed out while sending the response to %s", path)
-                return
-            message = "request did not complete within the allotted timeout"
-            exchange.code = Timeout.code
-            await _send_error(scope, send, Timeout.of(message))
+            if not await self._serve_in_time(scope, exchange, send):
+                await _send_timeout(scope, exchange, send)
         except APIError as error:
             exchange.code = error.code
             await _send_error(scope, send, error)
         finally:
             in_flight.leave()
+
+    async def _serve_in_time(self, scope: Scope, exchange: Exchange, send: Send) -> bool:
+        """Pass a request on; return False if it is not complete at its deadline."""
+        deadline = self._deadlines.begin(exchange.seconds)
+        try:
+            await self._application(scope, _receive_start, _seat_releasing(exchange, send))
+        except asyncio.CancelledError:
+            if deadline.end():
+                return False
+            raise
+        finally:
+            deadline.end()
+        return True
 
     def _timeout_seconds(self, exchange: Exchange) -> float:
         maximum = self._limits.request_seconds
@@ -197,6 +201,16 @@ def _may_stall(message: MutableMapping[str, Any]) -> bool:
 async def _receive_start() -> MutableMapping[str, Any]:
     """Report to the framework that a request has started; the exchange reads the body."""
     return _REQUEST_STARTED
+
+
+async def _send_timeout(scope: Scope, exchange: Exchange, send: Send) -> None:
+    if exchange.code:
+        # A response that has started can only be aborted.
+        log.warning("timed out while sending the response to %s", quoted(exchange.info.path))
+        return
+    exchange.code = Timeout.code
+    error = Timeout.of("request did not complete within the allotted timeout")
+    await _send_error(scope, send, error)
 
 
 async def _send_error(scope: Scope, send: Send, error: APIError) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from apimachinery.errors import APIError, RequestEntityTooLarge
 from apiserver.http.concurrency import Overloaded
+from apiserver.http.deadlines import Deadline, Deadlines
 from apiserver.http.request_limits import Limits
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -39,6 +40,7 @@ class RequestBodies:
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self.size = 0
+        self.deadlines = Deadlines()
         self._users: dict[str, UserBodies] = {}
 
     def add(self, reader: "BodyReader", size: int) -> None:
@@ -79,11 +81,11 @@ class RequestBodies:
 class BodyReader:
     """Reads the body of one request."""
 
-    __slots__ = ("_bodies", "_evicted", "_timeout", "complete", "size", "user")
+    __slots__ = ("_bodies", "_deadline", "_evicted", "complete", "size", "user")
 
     def __init__(self, bodies: RequestBodies, user: str) -> None:
         self._bodies = bodies
-        self._timeout: asyncio.Timeout | None = None
+        self._deadline: Deadline | None = None
         self._evicted = False
         self.user = user
         self.size = 0
@@ -95,41 +97,48 @@ class BodyReader:
         Raises RequestEntityTooLarge as soon as the limit is exceeded, Overloaded if there is no
         memory for it, APIError with code 408 if the client is too slow, and Disconnected.
         """
-        limits, parts = self._bodies.limits, []
-        period, more = 0, True
+        deadline = self._deadline = self._bodies.deadlines.begin(self._bodies.limits.body_seconds)
         try:
-            async with asyncio.timeout(limits.body_seconds) as self._timeout:
-                while more:
-                    message = await receive()
-                    if self._evicted:
-                        raise Overloaded
-                    if message["type"] != "http.request":
-                        raise Disconnected
-                    part = message.get("body", b"")
-                    more = message.get("more_body", False)
-                    if part:
-                        if self.size + len(part) > limits.body_bytes:
-                            raise RequestEntityTooLarge.of(limits.body_bytes)
-                        self._bodies.add(self, len(part))
-                        parts.append(part)
-                        period += len(part)
-                    if more and period >= limits.body_progress:
-                        period = 0
-                        now = asyncio.get_running_loop().time()
-                        self._timeout.reschedule(now + limits.body_seconds)
-        except TimeoutError:
+            parts = await self._read_parts(receive, deadline)
+        except asyncio.CancelledError:
+            if not deadline.end():
+                raise
             if self._evicted:
                 raise Overloaded from None
             raise self._too_slow() from None
+        finally:
+            deadline.end()
         self.complete = True
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def _read_parts(self, receive: Receive, deadline: Deadline) -> list[bytes]:
+        limits, parts = self._bodies.limits, []
+        period, more = 0, True
+        while more:
+            message = await receive()
+            if self._evicted:
+                raise Overloaded
+            if message["type"] != "http.request":
+                raise Disconnected
+            part = message.get("body", b"")
+            more = message.get("more_body", False)
+            if part:
+                if self.size + len(part) > limits.body_bytes:
+                    raise RequestEntityTooLarge.of(limits.body_bytes)
+                self._bodies.add(self, len(part))
+                parts.append(part)
+                period += len(part)
+            if more and period >= limits.body_progress:
+                period = 0
+                deadline.postpone(limits.body_seconds)
+        return parts
 
     def evict(self) -> None:
         """Give the memory of an unfinished body to another user."""
         self._evicted = True
         self._bodies.remove(self)
-        if self._timeout is not None:
-            self._timeout.reschedule(0.0)
+        if self._deadline is not None:
+            self._deadline.expire()
 
     def release(self) -> None:
         """Note that the body is not needed any more."""

@@ -73,8 +73,8 @@ async def test_a_body_that_progresses_has_time() -> None:
     deadlines: list[float] = []
 
     async def receive() -> Any:
-        assert reader._timeout is not None
-        deadlines.append(reader._timeout.when() or 0.0)
+        assert reader._deadline is not None
+        deadlines.append(reader._deadline.at)
         return await sent()
 
     await reader.read(receive)
