@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any, Final
 
-import falcon.asgi
 from falcon.asgi import Request, Response
 
 from apimachinery.errors import APIError
@@ -30,8 +29,9 @@ from apiserver.evolution.start import ShapeStart
 from apiserver.group import Group
 from apiserver.handlers.routes import Router
 from apiserver.handlers.watch import Watches
-from apiserver.http.access import Access, on_error
+from apiserver.http.access import Access
 from apiserver.http.concurrency import Concurrency, InFlightLimits
+from apiserver.http.dispatch import Dispatcher
 from apiserver.http.exchange import (
     DRAIN,
     GROUP_PACKAGES,
@@ -44,7 +44,7 @@ from apiserver.http.gate import Gate, Send
 from apiserver.http.request_bodies import Receive, RequestBodies
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
 from apiserver.http.request_limits import Limits
-from apiserver.http.response import UTF8HeaderResponse, write
+from apiserver.http.response import write
 from apiserver.http.server_metrics import ServerMetrics
 from apiserver.install import Groups, InstallError, MakeOwnership
 from apiserver.managed_fields.field_tracking import FieldTracking
@@ -125,8 +125,7 @@ class App:
             concurrency=concurrency or InFlightLimits(limits or Limits()),
             bodies=RequestBodies(limits),
         )
-        falcon_app = _falcon_app(self.router, access)
-        self._gate = Gate(falcon_app, limits or Limits(), self.metrics)
+        self._gate = Gate(Dispatcher(self.router, access), limits or Limits(), self.metrics)
         self._add_paths()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -275,7 +274,7 @@ class LocalEntrance:
         self.token = secrets.token_urlsafe(32)
         authentication = Authentication([TokenAuthenticator({self.token: SERVER})], anonymous=False)
         router = Router(groups, Watches(Limits(), _NoMetrics()))
-        self._application = _falcon_app(router, Access(authentication, authorizer, heavy_thread))
+        self._application = Dispatcher(router, Access(authentication, authorizer, heavy_thread))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         query = parse_query(scope["query_string"]) if scope["query_string"] else {}
@@ -346,12 +345,6 @@ async def run_lifespan(
     await receive()
     await app.stop()
     await send({"type": "lifespan.shutdown.complete"})
-
-
-def _falcon_app(router: Any, access: Access) -> Any:
-    app: Any = falcon.asgi.App(router=router, middleware=[access], response_type=UTF8HeaderResponse)
-    app.add_error_handler(Exception, on_error)
-    return app
 
 
 async def _request_begun() -> dict[str, Any]:

@@ -56,6 +56,8 @@ PRIVATE: dict[tuple[str, str], str] = {
     ("gunicorn", "gunicorn.glogging:Logger"): "_compute_access_log_enabled",
     # one Warning header for each warning, in UTF-8
     ("falcon", "falcon.asgi:Response"): "_asgi_headers _extra_headers",
+    # the headers of a request, joined as far as they may be repeated
+    ("falcon", "falcon.asgi:Request"): "_asgi_headers",
     # documented as the methods to override
     ("marshmallow", "marshmallow.fields:Field"): "_deserialize _serialize",
     # the chain of a client certificate; public since Python 3.13

@@ -15,6 +15,7 @@ from apimachinery.serialization import document_size, yaml
 from apis.flowcontrol.bootstrap import suggested_levels
 from apis.rbac import rules
 from apiserver import time_slices
+from apiserver.auth import authentication
 from apiserver.auth import service_account_tokens as service_accounts
 from apiserver.config import ServerConfig
 from apiserver.fairness import loop_pressure, request_fairness
@@ -79,6 +80,7 @@ SIZES = [
         f"{LIMITS.user_bodies // MIB} MiB / {LIMITS.all_bodies // MIB} MiB",
     ),
     ("request deadline", f"{LIMITS.request_seconds:g} s"),
+    ("users kept with the group of all authenticated users", f"{authentication.MOST_USERS:,}"),
     (
         "cached signatures of ServiceAccount tokens",
         f"{service_accounts.MAX_VERIFIED:,}",

@@ -8,7 +8,9 @@ anonymous requests are allowed: its sender expects to be authenticated.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Final, Protocol
 
 from apimachinery.errors import Unauthorized
 from apiserver.auth.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
@@ -17,13 +19,17 @@ Headers = Iterable[tuple[bytes, bytes]]
 """The headers of a request as in ASGI: lower-case names; repeated headers are separate items."""
 
 
+MOST_USERS: Final = 1024
+"""Users that are kept with their groups; when there are more, all are completed anew."""
+
+
 class InvalidCredentials(Exception):
     """The credentials are of a supported kind but wrong."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RequestCredentials:
-    """The credentials of a request."""
+    """The credentials of a request, or of several of one connection that have the same headers."""
 
     authorization: str = ""
     """The Authorization header."""
@@ -31,6 +37,16 @@ class RequestCredentials:
     """The client's own TLS certificate as PEM; the TLS layer has verified its chain."""
     authorities: tuple[str, ...] = ()
     """The rest of the certificate chain, up to one of our authorities."""
+
+    @cached_property
+    def token(self) -> str | None:
+        """The bearer token of the Authorization header, None if there is none."""
+        return bearer_token(self.authorization)
+
+    @cached_property
+    def token_digest(self) -> bytes:
+        """The SHA-256 digest of the token, by which authenticators look it up."""
+        return token_digest(self.token or "")
 
 
 class Authenticator(Protocol):
@@ -46,6 +62,8 @@ class Authentication:
     def __init__(self, authenticators: Sequence[Authenticator], *, anonymous: bool = True) -> None:
         self._authenticators = tuple(authenticators)
         self._anonymous = anonymous
+        self._completed: dict[int, tuple[User, User]] = {}
+        """Users with the group of all authenticated users, by the identity of the first."""
 
     async def authenticate(self, credentials: RequestCredentials) -> User:
         """Return the user of a request. Raises Unauthorized if it cannot be authenticated."""
@@ -57,10 +75,24 @@ class Authentication:
                 failed = True
                 continue
             if user is not None:
-                return _with_authenticated_group(user)
+                return self._complete(user)
         if failed or not self._anonymous:
             raise Unauthorized
         return ANONYMOUS
+
+    def _complete(self, user: User) -> User:
+        """Add the group of all authenticated users."""
+        if AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
+            return user
+        known = self._completed.get(id(user))
+        if known is not None:
+            return known[1]
+        completed = replace(user, groups=(*user.groups, AUTHENTICATED))
+        if len(self._completed) >= MOST_USERS:
+            self._completed.clear()
+        # While the first is kept, no other user has its identity.
+        self._completed[id(user)] = user, completed
+        return completed
 
 
 def read_credentials(scope: dict[str, Any]) -> RequestCredentials:
@@ -78,10 +110,9 @@ def read_credentials(scope: dict[str, Any]) -> RequestCredentials:
     return RequestCredentials(authorization, chain[0], tuple(chain[1:]))
 
 
-def _with_authenticated_group(user: User) -> User:
-    if AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
-        return user
-    return replace(user, groups=(*user.groups, AUTHENTICATED))
+def token_digest(token: str) -> bytes:
+    """Return the SHA-256 digest of a bearer token."""
+    return sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def bearer_token(authorization: str) -> str | None:

@@ -7,7 +7,6 @@ the watch cache, so the tokens of a deleted account are rejected as soon as the 
 deletion.
 """
 
-import hashlib
 import time
 import uuid
 from collections import OrderedDict
@@ -15,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-from apiserver.auth.authentication import InvalidCredentials, RequestCredentials, bearer_token
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials, token_digest
 from apiserver.auth.token_keys import InvalidSignature, TokenKeys, unverified_issuer
 from apiserver.auth.user import (
     AUTHENTICATED,
@@ -126,8 +125,9 @@ class ServiceAccountTokens:
         )
 
     async def authenticate(self, credentials: RequestCredentials) -> User | None:
-        token = bearer_token(credentials.authorization)
-        verified = await self.verify(token, self.audiences) if token else None
+        text = credentials.token
+        token = self._token(text, credentials.token_digest) if text else None
+        verified = await self._check(token, self.audiences) if token else None
         return verified.user if verified else None
 
     async def verify(self, text: str, audiences: Sequence[str]) -> VerifiedToken | None:
@@ -136,9 +136,10 @@ class ServiceAccountTokens:
         Raises InvalidCredentials, with the reason, if the token is not valid or none of *audiences*
         is accepted by it.
         """
-        token = self._token(text)
-        if token is None:
-            return None
+        token = self._token(text, token_digest(text))
+        return await self._check(token, audiences) if token else None
+
+    async def _check(self, token: "_Token", audiences: Sequence[str]) -> VerifiedToken:
         accepted = tuple(name for name in token.audiences if name in audiences)
         if not accepted:
             raise InvalidCredentials(
@@ -151,8 +152,7 @@ class ServiceAccountTokens:
         await self._check_secret(token, now)
         return VerifiedToken(token.user, accepted)
 
-    def _token(self, text: str) -> "_Token | None":
-        digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+    def _token(self, text: str, digest: bytes) -> "_Token | None":
         verified = self._verified.get(digest)
         if verified is not None:
             self._verified.move_to_end(digest)

@@ -5,7 +5,6 @@ server's memory reveals a token.
 """
 
 import csv
-import hashlib
 import hmac
 import io
 import logging
@@ -14,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from apiserver.auth.authentication import InvalidCredentials, RequestCredentials, bearer_token
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials, token_digest
 from apiserver.auth.user import User
 
 log = logging.getLogger(__name__)
@@ -31,11 +30,11 @@ class TokenSet:
     """Maps tokens to users."""
 
     def __init__(self, users: Mapping[str, User]) -> None:
-        digests = {_digest(token): user for token, user in users.items()}
+        digests = {token_digest(token): user for token, user in users.items()}
         self._users = {digest: (digest, user) for digest, user in digests.items()}
 
-    def find_user(self, token: str) -> User | None:
-        digest = _digest(token)
+    def find_user(self, digest: bytes) -> User | None:
+        """Return the user of the token with this digest."""
         stored, user = self._users.get(digest, (b"", None))
         return user if hmac.compare_digest(stored, digest) else None
 
@@ -122,17 +121,12 @@ def _add(users: dict[str, User], row: list[str], location: str) -> None:
 
 
 def _authenticate(tokens: TokenSet, credentials: RequestCredentials) -> User | None:
-    token = bearer_token(credentials.authorization)
-    if token is None:
+    if credentials.token is None:
         return None
-    user = tokens.find_user(token)
+    user = tokens.find_user(credentials.token_digest)
     if user is None:
         raise InvalidCredentials("invalid bearer token")
     return user
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

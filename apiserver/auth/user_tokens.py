@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import orjson
 
-from apiserver.auth.authentication import InvalidCredentials, RequestCredentials, bearer_token
+from apiserver.auth.authentication import InvalidCredentials, RequestCredentials
 from apiserver.auth.user import CREDENTIAL_ID, User
 
 PREFIX: Final = "apiserver."
@@ -52,7 +52,7 @@ class SignedTokenAuthenticator:
         self._clock = clock
 
     async def authenticate(self, credentials: RequestCredentials) -> User | None:
-        token = bearer_token(credentials.authorization)
+        token = credentials.token
         if token is None or not token.startswith(PREFIX):
             return None
         payload, _, signature = token.removeprefix(PREFIX).partition(".")

@@ -191,11 +191,13 @@ class Router:
     ) -> tuple[Any, Methods, dict[str, Any], str]:
         """Return the methods at the path of a request, in the tuple that falcon expects."""
         assert req is not None
-        exchange = exchange_of(req)
-        info = exchange.info
+        return self, self.methods(exchange_of(req).info), {}, ""
+
+    def methods(self, info: RequestInfo) -> Methods:
+        """Return the methods at the path of a request. Raises NotFound."""
         if "//" in info.path:
-            return self, NOT_FOUND, {}, ""
-        return self, self._resource(info) if info.is_resource else self._path(info.path), {}, ""
+            return NOT_FOUND
+        return self._resource(info) if info.is_resource else self._path(info.path)
 
     def _resource(self, info: RequestInfo) -> Methods:
         groups = self._groups()

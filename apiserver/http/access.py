@@ -14,7 +14,7 @@ import falcon
 from falcon.asgi import Request, Response, WebSocket
 
 from apimachinery.errors import APIError, BadRequest, InternalError, Timeout
-from apiserver.auth.authentication import Authentication, RequestCredentials, read_credentials
+from apiserver.auth.authentication import Authentication, RequestCredentials
 from apiserver.auth.authorization import Authorizer, require
 from apiserver.auth.impersonation import impersonate
 from apiserver.auth.user import ANONYMOUS
@@ -28,6 +28,7 @@ from apiserver.http.exchange import (
 from apiserver.http.logs import request_id
 from apiserver.http.negotiation import PLAIN, Accepted, wants_pretty
 from apiserver.http.request_bodies import Disconnected, RequestBodies
+from apiserver.http.request_headers import RequestHeaders, headers_of
 from apiserver.http.response import exchange_of, write_error, write_text, write_warnings
 from apiserver.workload import HeavyThread, Workload
 
@@ -62,12 +63,16 @@ class Access:
         self._heavy_thread = heavy_thread
 
     async def process_request(self, req: Request, resp: Response) -> None:
-        exchange = self._start(req)
-        await self._admit(req, exchange, read_credentials(req.scope))
+        exchange = exchange_of(req)
+        headers = headers_of(req.scope, exchange.connection)
+        self._start(exchange, headers)
+        await self._admit(req, exchange, headers.credentials, headers)
 
     async def process_request_ws(self, req: Request, ws: WebSocket) -> None:
-        exchange = self._start(req)
-        await self._admit(req, exchange, _websocket_credentials(req, ws))
+        exchange = exchange_of(req)
+        headers = headers_of(req.scope, exchange.connection)
+        self._start(exchange, headers)
+        await self._admit(req, exchange, _websocket_credentials(headers, ws), headers)
 
     async def process_response(
         self, req: Request, resp: Response, resource: object, succeeded: bool
@@ -84,23 +89,27 @@ class Access:
             resp.set_header(LEVEL_HEADER, seat.level_uid)
             resp.set_header(SCHEMA_HEADER, seat.schema_uid)
 
-    def _start(self, req: Request) -> Exchange:
-        exchange = exchange_of(req)
-        exchange.request_id = choose_request_id(req.get_header("audit-id"))
+    def _start(self, exchange: Exchange, headers: RequestHeaders) -> None:
+        exchange.request_id = choose_request_id(headers.audit_id)
         request_id.set(exchange.request_id)
-        exchange.user_agent = req.get_header("user-agent") or ""
+        exchange.user_agent = headers.user_agent
         if wants_pretty(exchange.parameter("pretty"), exchange.user_agent):
             exchange.accepted = _PRETTY
-        return exchange
 
     async def _admit(
-        self, req: Request, exchange: Exchange, credentials: RequestCredentials
+        self,
+        req: Request,
+        exchange: Exchange,
+        credentials: RequestCredentials,
+        headers: RequestHeaders,
     ) -> None:
         require_utf8(exchange.info.path)
         user = await self._authentication.authenticate(credentials)
         exchange.connection.authenticated |= user is not ANONYMOUS
         exchange.authorizer = self._authorizer
-        exchange.user = await impersonate(user, req.scope["headers"], self._authorizer)
+        if headers.impersonates:
+            user = await impersonate(user, req.scope["headers"], self._authorizer)
+        exchange.user = user
         concurrency = self._concurrency
         if concurrency is not None:
             if not concurrency.is_current:
@@ -113,12 +122,12 @@ class Access:
             await exchange.take_seat()
 
 
-def _websocket_credentials(req: Request, ws: WebSocket) -> RequestCredentials:
+def _websocket_credentials(headers: RequestHeaders, ws: WebSocket) -> RequestCredentials:
     """Read the credentials of a WebSocket request.
 
     A browser cannot set headers, so a token may be sent as the name of a subprotocol.
     """
-    credentials = read_credentials(req.scope)
+    credentials = headers.credentials
     token = next((name for name in ws.subprotocols if name.startswith(BEARER_PROTOCOL)), "")
     if credentials.authorization or not token:
         return credentials

@@ -13,7 +13,7 @@ CONNECTION: Final = "apiserver.connection"
 class ClientConnection:
     """The state of one connection of one client."""
 
-    __slots__ = ("authenticated", "is_open", "stalled")
+    __slots__ = ("authenticated", "headers", "is_open", "stalled")
 
     def __init__(self) -> None:
         self.is_open = True
@@ -22,3 +22,5 @@ class ClientConnection:
         """Whether it was aborted because the client did not read its response."""
         self.authenticated = False
         """Whether any request on it had valid credentials."""
+        self.headers: object = None
+        """What was read from the headers of its latest request."""

@@ -1,0 +1,46 @@
+"""Request headers: what the steps of a request look up in its headers.
+
+The connection passes the same tuple of headers for requests whose headers are equal. What was read
+from it is kept with the connection, so that only the first of such requests is searched, and the
+digest of its token computed. Whether the token is still valid is checked for every request.
+"""
+
+from typing import Any
+
+from falcon.asgi import Request
+
+from apiserver.auth.authentication import RequestCredentials, read_credentials
+from apiserver.http.client_connection import ClientConnection
+
+_IMPERSONATE = b"impersonate-"
+
+
+class RequestHeaders:
+    """The headers of one request, or of several that have the same."""
+
+    __slots__ = ("audit_id", "by_name", "credentials", "impersonates", "source", "user_agent")
+
+    def __init__(self, scope: dict[str, Any], headers: dict[bytes, bytes]) -> None:
+        self.source: object = scope["headers"]
+        self.by_name = headers
+        """Repeated headers are joined, as far as they may be."""
+        self.credentials: RequestCredentials = read_credentials(scope)
+        self.audit_id = headers.get(b"audit-id", b"").decode("latin-1")
+        self.user_agent = headers.get(b"user-agent", b"").decode("latin-1")
+        self.impersonates = any(name.startswith(_IMPERSONATE) for name in headers)
+
+
+def headers_of(scope: dict[str, Any], connection: ClientConnection) -> RequestHeaders:
+    """Return the headers of a request, as they were read for the one before if they are equal."""
+    known = connection.headers
+    if isinstance(known, RequestHeaders) and known.source is scope["headers"]:
+        return known
+    # falcon knows which headers may be repeated.
+    found = RequestHeaders(scope, Request(scope, _no_body)._asgi_headers)
+    if isinstance(found.source, tuple):
+        connection.headers = found
+    return found
+
+
+async def _no_body() -> dict[str, Any]:
+    raise AssertionError("the exchange reads the body")
