@@ -198,6 +198,9 @@ class App:
             await self._groups.filled(seconds=FIRST_LIST)
             compactor = asyncio.create_task(Compactor(backend).run(), name="compaction")
             opened.push_async_callback(_cancel, compactor)
+            if self.metrics.is_shared:
+                reporting = asyncio.create_task(self.metrics.run(), name="metrics")
+                opened.push_async_callback(_cancel, reporting)
             for hook in self._hooks:
                 await opened.enter_async_context(hook(self))
             self._running = opened.pop_all()

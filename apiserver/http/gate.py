@@ -26,7 +26,7 @@ from apiserver.http.exchange import (
 from apiserver.http.logs import quoted, write_line
 from apiserver.http.request_bodies import Receive
 from apiserver.http.request_info import RequestInfo, parse_query, request_info
-from apiserver.http.request_limits import Limits, RequestCount
+from apiserver.http.request_limits import Limits
 from apiserver.http.response import status_bytes
 from apiserver.http.server_metrics import ServerMetrics
 
@@ -51,8 +51,8 @@ class Gate:
         self._limits = limits
         self._metrics = metrics
         self._deadlines = Deadlines()
-        self._reads = RequestCount(metrics.in_flight["readOnly"].set)
-        self._writes = RequestCount(metrics.in_flight["mutating"].set)
+        self._reads = metrics.in_flight["readOnly"]
+        self._writes = metrics.in_flight["mutating"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         kind = scope["type"]

@@ -4,7 +4,6 @@ All limits of the HTTP side are defined here; the module that enforces a limit d
 happens when it is reached.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -34,16 +33,11 @@ class Limits:
 class RequestCount:
     """Counts the requests of one kind that are being served."""
 
-    def __init__(self, report: Callable[[float], None] | None = None) -> None:
+    def __init__(self) -> None:
         self.value = 0
-        self._report = report
 
     def enter(self) -> None:
         self.value += 1
-        if self._report is not None:
-            self._report(self.value)
 
     def leave(self) -> None:
         self.value -= 1
-        if self._report is not None:
-            self._report(self.value)
