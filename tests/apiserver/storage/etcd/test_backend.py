@@ -9,6 +9,7 @@ from aetcd.rpc import rpc_pb2
 
 from apiserver.storage.backends import InvalidURL
 from apiserver.storage.etcd.backend import EtcdBackend, open_etcd
+from apiserver.storage.etcd.http2_frames import ProtocolError
 from apiserver.storage.etcd.keys import InvalidEtcdKey
 from apiserver.storage.interface import (
     Compacted,
@@ -271,6 +272,25 @@ async def test_no_etcd_at_all_is_unavailable() -> None:
 async def test_a_file_that_cannot_be_read_is_named() -> None:
     with pytest.raises(InvalidURL, match=r"parameter 'ca': .*'/no/such/file'"):
         await open_etcd("etcd://a?ca=/no/such/file")
+
+
+async def test_a_member_that_speaks_another_http2_is_used_with_grpcio(
+    backend: EtcdBackend,
+) -> None:
+    channel = backend.connection.member.http2
+    assert channel.connection is not None
+    channel.connection.violation = ProtocolError("for the test")
+    await channel.connection.close()
+
+    revision = await backend.create("/a", b"1")
+
+    assert channel.falls_back
+    assert not channel.connection.accepts_streams
+    async with backend.watch("/", after=revision - 1) as feed:
+        assert (await anext(feed)).revision == revision
+    record = await backend.get("/a")
+    assert record is not None
+    assert record.value == b"1"
 
 
 @measures_time
