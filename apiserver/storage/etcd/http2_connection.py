@@ -1,29 +1,25 @@
 """HTTP/2 connection: the streams of a client on one transport, with flow control both ways.
 
-It carries what gRPC needs and refuses the rest: the peer opens no streams and pushes nothing. A
-request that cannot be sent yet waits in order (`_queue`: for the limit of streams or for the
-socket; `_unsent`: for the peer's windows); its caller waits with it, so both are bounded by the
-number of callers. A response is bounded by the window of its stream: one that nobody reads holds
-back the peer, and no other stream.
+It carries what gRPC needs and refuses the rest: the peer opens no streams and pushes nothing. This
+module receives; `http2_requests` sends. A response is bounded by the window of its stream: one that
+nobody reads holds back the peer, and no other stream.
 
 A stream that fails has certainly had no effect only if none of it was sent, or if the peer says so
 (`StreamFailed.processed`).
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 from typing import Final, cast
 
 from apiserver.storage.etcd import http2_frames as h2
 from apiserver.storage.etcd.http2_frames import FrameReader, ProtocolError
 from apiserver.storage.etcd.http2_headers import MAX_BLOCK_BYTES, HeaderDecoder
+from apiserver.storage.etcd.http2_requests import DEFAULT_WINDOW, Http2Requests
 from apiserver.storage.etcd.http2_stream import STREAM_WINDOW, Http2Stream, StreamFailed
 
 _MAX_UNREAD_ACKNOWLEDGEMENTS: Final = 1 << 20
 """Unsent bytes from which a peer that lets us acknowledge more and more is cut off."""
-_DEFAULT_WINDOW: Final = 65535
-_MAX_STREAMS: Final = (1 << 31) - 1
 _PING: Final = b"liveness"
 
 
@@ -45,20 +41,12 @@ class Http2Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._reader = FrameReader()
         self._decoder = HeaderDecoder()
-        self._streams: dict[int, Http2Stream] = {}
-        self._queue: deque[Http2Stream] = deque()
-        self._unsent: dict[int, Http2Stream] = {}
-        self._next_stream = 1
+        self._requests = Http2Requests(self._write)
         # The stream, the flags and the first part of a header block that is continued.
         self._block: tuple[int, int, bytes] | None = None
         self._outgoing: list[bytes] = []
-        self._blocked = False
         self._ending = False
-        self._window = _DEFAULT_WINDOW
         self._received = 0
-        self._max_streams = _MAX_STREAMS
-        self._initial_window = _DEFAULT_WINDOW
-        self._largest_frame = h2.MAX_FRAME_SIZE
         self._heard = self._loop.time()
         self._pinged = False
         self._timer: asyncio.TimerHandle | None = None
@@ -80,54 +68,36 @@ class Http2Connection(asyncio.Protocol):
     @property
     def accepts_streams(self) -> bool:
         """Whether the peer can be expected to serve a new stream."""
-        return not self._ending and self._next_stream <= _MAX_STREAMS
+        return not self._ending and not self._requests.is_exhausted
 
     def start(self, stream: Http2Stream) -> None:
         """Send the request of *stream*, at once or when the peer takes it."""
         if not self.accepts_streams:
             stream.on_failure(StreamFailed("the connection has ended", processed=False))
             return
-        size = len(stream.unsent)
-        if (
-            self._queue
-            or not stream.ends
-            or size > min(self._window, self._initial_window, self._largest_frame)
-            or not self._may_open()
-        ):
-            self._queue.append(stream)
-            self._pump()
-            return
-        # Nearly all requests fit into one frame: headers and data are one write.
-        headers = self._open(stream)
-        stream.window -= size
-        self._window -= size
-        self._write(headers + h2.frame(h2.DATA, h2.END_STREAM, stream.id, stream.unsent))
-        stream.unsent = b""
+        self._requests.start(stream)
 
     def send(self, stream: Http2Stream, content: bytes) -> None:
         """Send more of a request that has not ended."""
-        stream.unsent = bytes(stream.unsent) + content
-        if stream.id in self._streams:
-            self._unsent[stream.id] = stream
-            self._pump()
+        self._requests.send(stream, content)
 
     def consume(self, stream: Http2Stream, size: int) -> None:
         """Let the peer send *size* more bytes of a response."""
         stream.consumed += size
         # Few updates for large amounts, not one for each frame.
-        if stream.consumed >= STREAM_WINDOW // 2 and stream.id in self._streams:
+        if stream.consumed >= STREAM_WINDOW // 2 and stream.id in self._requests.streams:
             stream.credit += stream.consumed
             self._write(h2.window_update(stream.id, stream.consumed))
             stream.consumed = 0
 
     def cancel(self, stream: Http2Stream) -> None:
         """Give up a stream, which receives nothing more."""
-        if stream.id in self._streams:
+        if stream.id in self._requests.streams:
             self._forget(stream)
             self._write(h2.reset_frame(stream.id, h2.CANCEL))
-            self._pump()
-        elif not stream.id and stream in self._queue:
-            self._queue.remove(stream)
+            self._requests.pump()
+        else:
+            self._requests.withdraw(stream)
 
     def check_silence(self, since: float) -> None:
         """End the connection if the peer sent nothing in the time that it is given, *since* then.
@@ -163,7 +133,7 @@ class Http2Connection(asyncio.Protocol):
             h2.INITIAL_WINDOW_SIZE: STREAM_WINDOW,
         }
         # The windows of the streams are the limit; that of the connection must not be another one.
-        room = h2.window_update(0, h2.MAX_WINDOW - _DEFAULT_WINDOW)
+        room = h2.window_update(0, h2.MAX_WINDOW - DEFAULT_WINDOW)
         self._transport.write(h2.PREFACE + h2.settings_frame(settings) + room)
         self._timer = self._loop.call_later(self._keepalive, self._check_liveness)
 
@@ -185,11 +155,11 @@ class Http2Connection(asyncio.Protocol):
             self.end(f"the peer violates HTTP/2: {error}", error.code)
 
     def pause_writing(self) -> None:
-        self._blocked = True
+        self._requests.blocked = True
 
     def resume_writing(self) -> None:
-        self._blocked = False
-        self._pump()
+        self._requests.blocked = False
+        self._requests.pump()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._fail_all(f"the connection was lost: {exc or 'the peer closed it'}")
@@ -227,59 +197,17 @@ class Http2Connection(asyncio.Protocol):
         if delay <= 0:
             delay = self._keepalive
             # Members object to pings while no stream is open.
-            if self._streams:
+            if self._requests.streams:
                 self._pinged = True
                 self._write(h2.frame(h2.PING, 0, 0, _PING))
                 delay = self._silence
         self._timer = self._loop.call_later(delay, self._check_liveness)
 
-    # Requests
-
-    def _may_open(self) -> bool:
-        return (
-            not self._blocked
-            and self.ready.done()
-            and len(self._streams) < self._max_streams
-            and self._next_stream <= _MAX_STREAMS
-        )
-
-    def _open(self, stream: Http2Stream) -> bytes:
-        """Give *stream* its number and return the frames of its headers."""
-        stream.id, self._next_stream = self._next_stream, self._next_stream + 2
-        stream.window = self._initial_window
-        self._streams[stream.id] = stream
-        return h2.header_frames(stream.id, stream.block)
-
-    def _pump(self) -> None:
-        """Send what the peer takes now, in order."""
-        while self._queue and self._may_open():
-            stream = self._queue.popleft()
-            self._write(self._open(stream))
-            self._unsent[stream.id] = stream
-        for stream in list(self._unsent.values()):
-            self._send_data(stream)
-
-    def _send_data(self, stream: Http2Stream) -> None:
-        while not self._blocked:
-            size = min(len(stream.unsent), stream.window, self._window, self._largest_frame)
-            if size <= 0 and stream.unsent:
-                return
-            unsent = memoryview(stream.unsent)
-            content, stream.unsent = unsent[:size], unsent[size:]
-            stream.window -= size
-            self._window -= size
-            last = not stream.unsent
-            if content or stream.ends:
-                flags = h2.END_STREAM if last and stream.ends else 0
-                self._write(h2.frame(h2.DATA, flags, stream.id, content))
-            if last:
-                self._unsent.pop(stream.id, None)
-                return
+    # Responses
 
     def _forget(self, stream: Http2Stream) -> None:
-        del self._streams[stream.id]
-        self._unsent.pop(stream.id, None)
-        if self._ending and not self._streams:
+        self._requests.forget(stream)
+        if self._ending and not self._requests.streams:
             self._close()
 
     def _fail_all(self, reason: str) -> None:
@@ -289,17 +217,7 @@ class Http2Connection(asyncio.Protocol):
         if not self.ready.done():
             self.ready.set_exception(StreamFailed(reason, processed=False))
             self.ready.exception()  # Nobody may be waiting for it.
-        streams, self._streams = list(self._streams.values()), {}
-        self._unsent.clear()
-        for stream in streams:
-            stream.on_failure(StreamFailed(reason))
-        self._fail_queue(reason)
-
-    def _fail_queue(self, reason: str) -> None:
-        while self._queue:
-            self._queue.popleft().on_failure(StreamFailed(reason, processed=False))
-
-    # Responses
+        self._requests.fail(reason)
 
     def _on_data(self, flags: int, number: int, payload: bytes) -> None:
         self._received += len(payload)
@@ -346,16 +264,15 @@ class Http2Connection(asyncio.Protocol):
             self._finish(stream)
 
     def _finish(self, stream: Http2Stream) -> None:
-        if stream.id not in self._streams:
+        if stream.id not in self._requests.streams:
             return
-        unsent = stream.id in self._unsent or not stream.ends
+        unsent = stream.unsent or not stream.ends
         self._forget(stream)
         if unsent:
             # The peer has answered without the rest of the request.
             self._write(h2.reset_frame(stream.id, h2.CANCEL))
         stream.on_end()
-        if self._queue:
-            self._pump()
+        self._requests.pump()
 
     def _on_reset(self, _: int, number: int, payload: bytes) -> None:
         code = h2.read_number(payload, size=4)
@@ -365,12 +282,12 @@ class Http2Connection(asyncio.Protocol):
             processed = code != h2.REFUSED_STREAM
             message = f"the peer has reset the stream with code {code}"
             stream.on_failure(StreamFailed(message, processed=processed))
-            self._pump()
+            self._requests.pump()
 
     def _stream(self, number: int) -> Http2Stream | None:
         """Return an open stream, None for one that was given up. Raises ProtocolError."""
-        stream = self._streams.get(number)
-        if stream is None and (number % 2 == 0 or number >= self._next_stream):
+        stream = self._requests.streams.get(number)
+        if stream is None and (number % 2 == 0 or number >= self._requests.next_stream):
             raise ProtocolError(f"a frame of stream {number}, which was never opened")
         return stream
 
@@ -382,26 +299,12 @@ class Http2Connection(asyncio.Protocol):
         if flags & h2.ACK:
             return
         for name, value in h2.read_settings(payload):
-            if name == h2.MAX_CONCURRENT_STREAMS:
-                self._max_streams = value
-            elif name == h2.INITIAL_WINDOW_SIZE:
-                self._resize_windows(value)
-            elif name == h2.LARGEST_FRAME:
-                if not h2.MAX_FRAME_SIZE <= value < 1 << 24:
-                    raise ProtocolError(f"frames of {value} bytes")
-                self._largest_frame = value
+            self._requests.change_setting(name, value)
         self._acknowledge(h2.frame(h2.SETTINGS, h2.ACK, 0))
         if not self.ready.done():
             self.ready.set_result(None)
-        self._pump()
-
-    def _resize_windows(self, size: int) -> None:
-        if size > h2.MAX_WINDOW:
-            raise ProtocolError(f"a window of {size} bytes", h2.FLOW_CONTROL_ERROR)
-        for stream in self._streams.values():
-            # This may make a window negative, until the peer has taken that much.
-            stream.window += size - self._initial_window
-        self._initial_window = size
+        self._requests.greeted = True
+        self._requests.pump()
 
     def _on_push(self, _: int, number: int, payload: bytes) -> None:
         raise ProtocolError(f"a push on stream {number}, which we do not accept")
@@ -417,25 +320,12 @@ class Http2Connection(asyncio.Protocol):
         last, code, text = h2.read_goaway(payload)
         reason = f"the peer ends the connection with code {code}: {text[:200]!r}"
         self._ending = True
-        self._fail_queue(reason)
-        for stream in [each for each in self._streams.values() if each.id > last]:
-            self._forget(stream)
-            stream.on_failure(StreamFailed(reason, processed=False))
-        if not self._streams:
+        self._requests.refuse_after(last, reason)
+        if not self._requests.streams:
             self._close()
 
     def _on_window_update(self, _: int, number: int, payload: bytes) -> None:
         increment = h2.read_increment(payload)
-        if not number:
-            self._window += increment
-            largest = self._window
-        else:
-            stream = self._stream(number)
-            if stream is None:
-                return
-            stream.window += increment
-            largest = stream.window
-        if largest > h2.MAX_WINDOW:
-            raise ProtocolError("a window that is too large", h2.FLOW_CONTROL_ERROR)
-        if self._unsent or self._queue:
-            self._pump()
+        stream = self._stream(number) if number else None
+        if stream is not None or not number:
+            self._requests.widen(stream, increment)

@@ -95,7 +95,16 @@ async def _converse(received: list[bytes], actions: list[str], greets: bool) -> 
             with contextlib.suppress(grpc.aio.AioRpcError):
                 while await stream.read() is not None:
                     pass
-    list(h2.FrameReader().feed(transport.sent.removeprefix(h2.PREFACE)))
+    _check_frames(transport.sent.removeprefix(h2.PREFACE))
+
+
+def _check_frames(sent: bytes) -> None:
+    """Fail unless *sent* consists of frames, which may be larger than those that we take."""
+    while sent:
+        assert sent[3] <= h2.CONTINUATION
+        size = 9 + int.from_bytes(sent[:3], "big")
+        assert len(sent) >= size
+        sent = sent[size:]
 
 
 def _act(
