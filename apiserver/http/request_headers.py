@@ -5,14 +5,17 @@ from it is kept with the connection, so that only the first of such requests is 
 digest of its token computed. Whether the token is still valid is checked for every request.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from falcon.asgi import Request
 
 from apiserver.auth.authentication import RequestCredentials, read_credentials
 from apiserver.http.client_connection import ClientConnection
 
-_IMPERSONATE = b"impersonate-"
+KEPT_BYTES: Final = 4096
+"""The size of headers up to which they are kept; an idle connection must not hold long ones."""
+
+_IMPERSONATE: Final = b"impersonate-"
 
 
 class RequestHeaders:
@@ -37,8 +40,8 @@ def headers_of(scope: dict[str, Any], connection: ClientConnection) -> RequestHe
         return known
     # falcon knows which headers may be repeated.
     found = RequestHeaders(scope, Request(scope, _no_body)._asgi_headers)
-    if isinstance(found.source, tuple):
-        connection.headers = found
+    size = sum(map(len, found.by_name.values()))
+    connection.headers = found if isinstance(found.source, tuple) and size <= KEPT_BYTES else None
     return found
 
 

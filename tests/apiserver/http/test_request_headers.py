@@ -9,7 +9,7 @@ from apiserver.http.access import Access
 from apiserver.http.client_connection import CONNECTION, ClientConnection
 from apiserver.http.dispatch import Dispatcher
 from apiserver.http.exchange import KEY, Exchange
-from apiserver.http.request_headers import headers_of
+from apiserver.http.request_headers import KEPT_BYTES, headers_of
 from apiserver.http.request_info import request_info
 from apiserver.http.response import write_text
 from tests.roles import standard_authorizer
@@ -102,3 +102,12 @@ def test_headers_that_could_change_are_read_each_time() -> None:
     headers[1] = (b"authorization", b"Bearer t2")
 
     assert headers_of(scope(headers, connection), connection).credentials.token == "t2"
+
+
+def test_long_headers_are_not_kept_while_a_connection_is_idle() -> None:
+    connection = ClientConnection()
+    headers_of(scope(TOKEN, connection), connection)
+
+    headers_of(scope(((b"x", b"a" * (KEPT_BYTES + 1)),), connection), connection)
+
+    assert connection.headers is None
