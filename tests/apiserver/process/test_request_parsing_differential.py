@@ -108,6 +108,9 @@ TARGETS = st.sampled_from([*GOOD_TARGETS * 4, b"*", b"http://[::1", b"x"])
 VERSIONS = st.sampled_from(
     [b"HTTP/1.1"] * 20 + [b"HTTP/1.0", b"HTTP/1.0", b"HTTP/1.2", b"http/1.1"]
 )
+HOSTS = st.sampled_from(
+    [*[[b"Host: x"]] * 16, [], [b"Host:"], [b"Host: [::1]:1"], [b"Host: a/b"], [b"Host: a b"]]
+)
 GOOD_HEADERS = [
     *(b"Accept: */*", b"X-Y:\t a b \t", b"X_Y: a", b"Empty:", b"Connection: keep-alive"),
     *(b"X: \xe9", b"Expect: 100-continue", b"ACCEPT: b", b"Authorization: Bearer abc"),
@@ -135,7 +138,7 @@ def chunked(draw: st.DrawFn) -> bytes:
 @st.composite
 def requests(draw: st.DrawFn) -> bytes:
     lines = [b" ".join((draw(METHODS), draw(TARGETS), draw(VERSIONS)))]
-    lines += draw(st.sampled_from([[b"Host: x"]] * 15 + [[]]))
+    lines += draw(HOSTS)
     lines += draw(HEADERS)
     body = b""
     match draw(st.sampled_from(["none", "length", "chunked"])):
