@@ -7,7 +7,7 @@ minutes. A large body is handed over as it is, since joining it to its head woul
 
 import re
 import time
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
@@ -27,6 +27,7 @@ _match_headers: Final = re.compile(
 ).fullmatch
 
 Headers = Sequence[tuple[bytes, bytes]]
+"""The headers of a response, with lower-case names as ASGI requires."""
 
 
 class InvalidResponse(Exception):
@@ -111,21 +112,21 @@ class ResponseWriter:
         if self.started:
             raise InvalidResponse("the response has started already")
         request = self._request
-        names = {name.lower() for name, _ in headers}
+        named = dict(headers)
         self._omits_body = request.method == "HEAD" or code in (204, 304) or code < 200
         if self._omits_body:
             headers = _without_framing(headers, code)
-        elif b"transfer-encoding" in names:
+        elif b"transfer-encoding" in named:
             self._chunked = True
-        elif b"content-length" in names:
-            self._remaining = _length(headers)
+        elif b"content-length" in named:
+            self._remaining = _length(named[b"content-length"])
         elif request.version == "1.1":
             self._chunked = True
             headers = [*headers, _CHUNKED]
         # A body without a length or chunks ends with the connection.
         ends = not self._omits_body and not self._chunked and self._remaining is None
         closes = ends or self._sink.will_close(request)
-        self._head = _response_head(request.version, code, headers, names, closes=closes)
+        self._head = _response_head(request.version, code, headers, named, closes=closes)
         self.closes = closes
         self.started = True
         if self._chunked:
@@ -171,18 +172,17 @@ def _without_framing(headers: Headers, code: int) -> Headers:
     forbidden = [b"transfer-encoding"]
     if code == 204 or code < 200:
         forbidden.append(b"content-length")
-    return [(name, value) for name, value in headers if name.lower() not in forbidden]
+    return [(name, value) for name, value in headers if name not in forbidden]
 
 
-def _length(headers: Headers) -> int:
-    value = next(value for name, value in headers if name.lower() == b"content-length")
+def _length(value: bytes) -> int:
     if not value.isdigit():
         raise InvalidResponse("the Content-Length is not a number")
     return int(value)
 
 
 def _response_head(
-    version: str, code: int, headers: Headers, names: Iterable[bytes], *, closes: bool
+    version: str, code: int, headers: Headers, named: Collection[bytes], *, closes: bool
 ) -> bytes:
     """Return the head of a response. Raises InvalidResponse if a header would end it."""
     lines = [b"%b: %b\r\n" % header for header in headers]
@@ -193,9 +193,9 @@ def _response_head(
         (
             _status_line(version, code),
             block,
-            b"" if b"server" in names else _SERVER,
-            b"" if b"date" in names else _date(int(time.time())),
-            _CLOSE if closes and b"connection" not in names else b"",
+            b"" if b"server" in named else _SERVER,
+            b"" if b"date" in named else _date(int(time.time())),
+            _CLOSE if closes and b"connection" not in named else b"",
             b"\r\n",
         )
     )
