@@ -18,6 +18,7 @@ from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.class_fields import shape_of
 from apimachinery.model.type_shape import StructShape
+from apimachinery.protobuf.layout import has_layout
 from apimachinery.schema import GroupVersion, GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
 from apimachinery.serialization.media_types import (
@@ -69,7 +70,7 @@ class Endpoint:
     @cached_property
     def media_types(self) -> tuple[str, ...]:
         """The media types of the objects; a group that is stable has a protobuf form."""
-        has_protobuf = self.group.stable or self.codec.protobuf.supports(self.cls)
+        has_protobuf = self.group.stable or has_layout(self.cls)
         return ALL_TYPES if has_protobuf else TEXT_TYPES
 
     @cached_property

@@ -35,8 +35,9 @@ LAYERS: dict[str, str] = {
     "apimachinery.patch": "apimachinery/ apimachinery.model",
     "apimachinery.apply": "apimachinery/ apimachinery.model apimachinery.scalars",
     "apimachinery.protobuf": (
-        "apimachinery.lenient apimachinery.model apimachinery.meta apimachinery.scalars"
-        " apimachinery.serialization.document_size apimachinery.serialization.media_types"
+        "apimachinery.lazy_names apimachinery.lenient apimachinery.model apimachinery.meta"
+        " apimachinery.scalars apimachinery.serialization.document_size"
+        " apimachinery.serialization.media_types"
     ),
     "apimachinery.openapi": (
         "apimachinery/ apimachinery.model apimachinery.meta"
@@ -59,8 +60,8 @@ LAYERS: dict[str, str] = {
     "apiserver.app": "apimachinery apiserver",
     "apiserver.gunicorn_conf": "apiserver.auth apiserver.config apiserver.process",
     "apiserver.process.start_check": (
-        "apimachinery apiserver.config apiserver.controlplane apiserver.evolution apiserver.group"
-        " apiserver.group_check apiserver.install apiserver.storage"
+        "apimachinery apiserver.auth apiserver.config apiserver.controlplane apiserver.evolution"
+        " apiserver.group apiserver.group_check apiserver.install apiserver.storage"
     ),
     "apiserver.process": (
         "apimachinery apiserver.auth apiserver.http apiserver.config apiserver.group"

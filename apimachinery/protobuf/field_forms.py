@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import Any, Final, Literal, TypeAlias, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args, get_origin
 
 import orjson
-from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 from pydantic_core import from_json, to_json
 
 from apimachinery.model.class_fields import TypeInfo
@@ -25,17 +24,23 @@ from apimachinery.scalars.time import MICRO_TIME, TIME
 from apimachinery.scalars.wire_types import BASE64, FIELDS_V1, INT32, RAW
 from apimachinery.serialization.document_size import check_values
 
+if TYPE_CHECKING:
+    from google.protobuf.descriptor_pb2 import FieldDescriptorProto
+
+    ProtoType: TypeAlias = FieldDescriptorProto.Type.ValueType
+else:
+    ProtoType = int
+
 Convert = Callable[[Any], Any]
 
-BOOL: Final = FieldDescriptorProto.TYPE_BOOL
-BYTES: Final = FieldDescriptorProto.TYPE_BYTES
-DOUBLE: Final = FieldDescriptorProto.TYPE_DOUBLE
-INT_32: Final = FieldDescriptorProto.TYPE_INT32
-INT_64: Final = FieldDescriptorProto.TYPE_INT64
-MESSAGE: Final = FieldDescriptorProto.TYPE_MESSAGE
-STRING: Final = FieldDescriptorProto.TYPE_STRING
-
-ProtoType: TypeAlias = FieldDescriptorProto.Type.ValueType
+# The numbers of descriptor.proto: which class has a form is known without the protobuf library.
+DOUBLE: Final = cast(ProtoType, 1)
+INT_64: Final = cast(ProtoType, 3)
+INT_32: Final = cast(ProtoType, 5)
+BOOL: Final = cast(ProtoType, 8)
+STRING: Final = cast(ProtoType, 9)
+MESSAGE: Final = cast(ProtoType, 11)
+BYTES: Final = cast(ProtoType, 12)
 
 PACKAGE: Final = "k8s"
 

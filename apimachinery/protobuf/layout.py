@@ -78,6 +78,18 @@ def lay_out(root: type[Model], existing: Container[type[Model]]) -> dict[type[Mo
     return layouts
 
 
+def has_layout(cls: type[Model]) -> bool:
+    """Return whether *cls* and all classes it refers to can be represented in protobuf.
+
+    Needs no protobuf library, which only those load who encode or decode a message.
+    """
+    try:
+        lay_out(cls, ())
+    except NoProtobufForm:
+        return False
+    return True
+
+
 def _layout(root: type[Model], cls: type[Model], place: str) -> Layout:
     if cls.model_config.get("extra") == "allow":
         raise _no_form(root, place or cls.__name__, "keeps undeclared fields")

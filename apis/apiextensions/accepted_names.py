@@ -17,7 +17,7 @@ from apis.apiextensions.v1 import (
     CustomResourceDefinitionCondition,
     CustomResourceDefinitionNames,
 )
-from apis.apiextensions.validation.definition import APPROVED, is_protected
+from apis.apiextensions.validation.names import APPROVED, is_protected
 
 _ACCEPTED: Final = "the initial names have been accepted"
 

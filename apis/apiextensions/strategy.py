@@ -1,17 +1,14 @@
-"""Strategy of CustomResourceDefinitions."""
+"""Strategy of CustomResourceDefinitions.
+
+The rules of schemas are imported when a definition is written: few servers have any.
+"""
 
 from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid
 from apis.apiextensions.conditions import TERMINATING, set_condition
-from apis.apiextensions.embedded_defaults import prune_defaults
 from apis.apiextensions.v1 import CustomResourceDefinition, CustomResourceDefinitionCondition
 from apis.apiextensions.v1.definition import FINALIZER
-from apis.apiextensions.validation.definition import (
-    validate_definition,
-    validate_definition_update,
-    validate_status_update,
-)
 from apiserver import Strategy
 
 DELETION_PENDING: Final = "InstanceDeletionPending"
@@ -25,13 +22,13 @@ class DefinitionStrategy(Strategy[CustomResourceDefinition]):
     documents_deleted_object = False
 
     def prepare_for_create(self, obj: CustomResourceDefinition) -> None:
-        prune_defaults(obj)
+        _prune_defaults(obj)
         _add_stored_version(obj)
 
     def prepare_for_update(
         self, new: CustomResourceDefinition, old: CustomResourceDefinition
     ) -> None:
-        prune_defaults(new)
+        _prune_defaults(new)
         _add_stored_version(new)
 
     def prepare_for_deletion(self, obj: CustomResourceDefinition) -> None:
@@ -57,21 +54,33 @@ class DefinitionStrategy(Strategy[CustomResourceDefinition]):
         if name and name != f"{obj.spec.names.plural}.{obj.spec.group}":
             rule = 'must be spec.names.plural+"."+spec.group'
             yield invalid(Path("metadata", "name"), name, rule)
+        from apis.apiextensions.validation.definition import validate_definition
+
         yield from validate_definition(obj)
 
     def validate_update(
         self, new: CustomResourceDefinition, old: CustomResourceDefinition
     ) -> FieldErrors:
+        from apis.apiextensions.validation.definition import validate_definition_update
+
         yield from validate_definition_update(new, old)
 
     def validate_status_update(
         self, new: CustomResourceDefinition, old: CustomResourceDefinition
     ) -> FieldErrors:
+        from apis.apiextensions.validation.definition import validate_status_update
+
         yield from validate_status_update(new)
 
     def may_be_removed(self, obj: CustomResourceDefinition) -> bool:
         # The first deletion marks the definition as terminating; its objects are deleted first.
         return obj.metadata.deletion_timestamp is not None
+
+
+def _prune_defaults(obj: CustomResourceDefinition) -> None:
+    from apis.apiextensions.embedded_defaults import prune_defaults
+
+    prune_defaults(obj)
 
 
 def _add_stored_version(obj: CustomResourceDefinition) -> None:

@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from apimachinery.schema import GroupVersionResource
 from apimachinery.structural.custom_kind import CustomKind
 from apimachinery.structural.structural_schema import Schema
 from apimachinery.version import sort_versions
-
-DEFINITIONS: Final = GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,15 @@ definitions from the newest state of the store.
 import asyncio
 import logging
 from collections.abc import Mapping
-from typing import Any, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from apimachinery.errors import APIError
 from apimachinery.extras import MissingExtra
 from apimachinery.meta.options import ListOptions
-from apiserver.extensions.custom_group import CustomGroup
-from apiserver.extensions.custom_resource import ServedDefinition
-from apiserver.extensions.definition import DEFINITIONS, Definition, parse_definition
+from apimachinery.schema import GroupVersionResource
 from apiserver.install import Groups
 from apiserver.registry.pagination import ObjectPage
 from apiserver.registry.store import ResourceStore
@@ -26,7 +25,13 @@ from apiserver.storage.cache.entry import Entry, EntrySelection
 from apiserver.views.resource_view import Form
 from apiserver.workload import without_collection
 
+if TYPE_CHECKING:
+    from apiserver.extensions.custom_resource import ServedDefinition
+    from apiserver.extensions.definition import Definition
+
 log = logging.getLogger(__name__)
+
+DEFINITIONS: Final = GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
 FILL_SECONDS: Final = 30.0
 """Seconds that the start waits for the objects of all custom resources to be listed."""
@@ -91,7 +96,7 @@ class DefinitionFollower:
         async with self._syncing:
             if definitions.revision >= self._synced:
                 entries = definitions.entries
-                await self._sync({e.record.key.rpartition("/")[2]: e for e in entries})
+                await self._sync({e.key.rpartition("/")[2]: e for e in entries})
                 self._synced = definitions.revision
 
     async def _sync(self, entries: Mapping[str, Entry]) -> None:
@@ -103,9 +108,9 @@ class DefinitionFollower:
                 changed_groups.add(deleted.definition.group)
         try:
             for name, entry in entries.items():
-                if self._revisions.get(name, 0) < entry.record.revision:
+                if self._revisions.get(name, 0) < entry.revision:
                     changed_groups |= await self._process(name, entry)
-                    self._revisions[name] = entry.record.revision
+                    self._revisions[name] = entry.revision
         finally:  # also if the request that refreshes the definitions does not wait any longer
             for group in sorted(changed_groups):
                 self._install(group)
@@ -114,6 +119,11 @@ class DefinitionFollower:
         """Parse a new or changed definition; return the groups to install again."""
         before = self._served.get(name)
         try:
+            # A server without custom resources need not load what serves them; loading it takes
+            # long enough to hold up other requests.
+            await asyncio.to_thread(import_module, "apiserver.extensions.custom_group")
+            from apiserver.extensions.definition import parse_definition
+
             definition = parse_definition(orjson.loads(entry.record.value))
             return await self._update(name, definition, before, entry.size)
         except (KeyError, TypeError, ValueError, MissingExtra):
@@ -122,7 +132,7 @@ class DefinitionFollower:
             return {self._served.pop(name).definition.group} if before else set()
 
     async def _update(
-        self, name: str, definition: Definition, before: ServedDefinition | None, size: int
+        self, name: str, definition: "Definition", before: "ServedDefinition | None", size: int
     ) -> set[str]:
         if not definition.established:
             return {self._served.pop(name).definition.group} if before else set()
@@ -143,6 +153,8 @@ class DefinitionFollower:
             served for _, served in sorted(self._served.items()) if served.definition.group == group
         ]
         if definitions:
+            from apiserver.extensions.custom_group import CustomGroup
+
             self._groups.replace(CustomGroup(group, definitions))
             self._installed.add(group)
         elif group in self._installed:
@@ -156,8 +168,10 @@ class DefinitionFollower:
         )
 
 
-async def _compile(definition: Definition, size: int) -> ServedDefinition:
+async def _compile(definition: "Definition", size: int) -> "ServedDefinition":
     """Compile the schemas of a definition; in a thread if it is large, because that takes long."""
+    from apiserver.extensions.custom_resource import ServedDefinition
+
     served = ServedDefinition(definition)
     if size > _SMALL_BYTES:
         await asyncio.to_thread(without_collection, served.compile)

@@ -99,7 +99,7 @@ async def write_page(endpoint: Endpoint, req: Request, resp: Response, page: Obj
         endpoint.view,
         form,
         accepted,
-        protobuf=endpoint.codec.protobuf,
+        protobuf=lambda: endpoint.codec.protobuf,
         workload=exchange.workload,
     )
     # Encode the beginning before the response starts: a failure there can still become a Status.

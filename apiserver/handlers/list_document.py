@@ -11,10 +11,9 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from apimachinery.codec import dump_json
-from apimachinery.protobuf import ProtobufCodec
 from apimachinery.serialization.media_types import YAML
 from apimachinery.serialization.serializer import write_json_pretty, write_yaml
 from apiserver.handlers.entry_encoding import encode_large, is_light
@@ -25,6 +24,9 @@ from apiserver.storage.cache.entry import Entry
 from apiserver.time_slices import RestingSlices
 from apiserver.views.resource_view import META, Form, ResourceView
 from apiserver.workload import LIGHT_BYTES, Workload
+
+if TYPE_CHECKING:
+    from apimachinery.protobuf import ProtobufCodec
 
 SLICE: Final = 500
 """The maximum number of items in a part."""
@@ -42,13 +44,13 @@ async def list_parts(
     form: Form,
     accepted: Accepted = PLAIN,
     *,
-    protobuf: ProtobufCodec,
+    protobuf: "Callable[[], ProtobufCodec]",
     workload: Workload,
 ) -> AsyncIterator[bytes]:
     """Encode a page in the form of its items: a list, a Table, or a list of metadata."""
     if form.media == "protobuf":
         items = _Items(page.entries, view, form, None, workload)
-        async for part in _protobuf_parts(page, view, form, items, protobuf):
+        async for part in _protobuf_parts(page, view, form, items, protobuf()):
             yield part
         return
     empty, field = _empty_list(page, view, form)
@@ -181,7 +183,7 @@ def _empty_list(page: ObjectPage, view: ResourceView, form: Form) -> tuple[bytes
 
 
 async def _protobuf_parts(
-    page: ObjectPage, view: ResourceView, form: Form, items: _Items, protobuf: ProtobufCodec
+    page: ObjectPage, view: ResourceView, form: Form, items: _Items, protobuf: "ProtobufCodec"
 ) -> AsyncIterator[bytes]:
     """Encode the items first: the envelope of a list begins with its size."""
     encoded: deque[bytes] = deque()

@@ -9,18 +9,20 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from falcon.asgi import Request, Response
 
 from apimachinery.codec import dump_json
 from apimachinery.errors import APIError
 from apimachinery.meta.status import Status
-from apimachinery.protobuf import ProtobufCodec
 from apimachinery.serialization.media_types import JSON, PROTOBUF, YAML
 from apimachinery.serialization.serializer import write_json_pretty, write_yaml
 from apiserver.http.exchange import KEY, Exchange
 from apiserver.http.negotiation import PLAIN, Accepted, accepts_gzip, error_media_type
+
+if TYPE_CHECKING:
+    from apimachinery.protobuf import ProtobufCodec
 
 LARGE: Final = 128 * 1024
 """Size in bytes from which a response is sent in parts, and compressed if the client accepts it."""
@@ -156,8 +158,11 @@ def status_bytes(status: Status, accepted: Accepted = PLAIN) -> bytes:
 
 
 @cache
-def protobuf_codec() -> ProtobufCodec:
+def protobuf_codec() -> "ProtobufCodec":
     """Return the codec for kinds without a group; cached, because creating one is expensive."""
+    # Imported late: most clients use JSON, and then the protobuf library is never loaded.
+    from apimachinery.protobuf import ProtobufCodec
+
     return ProtobufCodec()
 
 

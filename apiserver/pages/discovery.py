@@ -28,7 +28,6 @@ from apimachinery.meta.discovery import (
     ServerAddressByClientCIDR,
 )
 from apimachinery.meta.types import ObjectMeta, TypeMeta
-from apimachinery.protobuf import ProtobufCodec
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.serialization.media_types import JSON, PROTOBUF, parse_accept
 from apiserver.endpoint import Endpoint
@@ -36,7 +35,7 @@ from apiserver.group import Subresource
 from apiserver.handlers.object_response import accept
 from apiserver.handlers.routes import NOT_FOUND, Methods, RefreshedMethods
 from apiserver.http.negotiation import ALL_TYPES, Accepted, MediaTypeOffer
-from apiserver.http.response import exchange_of, render, write
+from apiserver.http.response import exchange_of, protobuf_codec, render, write
 from apiserver.install import Groups, InstalledGroup
 
 AGGREGATED_GROUP: Final = "apidiscovery.k8s.io"
@@ -50,7 +49,6 @@ class DiscoveryPages:
     def __init__(self, groups: Callable[[], Groups]) -> None:
         self._groups = groups
         self._offer = MediaTypeOffer(ALL_TYPES, transforms=False)
-        self._protobuf = ProtobufCodec()
         self._documents: dict[str, TypeMeta] = {}
         self._revision = -1
 
@@ -150,7 +148,9 @@ class DiscoveryPages:
             write(req, resp, dump_json(document))
 
     def _encode_protobuf(self, document: TypeMeta) -> bytes:
-        return self._protobuf.encode(document, api_version=document.api_version, kind=document.kind)
+        return protobuf_codec().encode(
+            document, api_version=document.api_version, kind=document.kind
+        )
 
     def _write_aggregated(self, req: Request, resp: Response, groups: list[InstalledGroup]) -> bool:
         """Respond with the aggregated document if the client prefers it; return whether it does."""

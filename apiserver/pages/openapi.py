@@ -12,17 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import orjson
 from falcon.asgi import Request, Response
 
 from apimachinery.errors import NotFound
-from apimachinery.openapi.documents import document_v2, document_v3, index_versions
-from apimachinery.openapi.gnostic import GnosticEncoder
-from apimachinery.openapi.gnostic_v3 import V3
-from apimachinery.openapi.operations import ResourceDescription, SubresourceDescription
-from apimachinery.openapi.page_documents import page_document
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersion, GroupVersionKind
 from apimachinery.serialization.media_types import JSON, parse_accept
@@ -36,7 +31,10 @@ from apiserver.pages.version import MAJOR, MINOR
 from apiserver.views.scale_mapping import KIND
 from apiserver.workload import without_collection
 
-Descriptions = dict[GroupVersion, list[ResourceDescription]]
+if TYPE_CHECKING:
+    from apimachinery.openapi.operations import ResourceDescription, SubresourceDescription
+
+Descriptions: TypeAlias = "dict[GroupVersion, list[ResourceDescription]]"
 
 TITLE: Final = "Kubernetes"
 _PAGES: Final = ("api", "apis", "version", ".well-known/openid-configuration", "openid/v1/jwks")
@@ -170,10 +168,14 @@ class OpenAPI:
 
 
 def _build_page(path: str, _: Descriptions) -> EncodedDocument:
+    from apimachinery.openapi.page_documents import page_document
+
     return _encoded_document(orjson.dumps(page_document(path, title=TITLE, version=_release())))
 
 
 def _build_v3(path: str, descriptions: Descriptions) -> EncodedDocument:
+    from apimachinery.openapi.documents import document_v3, index_versions
+
     version = next((known for known in descriptions if _path(known) == path), None)
     if version is None:
         # The group was removed after the request had been routed.
@@ -189,6 +191,9 @@ def _build_v3(path: str, descriptions: Descriptions) -> EncodedDocument:
 
 
 def _build_v2(protobuf: bool, pages: list[str], descriptions: Descriptions) -> EncodedDocument:
+    from apimachinery.openapi.documents import document_v2
+    from apimachinery.openapi.gnostic import GnosticEncoder
+
     document = document_v2(title=TITLE, version=_release(), versions=descriptions, pages=pages)
     if protobuf:
         return _encoded_document(GnosticEncoder().encode(document), _V2_CONTENT_TYPE)
@@ -233,6 +238,9 @@ def _send(req: Request, resp: Response, encoded: EncodedDocument) -> None:
 
 
 def _as_protobuf(document: bytes) -> EncodedDocument:
+    from apimachinery.openapi.gnostic import GnosticEncoder
+    from apimachinery.openapi.gnostic_v3 import V3
+
     return _encoded_document(GnosticEncoder(V3).encode(orjson.loads(document)), _V3_CONTENT_TYPE)
 
 
@@ -248,7 +256,9 @@ def _release() -> str:
     return f"{MAJOR}.{MINOR}"
 
 
-def _describe(endpoint: Endpoint, *, has_watch_paths: bool) -> ResourceDescription:
+def _describe(endpoint: Endpoint, *, has_watch_paths: bool) -> "ResourceDescription":
+    from apimachinery.openapi.operations import ResourceDescription
+
     resource = endpoint.resource
     strategy = resource.strategy
     return ResourceDescription(
@@ -267,7 +277,9 @@ def _describe(endpoint: Endpoint, *, has_watch_paths: bool) -> ResourceDescripti
     )
 
 
-def _describe_subresource(endpoint: Endpoint, sub: Subresource) -> SubresourceDescription:
+def _describe_subresource(endpoint: Endpoint, sub: Subresource) -> "SubresourceDescription":
+    from apimachinery.openapi.operations import SubresourceDescription
+
     verbs = tuple(sorted(sub.verbs))
     if sub.kind is None or sub.kind == endpoint.kind:
         return SubresourceDescription(name=sub.name, verbs=verbs)

@@ -5,13 +5,15 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = [
     path
-    for path in sorted((ROOT / "apis").rglob("__init__.py"))
+    for package in ("apimachinery", "apiserver", "apis")
+    for path in sorted((ROOT / package).rglob("__init__.py"))
     if "lazy_names" in path.read_text()
 ]
 FRONTS = [ROOT / name / "__init__.py" for name in ("apimachinery", "client")]
@@ -27,13 +29,18 @@ def test_type_checkers_and_python_see_the_same_names(path: Path) -> None:
     declared = {
         alias.asname: node.module
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
         if alias.asname
     }
 
-    # A name that is defined elsewhere would be imported through the module that imports it.
-    assert {name: getattr(package, name).__module__ for name in package.__all__} == declared
+    assert set(package.__all__) == set(declared)
+    for name, module in declared.items():
+        value = getattr(package, name)
+        assert value is getattr(import_module(module), name)
+        # A name that is defined elsewhere would be imported through the module that imports it.
+        if isinstance(value, type | FunctionType):
+            assert value.__module__ == module
 
 
 @pytest.mark.parametrize("path", FRONTS, ids=package_name)

@@ -24,13 +24,12 @@ from apis.apiextensions.v1 import (
 )
 from apis.apiextensions.v1.definition import CLUSTER, NAMESPACED, NO_CONVERSION
 from apis.apiextensions.validation.columns import validate_columns, validate_selectable
-from apis.apiextensions.validation.names import validate_names
+from apis.apiextensions.validation.names import APPROVED, is_protected, validate_names
 from apis.apiextensions.validation.schema import validate_schema
 from apis.apiextensions.validation.shown_values import shown_versions
 from apis.apiextensions.validation.subresources import validate_subresources
 
 _SPEC: Final = Path("spec")
-APPROVED: Final = "api-approved.kubernetes.io"
 """The annotation with the approval of a definition in one of Kubernetes' own groups."""
 
 
@@ -235,8 +234,3 @@ def _validate_approval(definition: CustomResourceDefinition) -> FieldErrors:
     elif not approval.startswith(("http://", "https://", "unapproved")):
         rule = f'{rule} "{APPROVED}" with either a URL or'
         yield invalid(path, approval, f'{rule} a reason starting with "unapproved", {link}')
-
-
-def is_protected(group: str) -> bool:
-    """Return whether a group belongs to Kubernetes (`*.k8s.io`, `*.kubernetes.io`)."""
-    return f".{group}".endswith((".k8s.io", ".kubernetes.io"))

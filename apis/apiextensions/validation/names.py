@@ -1,8 +1,13 @@
-"""Validation of the names of a definition."""
+"""Validation of the names of a definition; apart, because the server needs them at its start."""
+
+from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid
 from apimachinery.names import is_dns1035_label
 from apis.apiextensions.v1 import CustomResourceDefinitionNames
+
+APPROVED: Final = "api-approved.kubernetes.io"
+"""The annotation that a definition in a group of Kubernetes must have."""
 
 _MIXED_CASE = "may have mixed case, but should otherwise match: "
 
@@ -25,3 +30,8 @@ def _validate_labels(labels: list[str], path: Path) -> FieldErrors:
     for position, label in enumerate(labels):
         if problems := is_dns1035_label(label):
             yield invalid(path.index(position), label, ",".join(problems))
+
+
+def is_protected(group: str) -> bool:
+    """Return whether a group belongs to Kubernetes (`*.k8s.io`, `*.kubernetes.io`)."""
+    return f".{group}".endswith((".k8s.io", ".kubernetes.io"))

@@ -25,7 +25,7 @@ async def listed(here: World, form: Form, limit: int = 0, *, accepted: Accepted 
         here.notes.view,
         form,
         accepted,
-        protobuf=here.codec.protobuf,
+        protobuf=lambda: here.codec.protobuf,
         workload=Workload(),
     )
     return b"".join([part async for part in parts])
