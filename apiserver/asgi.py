@@ -17,7 +17,7 @@ from apiserver.http.exchange import Scope
 from apiserver.http.gate import Send
 from apiserver.http.request_bodies import Receive
 from apiserver.process.certificates import CertificateError
-from apiserver.process.data_folder import DataDirError
+from apiserver.process.data_dir import DataDirError
 from apiserver.process.loading import GroupError
 
 CONFIG_ERRORS: Final = (

@@ -15,8 +15,6 @@ from urllib.parse import quote, urlsplit
 
 import marshmallow
 
-from apimachinery.model.decoding import DecodeError
-from apimachinery.serialization.yaml import load_yaml
 from apiserver.config_fields import (
     AddressField,
     Boolean,
@@ -351,7 +349,7 @@ def _validate(
 def _file_values(path: Path, problems: list[str]) -> dict[str, Any]:
     try:
         document = _read(path)
-    except (OSError, DecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         problems.append(f"{path}: cannot be read: {reason}")
         return {}
@@ -371,9 +369,16 @@ def _read(path: Path) -> Any:
     data = path.read_bytes()
     if path.suffix == ".toml":
         return tomllib.loads(data.decode("utf-8"))
-    document, duplicates = load_yaml(data)
+    # Imported late: a master whose settings are flags needs no decoders.
+    from apimachinery.model.decoding import DecodeError
+    from apimachinery.serialization.yaml import load_yaml
+
+    try:
+        document, duplicates = load_yaml(data)
+    except DecodeError as error:
+        raise ValueError(str(error)) from error
     if duplicates:
-        raise DecodeError(f"yaml: {duplicates[0]} is given twice")
+        raise ValueError(f"yaml: {duplicates[0]} is given twice")
     return {} if document is None else document
 
 

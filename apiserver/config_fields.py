@@ -9,8 +9,6 @@ from typing import Any, Final
 
 import marshmallow
 
-from apimachinery.ip_addresses import is_canonical_cidr
-from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.process.address import Address, InvalidAddress, parse_address
 
 
@@ -104,6 +102,9 @@ class ServiceRangeList(StringList):
     """One IP range for services, or one of each IP family."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[str, ...]:
+        # Imported late, like all that the master needs for few configurations only.
+        from apimachinery.ip_addresses import is_canonical_cidr
+
         # A repeated flag, or as kube-apiserver takes it, one with a comma.
         items = tuple(",".join(super()._deserialize(value, attr, data)).split(","))
         for item in items:
@@ -133,6 +134,8 @@ class FieldPathList(StringList):
     """A list of fields of resources, as `--accept-field-loss` takes them."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[str, ...]:
+        from apiserver.evolution.accepted_loss import AcceptedLoss
+
         items = super()._deserialize(value, attr, data)
         try:
             AcceptedLoss.parse(items)

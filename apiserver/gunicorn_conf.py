@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 
 from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.config import ServerConfigError, load_config
-from apiserver.process.data_folder import DataDirError, prepare, token_keys
+from apiserver.process.data_dir import DataDirError
+from apiserver.process.data_folder import prepare, token_keys
 from apiserver.process.serving import gunicorn_settings
 
 try:

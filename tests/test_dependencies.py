@@ -52,6 +52,8 @@ PRIVATE: dict[tuple[str, str], str] = {
     ("gunicorn", "gunicorn.asgi.lifespan:LifespanManager"): (
         "_receive_queue _run_lifespan _startup_complete _startup_error _startup_failed _task"
     ),
+    # a process that has checked the configuration becomes a worker, and is named like the others
+    ("gunicorn", "gunicorn:util"): "_setproctitle",
     # requests are logged by the application
     ("gunicorn", "gunicorn.glogging:Logger"): "_compute_access_log_enabled",
     # one Warning header for each warning, in UTF-8
@@ -193,8 +195,8 @@ def test_every_private_part_of_another_object_is_listed() -> None:
         if isinstance(node, ast.Attribute) and re.match("_[a-z]", node.attr)
     }
     # The methods of named tuples begin with an underscore so as not to clash with fields.
-    # Frames of threads are a documented part of sys.
-    public = {"_asdict", "_replace", "_current_frames", "_getframe"}
+    # Frames of threads are a documented part of sys, and the end of a forked process one of os.
+    public = {"_asdict", "_replace", "_current_frames", "_getframe", "_exit"}
 
     assert used - own - public <= set(" ".join(PRIVATE.values()).split())
 

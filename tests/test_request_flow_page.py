@@ -31,6 +31,7 @@ from apiserver.process import (
     request_body,
     request_head,
     serving,
+    supervised_worker,
     worker,
 )
 from apiserver.registry import following, store
@@ -127,7 +128,8 @@ SIZES = [
     ("health check", f"{health.TIMEOUT_SECONDS:g} s"),
     (
         "shutdown",
-        f"{ServerConfig().shutdown_timeout} s for requests, then {worker.SHUTDOWN_MARGIN} s",
+        f"{ServerConfig().shutdown_timeout} s for requests,"
+        f" then {supervised_worker.SHUTDOWN_MARGIN} s",
     ),
 ]
 

@@ -11,21 +11,20 @@ from typing import Any, Final
 
 from apiserver.commands.check_report import StoreReport, as_json, as_text
 from apiserver.commands.open_store import ObjectProgress, Progress
-from apiserver.commands.serve import add_settings, given_flags
+from apiserver.commands.serve import add_settings, given_flags, search_current_folder
 from apiserver.commands.stored_rules import stored_rules
 from apiserver.config import ServerConfig, load_config
 from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.evolution.inspection import inspect
 from apiserver.evolution.start import ShapeStart
 from apiserver.install import Groups
-from apiserver.process.loading import search_current_folder
 from apiserver.process.start_check import (
     Candidate,
-    StartRefused,
     groups_on_store,
     load_candidate,
     may_have_objects,
 )
+from apiserver.process.start_report import StartRefused
 from apiserver.storage.interface import Backend, StorageError
 from apiserver.storage.keys import ROOT
 from apiserver.storage.stored_resources import count_below, is_defined, prefix_of, stored_resources

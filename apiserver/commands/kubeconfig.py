@@ -13,10 +13,9 @@ from apiserver.auth.user_tokens import issue_token, signing_key
 from apiserver.commands.serve import add_settings, given_flags
 from apiserver.config import ServerConfig, ServerConfigError, load_config
 from apiserver.process.certificates import KeyPair
+from apiserver.process.data_dir import DataDir, DataDirError
 from apiserver.process.data_folder import (
     ADMIN,
-    DataDir,
-    DataDirError,
     issue_client,
     read_admin_token,
     server_ca_bundle,

@@ -4,22 +4,22 @@ import argparse
 import errno
 import os
 import socket
-from collections.abc import Iterable
-from dataclasses import replace
-from datetime import UTC, datetime
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from apiserver.asgi import Server
-from apiserver.auth.static_tokens import InvalidTokenFile, read_tokens
-from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.config import SETTINGS, ServerConfig, ServerConfigError, load_config
-from apiserver.evolution.running_servers import identify_server
+from apiserver.evolution.server_identity import identify_server
 from apiserver.process.address import Address
-from apiserver.process.data_folder import DataDir, DataDirError, prepare, token_keys
-from apiserver.process.loading import search_current_folder
+from apiserver.process.checked_process import Assignment, Become, CheckedProcess
+from apiserver.process.data_dir import DataDir
 from apiserver.process.serving import Application, gunicorn_settings
-from apiserver.process.start_check import StartRefused, check_apart
+from apiserver.process.start_report import StartRefused
+
+if TYPE_CHECKING:
+    from apiserver.asgi import Server
 
 DESCRIPTION = """\
 Serve API groups. The first start creates everything it needs: an SQLite store, an authority, a
@@ -95,11 +95,26 @@ def run(args: argparse.Namespace) -> int:
         start.settings,
         start.server,
         when_ready=start.announce,
-        invalid=(
-            *(ServerConfigError, StartRefused, DataDirError, InvalidSigningKey, InvalidTokenFile),
-        ),
+        invalid=(ServerConfigError, StartRefused),
+        checked=start.take_checked,
     ).run()
     return 0
+
+
+def search_current_folder() -> None:
+    """Import modules from the current folder first, as `python -m` does."""
+    # For a console script, the first entry is the folder of the script.
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A configuration that has been checked; the master sends it to the process that did it."""
+
+    config: ServerConfig
+    folder: DataDir
+    served: tuple[str, ...]
 
 
 class _Start:
@@ -108,31 +123,44 @@ class _Start:
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
         self._port: int | None = None
-        self._config = ServerConfig()
-        self._folder = DataDir(Path())
-        self._served: tuple[str, ...] = ()
+        self._loaded = _Loaded(ServerConfig(), DataDir(Path()), ())
+        self._checked: CheckedProcess | None = None
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self, serve_as: Become) -> dict[str, Any]:
+        def become(assignment: Assignment, files: Sequence[int]) -> NoReturn:
+            self._loaded = assignment.state
+            serve_as(assignment, files)
+
         config = load_config(os.environ, self._flags)
-        report = check_apart(config, reload=self._port is not None)
-        config = replace(config, bind=self._bind(config.bind))
-        if config.token_auth_file is not None:
-            read_tokens(config.token_auth_file)
-        folder = prepare(config, now=datetime.now(UTC))
-        token_keys(config)
-        settings = gunicorn_settings(config, folder)
-        self._config, self._folder, self._served = config, folder, report.served
+        process = CheckedProcess.fork(become)
+        try:
+            report = process.check(config, reload=self._port is not None)
+            config = replace(config, bind=self._bind(config.bind))
+            process.prepare_files(config)
+            folder = DataDir(config.data_dir)
+            settings = gunicorn_settings(config, folder)
+        except BaseException:
+            process.close()
+            raise
+        self._checked = process
+        self._loaded = _Loaded(config, folder, report.served)
         return settings
 
-    def server(self) -> Server:
-        return Server(lambda: self._config)
+    def take_checked(self) -> tuple[CheckedProcess, _Loaded] | None:
+        process, self._checked = self._checked, None
+        return (process, self._loaded) if process is not None else None
+
+    def server(self) -> "Server":
+        # Imported late, in the process of a worker.
+        from apiserver.asgi import Server
+
+        return Server(lambda: self._loaded.config)
 
     def announce(self) -> None:
-        path = os.path.relpath(self._folder.admin_kubeconfig)
-        kubeconfig = (
-            path if not path.startswith("..") else str(self._folder.admin_kubeconfig.absolute())
-        )
-        print(f"serving {', '.join(self._served)} on {self._config.server_url}")
+        config, folder = self._loaded.config, self._loaded.folder
+        path = os.path.relpath(folder.admin_kubeconfig)
+        kubeconfig = path if not path.startswith("..") else str(folder.admin_kubeconfig.absolute())
+        print(f"serving {', '.join(self._loaded.served)} on {config.server_url}")
         print(f"export KUBECONFIG={kubeconfig}", flush=True)
 
     def _bind(self, address: Address) -> Address:

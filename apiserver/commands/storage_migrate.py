@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from apiserver.commands.check import check_groups
 from apiserver.commands.open_store import ObjectProgress, Progress
-from apiserver.commands.serve import add_settings, given_flags
+from apiserver.commands.serve import add_settings, given_flags, search_current_folder
 from apiserver.commands.text_table import aligned
 from apiserver.config import ServerConfig, load_config
 from apiserver.evolution.accepted_loss import AcceptedLoss
@@ -16,7 +16,6 @@ from apiserver.evolution.judgement import Judgement
 from apiserver.evolution.migration import KindMigration, MigrationReport, Pace
 from apiserver.evolution.start import ShapeStart
 from apiserver.install import Groups
-from apiserver.process.loading import search_current_folder
 from apiserver.process.start_check import Candidate, groups_on_store, may_have_objects
 from apiserver.storage.interface import Backend, StorageError
 from apiserver.storage.stored_resources import count_below, prefix_of

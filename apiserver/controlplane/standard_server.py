@@ -58,10 +58,9 @@ from apiserver.http.server_metrics import ServerMetrics
 from apiserver.install import Groups
 from apiserver.pages.flow_dumps import FlowDumps
 from apiserver.pages.openid import add_openid_paths
+from apiserver.process.data_dir import DataDir, DataDirError
 from apiserver.process.data_folder import (
     ADMIN,
-    DataDir,
-    DataDirError,
     read_admin_token,
     renew_serving,
     server_ca_bundle,

@@ -20,6 +20,7 @@ from uuid import uuid4
 import orjson
 
 from apimachinery.schema import GroupResource
+from apiserver.evolution.server_identity import IDENTITY
 from apiserver.storage.interface import (
     Backend,
     KeyExists,
@@ -38,9 +39,6 @@ REMOVAL: Final = 2.0
 """Seconds for the removal of the key: a store that does not answer must not delay a stop."""
 OnSettled = Callable[[Set[str], int], object]
 """Takes resources that all servers now store in one shape, and the revision of the store."""
-_IDENTITY: Final = "_APISERVER_IDENTITY"
-"""The environment variable by which workers inherit the identity of their server. It has not the
-prefix of settings: it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +77,6 @@ class RunningServer:
         )
 
 
-def identify_server() -> None:
-    """Give this process, and all that it starts from now on, the identity of a new server."""
-    os.environ[_IDENTITY] = uuid4().hex
-
-
 def this_server(resources: Mapping[str, str]) -> RunningServer:
     """Describe the server of this process.
 
@@ -91,7 +84,7 @@ def this_server(resources: Mapping[str, str]) -> RunningServer:
     tell servers apart, since one supervisor may have started several.
     """
     process = os.getpid()
-    identity = os.environ.get(_IDENTITY) or _identity(process)
+    identity = os.environ.get(IDENTITY) or _identity(process)
     return RunningServer(socket.gethostname(), identity, process, resources, _machine())
 
 

@@ -11,6 +11,7 @@ life, so that others do not wait for it a second time.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from mmap import mmap
 from typing import Final
 
@@ -43,6 +44,10 @@ class ConnectionShares:
         self._taken.add(place)
         self._connections[place] = _ABSENT
         self._places[0] = max(self._places[0], place + 1)
+        return self.at(place)
+
+    def at(self, place: int) -> "ConnectionShare":
+        """Return the share in a place that the master has assigned."""
         return ConnectionShare(self, place)
 
     def release(self, place: int) -> None:
@@ -71,7 +76,7 @@ class ConnectionShare:
 
     def __init__(self, shares: ConnectionShares, place: int) -> None:
         self._shares = shares
-        self._place = place
+        self.place = place
         self._connections = 0
         self._accepts = False
         self._passed_over: dict[int, int] = {}
@@ -85,21 +90,21 @@ class ConnectionShare:
     def end(self) -> None:
         """Take part no more: other workers must not leave a connection to this one."""
         self._accepts = False
-        self._shares.record(self._place, _ABSENT)
+        self._shares.record(self.place, _ABSENT)
 
     def release(self) -> None:
         """Free the place, after the worker has ended; called in the master."""
-        self._shares.release(self._place)
+        self._shares.release(self.place)
 
     def record(self, connections: int) -> None:
         """Publish how many connections the worker has."""
         self._connections = connections
         if self._accepts:
-            self._shares.record(self._place, connections)
+            self._shares.record(self.place, connections)
 
     def show_life(self) -> None:
         """Publish that the worker would accept a connection; called now and then."""
-        self._shares.show_life(self._place)
+        self._shares.show_life(self.place)
 
     @property
     def is_fair(self) -> bool:
@@ -107,7 +112,7 @@ class ConnectionShare:
         fewest = min(
             (
                 connections
-                for place, connections, signs in self._shares.others(self._place)
+                for place, connections, signs in self._shares.others(self.place)
                 if self._passed_over.get(place) != signs
             ),
             default=self._connections,
@@ -118,9 +123,15 @@ class ConnectionShare:
         """Ignore the workers that should have accepted a connection, until they show life."""
         self._passed_over = {
             place: signs
-            for place, connections, signs in self._shares.others(self._place)
+            for place, connections, signs in self._shares.others(self.place)
             if self._connections > connections + connections // TOLERANCE
         }
+
+
+@cache
+def connection_shares() -> ConnectionShares:
+    """Return the shares of all workers that are forked after the first call."""
+    return ConnectionShares()
 
 
 def _words(count: int) -> memoryview:

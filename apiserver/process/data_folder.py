@@ -1,10 +1,4 @@
-"""Data folder: the certificates, keys and kubeconfig that a server creates on its first start.
-
-    ca.crt ca.key             the authority that signs the certificates below
-    serving.crt serving.key   the serving certificate; renewed before it expires
-    admin.token               the bearer token of the admin, who may do everything
-    admin.kubeconfig          for kubectl: address, authority and token in one file
-    sa.key                    the key that signs service account tokens
+"""Data folder: creates and reads the certificates, keys and kubeconfig of a server (`data_dir`).
 
 Any number of processes may prepare a folder at the same time: they are serialized by a lock, files
 are replaced atomically, and files that exist and are valid are left unchanged.
@@ -16,7 +10,6 @@ import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -30,7 +23,7 @@ from apiserver.process.certificates import (
     drop_expired,
     needs_renewal,
 )
-from apiserver.process.kubeconfig_file import make_kubeconfig
+from apiserver.process.data_dir import DataDir, DataDirError
 
 ADMIN: Final = "admin"
 
@@ -43,55 +36,14 @@ _SERVICE_NAMES: Final = (
 )
 
 
-class DataDirError(Exception):
-    """The folder or a file in it cannot be used; the message gives the reason and the remedy."""
-
-
-@dataclass(frozen=True, slots=True)
-class DataDir:
-    """The paths of the files in a data folder."""
-
-    path: Path
-
-    @property
-    def ca_certificate(self) -> Path:
-        return self.path / "ca.crt"
-
-    @property
-    def ca_key(self) -> Path:
-        return self.path / "ca.key"
-
-    @property
-    def serving_certificate(self) -> Path:
-        return self.path / "serving.crt"
-
-    @property
-    def serving_key(self) -> Path:
-        return self.path / "serving.key"
-
-    @property
-    def admin_token(self) -> Path:
-        return self.path / "admin.token"
-
-    @property
-    def admin_kubeconfig(self) -> Path:
-        return self.path / "admin.kubeconfig"
-
-    @property
-    def service_account_key(self) -> Path:
-        return self.path / "sa.key"
-
-    @property
-    def client_authorities(self) -> Path:
-        """The authorities whose client certificates are accepted."""
-        return self.path / "client-ca.crt"
-
-
 def prepare(config: ServerConfig, *, now: datetime) -> DataDir:
     """Create or renew the files that are missing or about to expire. Raises DataDirError.
 
     The kubeconfig names `config.bind`.
     """
+    # Imported late: a worker reads the folder, and writes no kubeconfig.
+    from apiserver.process.kubeconfig_file import make_kubeconfig
+
     folder = DataDir(config.data_dir)
     try:
         folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)

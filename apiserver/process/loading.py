@@ -5,13 +5,9 @@ what exists instead.
 """
 
 import importlib
-import importlib.util
-import os
 import re
-import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeGuard
 
@@ -22,13 +18,6 @@ _REFERENCE: Final = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>
 
 class GroupError(Exception):
     """A group cannot be loaded; the message gives the reason."""
-
-
-def search_current_folder() -> None:
-    """Import modules from the current folder first, as `python -m` does."""
-    # For a console script, the first entry is the folder of the script.
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
 
 
 def load_groups(reference: str) -> tuple[Group, ...]:
@@ -51,19 +40,6 @@ def load_groups(reference: str) -> tuple[Group, ...]:
         f"group {reference!r}: {parts['name']} is {_described(value)}, "
         f"not a Group{_suggestion(module)}"
     )
-
-
-def is_own(reference: str) -> bool:
-    """Return whether a reference names groups of this project, found where its other packages are.
-
-    A project that uses this one may well have a package of the same name.
-    """
-    parts = _REFERENCE.fullmatch(reference)
-    if parts is None or parts["module"].partition(".")[0] != "apis":
-        return False
-    spec = importlib.util.find_spec("apis")
-    folders = spec.submodule_search_locations if spec is not None else None
-    return str(Path(__file__).parents[2] / "apis") in (folders or ())
 
 
 def _is_groups(value: object) -> TypeGuard[Sequence[Group]]:

@@ -12,10 +12,12 @@ Differences from gunicorn's defaults:
 
 import os
 import ssl
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
+from gunicorn import sock, util
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
@@ -23,8 +25,10 @@ from gunicorn.glogging import Logger
 
 from apiserver.config import ServerConfig, ServerConfigError
 from apiserver.http.logs import log_config
-from apiserver.process.data_folder import DataDir
-from apiserver.process.worker import SHUTDOWN_MARGIN
+from apiserver.process.checked_process import Assignment, Become, CheckedProcess
+from apiserver.process.connection_shares import connection_shares
+from apiserver.process.data_dir import DataDir
+from apiserver.process.supervised_worker import SHUTDOWN_MARGIN, SupervisedWorker, share_byte
 
 KEEP_ALIVE: Final = 120
 WORKER_TIMEOUT: Final = 60
@@ -40,7 +44,7 @@ def gunicorn_settings(config: ServerConfig, folder: DataDir) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "bind": [str(config.bind)],
         "workers": config.workers,
-        "worker_class": "apiserver.process.worker.Worker",
+        "worker_class": "apiserver.process.supervised_worker.SupervisedWorker",
         "proc_name": "apiserver",
         "keepalive": KEEP_ALIVE,
         "timeout": WORKER_TIMEOUT,
@@ -49,6 +53,7 @@ def gunicorn_settings(config: ServerConfig, folder: DataDir) -> dict[str, Any]:
         # A client must not be able to forge its address with a header.
         "forwarded_allow_ips": "",
         "control_socket_disable": True,
+        "pre_fork": _assign_share,
         "child_exit": _release_share,
         "logger_class": "apiserver.process.serving.QuietLogger",
         "logconfig_dict": log_config(form=config.log_format, level=config.log_level),
@@ -84,7 +89,12 @@ def _check_certificates(settings: dict[str, Any]) -> None:
         raise ServerConfigError(f"--client-ca-file: contains no certificates: {reason}") from error
 
 
-def _release_share(_arbiter: Arbiter, worker: Any) -> None:
+def _assign_share(_arbiter: Arbiter, worker: SupervisedWorker) -> None:
+    """Give a worker its place among those that divide the connections."""
+    worker.share = connection_shares().assign()
+
+
+def _release_share(_arbiter: Arbiter, worker: SupervisedWorker) -> None:
     """Give the place of a worker that has ended to the next one."""
     worker.share.release()
 
@@ -99,18 +109,20 @@ class QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
 class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """The server as gunicorn runs it.
 
-    *settings* is called at the start and before every reload, and raises one of *invalid* if the
-    settings are not valid; then a reload is skipped. *when_ready* is called once, in the first
-    worker that can serve.
+    *settings* is called at the start and before every reload, with what a process calls to become
+    a worker, and raises one of *invalid* if the settings are not valid; then a reload is skipped.
+    *when_ready* is called once, in the first worker that can serve. *checked* returns the process
+    that has checked the settings, once, and what else it needs to become a worker.
     """
 
     def __init__(
         self,
-        settings: Callable[[], dict[str, Any]],
+        settings: Callable[[Become], dict[str, Any]],
         load: Callable[[], Any],
         *,
         when_ready: Callable[[], None],
         invalid: tuple[type[Exception], ...],
+        checked: Callable[[], tuple[CheckedProcess, Any] | None] = lambda: None,
     ) -> None:
         self._settings = settings
         self._load = load
@@ -121,7 +133,12 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
         os.write(token, b"!")
         os.close(token)
         self.invalid = invalid
-        self._current = settings()
+        self._checked = checked
+        self._master: _Master | None = None
+        # Before the first process is forked.
+        share_byte()
+        connection_shares()
+        self._current = settings(self.serve_as)
         super().__init__(prog="apiserver")
 
     def load_config(self) -> None:
@@ -139,14 +156,90 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
 
     def refresh(self) -> None:
         """Read the settings again. Raises one of *invalid*."""
-        self._current = self._settings()
+        self._current = self._settings(self.serve_as)
 
     def run(self) -> None:
-        _Master(self).run()
+        self._master = _Master(self)
+        self._master.run()
+
+    def take_checked(self) -> tuple[CheckedProcess, Any] | None:
+        """Return the process that has checked the settings, once, and what else it needs."""
+        return self._checked()
+
+    def assign(self, process: CheckedProcess, state: Any, worker: SupervisedWorker) -> bool:
+        """Make the process that has checked the settings *worker*; return False if it has ended."""
+        sockets = [listener.sock.fileno() for listener in worker.sockets]
+        assignment = Assignment(worker.age, worker.share.place, self._current, state)
+        return process.assign(assignment, [worker.tmp.fileno(), *sockets])
+
+    def serve_as(self, assignment: Assignment, files: Sequence[int]) -> NoReturn:
+        """Serve in this process, which has checked the settings, as the worker of *assignment*."""
+        if self._master is not None:
+            self._master.forget_processes()
+        self._current = assignment.settings
+        super().__init__(prog="apiserver")
+        heartbeat, *sockets = files
+        log = self.cfg.logger_class(self.cfg)
+        listeners = sock.create_sockets(self.cfg, log, sockets)
+        timeout = self.cfg.timeout / 2
+        worker = SupervisedWorker(
+            assignment.age, os.getppid(), listeners, self, timeout, self.cfg, log
+        )
+        worker.share = connection_shares().at(assignment.share)
+        os.dup2(heartbeat, worker.tmp.fileno(), inheritable=False)
+        os.close(heartbeat)
+        worker.pid = os.getpid()
+        util._setproctitle(f"worker [{self.cfg.proc_name}]")
+        log.info("Booting worker with pid: %s", worker.pid)
+        sys.exit(_run(worker))
+
+
+def _run(worker: SupervisedWorker) -> int:
+    """Run a worker in this process as gunicorn does, and return its exit code."""
+    try:
+        worker.init_process()
+    except SystemExit:
+        raise
+    except Exception:
+        worker.log.exception("Exception in worker process")
+        return -1 if worker.booted else Arbiter.WORKER_BOOT_ERROR
+    finally:
+        worker.log.info("Worker exiting (pid: %s)", worker.pid)
+        worker.tmp.close()
+    return 0
 
 
 class _Master(Arbiter):  # type: ignore[misc]  # gunicorn has no types
+    app: Application
+    worker_age: int
     _stops = False
+
+    def spawn_worker(self) -> int:
+        """Start a worker: at first the process that has checked the settings, then new ones."""
+        found = self.app.take_checked()
+        if found is None:
+            return int(super().spawn_worker())
+        process, state = found
+        age, timeout = self.worker_age + 1, self.timeout / 2
+        worker = SupervisedWorker(
+            age, self.pid, self.LISTENERS, self.app, timeout, self.cfg, self.log
+        )
+        _assign_share(self, worker)
+        if not self.app.assign(process, state, worker):
+            worker.share.release()
+            worker.tmp.close()
+            return int(super().spawn_worker())
+        self.worker_age = age
+        worker.pid = process.pid
+        self.WORKERS[process.pid] = worker
+        return process.pid
+
+    def forget_processes(self) -> None:
+        """Close what a process has inherited that was forked for a reload."""
+        for listener in self.LISTENERS:
+            listener.close()
+        for worker in self.WORKERS.values():
+            worker.tmp.close()
 
     def stop(self, graceful: bool = True) -> None:
         self._stops = True

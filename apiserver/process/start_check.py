@@ -1,9 +1,8 @@
 """Start check: what a configuration would serve, and every reason why it must not be served.
 
-`apiserver serve` calls `check_apart` in its master, at the start and before every reload: as long
-as there are problems no worker is started or replaced. The groups are imported in a process of
-their own, because workers are forked from the master and modules that it has imported could not be
-reloaded. `apiserver check` calls the same phases in its own process.
+`apiserver serve` makes these calls in a process of their own (`checked_process`), at the start and
+before every reload: as long as there are problems no worker is started or replaced. `apiserver
+check` calls the same phases in its own process.
 
 The groups are checked first, and then, if they are right, the objects in the store: whether today's
 types would lose or break any. A store that cannot be reached is a reason not to reload; at a first
@@ -12,14 +11,13 @@ start the workers report it.
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from datetime import UTC, datetime
 
-from apimachinery.evolution.field_tree import field_tree
 from apimachinery.scheme import Scheme
+from apiserver.auth.static_tokens import InvalidTokenFile, read_tokens
+from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import standard_groups, with_standard
 from apiserver.evolution.accepted_loss import AcceptedLoss
@@ -27,30 +25,15 @@ from apiserver.evolution.start import ShapeStart, UnsafeStart
 from apiserver.group import Group
 from apiserver.group_check import describe_error, register_groups
 from apiserver.install import Groups
-from apiserver.process.loading import GroupError, is_own, load_groups
+from apiserver.process.certificates import CertificateError
+from apiserver.process.data_dir import DataDirError
+from apiserver.process.data_folder import prepare, token_keys
+from apiserver.process.loading import GroupError, load_groups
+from apiserver.process.start_report import StartReport
 from apiserver.storage.backends import open_backend
 from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.interface import Backend, StorageError
 from apiserver.storage.sqlite.backend import parse_url
-
-
-class StartRefused(Exception):
-    """A start or a reload that would fail; the message has one line per problem."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = tuple(problems)
-
-
-@dataclass(frozen=True, slots=True)
-class StartReport:
-    """The result of a check; it is sent from one process to another."""
-
-    served: tuple[str, ...] = ()
-    """The served group versions, for people."""
-    problems: tuple[str, ...] = ()
-    store_problem: str = ""
-    """Why the store could not be read; the stored objects are not checked then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,39 +48,6 @@ class Candidate:
     problems: tuple[str, ...]
 
 
-def check_apart(config: ServerConfig, *, reload: bool = False) -> StartReport:
-    """Check a configuration in a separate process. Raises StartRefused if there are problems."""
-    _build_own_classes(config)
-    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
-        try:
-            report = pool.submit(check_start, config).result()
-        except BrokenProcessPool as error:
-            importing = ", ".join(config.groups) or "the groups"
-            raise StartRefused([f"importing {importing} terminated the process"]) from error
-    if report.problems:
-        raise StartRefused(report.problems)
-    if reload and report.store_problem:
-        raise StartRefused([f"the stored objects cannot be checked: {report.store_problem}"])
-    return report
-
-
-def _build_own_classes(config: ServerConfig) -> None:
-    """Import the served groups of this project, and build the classes of the standard ones.
-
-    They are never reloaded: imported and built in the master, neither the separate process nor any
-    worker spends time on that. A group that cannot be loaded is reported by the separate process.
-    """
-    groups = standard_groups()
-    register_groups(groups, Scheme())
-    for group in groups:
-        for resource in group.resources:
-            field_tree(resource.cls)
-    for reference in config.groups:
-        if is_own(reference):
-            with suppress(GroupError):
-                register_groups(with_standard(load_groups(reference), groups), Scheme())
-
-
 def check_start(config: ServerConfig) -> StartReport:
     """Check everything that can be checked before a server starts; never raises."""
     try:
@@ -106,6 +56,18 @@ def check_start(config: ServerConfig) -> StartReport:
         return StartReport(problems=(f"checking the groups failed: {describe_error(error)}",))
     report = StartReport(served=describe(candidate), problems=candidate.problems)
     return report if report.problems else _with_store(report, config, candidate)
+
+
+def prepare_files(config: ServerConfig) -> StartReport:
+    """Create what is missing in the data folder, and read every file that a server needs."""
+    try:
+        if config.token_auth_file is not None:
+            read_tokens(config.token_auth_file)
+        prepare(config, now=datetime.now(UTC))
+        token_keys(config)
+    except (DataDirError, CertificateError, InvalidSigningKey, InvalidTokenFile) as error:
+        return StartReport(problems=tuple(str(error).splitlines()))
+    return StartReport()
 
 
 def _with_store(report: StartReport, config: ServerConfig, candidate: Candidate) -> StartReport:

@@ -14,9 +14,8 @@ import os
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
-from mmap import mmap
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final, Self
 from weakref import WeakSet
 
 from gunicorn import sock
@@ -26,18 +25,17 @@ from gunicorn.workers.gasgi import ASGIWorker
 
 from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
 from apiserver.process.connection import HTTPConnection
-from apiserver.process.connection_shares import ConnectionShare, ConnectionShares
+from apiserver.process.connection_shares import ConnectionShare
 from apiserver.process.listener import HANDSHAKE_TIMEOUT, Listener, raise_file_limit
 from apiserver.process.loop_watchdog import LoopPause, LoopWatchdog, PauseLog
 from apiserver.process.process_memory import ProcessMemory
+from apiserver.process.supervised_worker import SHUTDOWN_MARGIN, SupervisedWorker, share_byte
 
 HEARTBEAT: Final = 1.0
 IDLE_GRACE: Final = 1.0
 """Seconds for which a connection stays open while it is idle, after a stop begins."""
 RESTART_DELAY: Final = 1.0
 """Seconds before a worker that failed to start is replaced."""
-SHUTDOWN_MARGIN: Final = 5
-"""Seconds of gunicorn's graceful timeout reserved for the shutdown of the application."""
 
 _NO_CHECK_TIME: Final = ssl.VerifyFlags(0x200000)
 """OpenSSL's X509_V_FLAG_NO_CHECK_TIME.
@@ -51,22 +49,29 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     """One process that serves requests."""
 
     alive: bool
-    _shared: ClassVar[mmap | None] = None
-    _shares: ClassVar[ConnectionShares | None] = None
+    share: ConnectionShare
+    connections: "_OpenConnections"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # This runs in the master: the byte is shared by the master and all workers it forks.
-        Worker._shared = self._has_served = Worker._shared or mmap(-1, 1)
-        Worker._shares = Worker._shares or ConnectionShares()
-        self.share = Worker._shares.assign()
-        self.connections = _OpenConnections(self.share)
+        self._has_served = share_byte()
         self._stopping = asyncio.Event()
         self._listeners: list[Listener] = []
         self._pause_log = PauseLog()
         self._memory = ProcessMemory()
         self._tls: ssl.SSLContext | None = None
         self._certificate_version: tuple[int, ...] = ()
+
+    @classmethod
+    def in_place_of(cls, supervised: SupervisedWorker) -> Self:
+        """Return the worker that serves in the process of *supervised*, with its heartbeat."""
+        own = supervised
+        worker = cls(own.age, own.ppid, own.sockets, own.app, own.timeout, own.cfg, own.log)
+        worker.tmp.close()
+        worker.tmp, worker.pid = own.tmp, own.pid
+        worker.share = own.share
+        worker.connections = _OpenConnections(own.share)
+        return worker
 
     @property
     def is_stopping(self) -> bool:

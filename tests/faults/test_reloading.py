@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ OBJECTS = f"{DISCOVERY}/v1/namespaces/default/lamps"
 RENAME = 'scheme.add_upgrade(InternalLamp, renames={"spec.color": "spec.shade"})'
 
 LAMPS = """
+import os
 from apimachinery import GroupVersion, Model, Object, field
 from apiserver import Group, Resource
 
@@ -48,6 +49,7 @@ def add_to_scheme(scheme):
 
 
 LAMPS = Group(GROUP, {versions}, (Resource("lamps", InternalLamp),), add_to_scheme)
+print("imported by", os.getpid(), flush=True)
 """
 
 
@@ -93,6 +95,24 @@ def server(source: Source, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield server
 
 
+async def loaded(server: Server, *, replaced: Collection[int] = ()) -> list[int]:
+    """Wait until both workers, none of them *replaced*, have imported the group.
+
+    A server is ready with its first worker, and the text must not change before both have read it.
+    """
+
+    def have_imported() -> bool:
+        workers, log = server.workers(), server.log.splitlines()
+        return (
+            len(workers) == 2
+            and not set(workers) & set(replaced)
+            and all(f"imported by {worker}" in log for worker in workers)
+        )
+
+    await until(have_imported)
+    return server.workers()
+
+
 async def reload(server: Server) -> str:
     """Reload, wait until that has been refused, and return what was logged."""
     assert server.process is not None
@@ -100,6 +120,13 @@ async def reload(server: Server) -> str:
     server.process.send_signal(signal.SIGHUP)
     await until(lambda: "reload skipped: " in server.log[len(before) :])
     return server.log[len(before) :]
+
+
+async def test_a_start_imports_the_groups_once_for_the_check_and_a_worker(server: Server) -> None:
+    workers = await loaded(server)
+
+    imported = [line for line in server.log.splitlines() if line.startswith("imported by")]
+    assert sorted(imported) == sorted(f"imported by {worker}" for worker in workers)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +145,7 @@ async def reload(server: Server) -> str:
 async def test_a_reload_with_code_that_cannot_serve_changes_nothing(
     server: Server, source: Source, changes: dict[str, str], why: str
 ) -> None:
-    workers = server.workers()
+    workers = await loaded(server)
     source.write(**changes)  # type: ignore[arg-type]
 
     log = await reload(server)
@@ -131,7 +158,7 @@ async def test_a_reload_with_code_that_cannot_serve_changes_nothing(
 
 
 async def test_a_reload_of_repaired_code_serves_it(server: Server, source: Source) -> None:
-    old = set(server.workers())
+    old = await loaded(server)
     source.write(versioned="typo")
     await reload(server)
 
@@ -140,7 +167,7 @@ async def test_a_reload_of_repaired_code_serves_it(server: Server, source: Sourc
     assert server.process is not None
     server.process.send_signal(signal.SIGHUP)
 
-    await until(lambda: not old & set(server.workers()))
+    await loaded(server, replaced=old)
     schema = server.request("GET", "/openapi/v3/apis/lamps.example.io/v1")
     assert b"How large it is." in schema.body
 
@@ -150,7 +177,7 @@ async def test_a_reload_that_would_lose_a_field_changes_nothing(
 ) -> None:
     lamp = {"metadata": {"name": "red"}, "spec": {"color": "red"}}
     assert server.request("POST", OBJECTS, lamp).code == 201
-    workers = server.workers()
+    workers = await loaded(server)
     source.write(color="shade")
 
     log = await reload(server)
@@ -178,6 +205,6 @@ async def test_a_reload_that_would_lose_a_field_changes_nothing(
     assert server.process is not None
     server.process.send_signal(signal.SIGHUP)
 
-    await until(lambda: not set(workers) & set(server.workers()))
+    await loaded(server, replaced=workers)
     assert server.request("GET", f"{OBJECTS}/red").json["spec"] == {"shade": "blue"}
     assert "reload skipped" not in server.log[len(before) :]

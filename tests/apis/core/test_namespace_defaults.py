@@ -23,7 +23,8 @@ from apis.core.controllers.namespace_defaults import (
 from apis.core.v1 import ConfigMap, Namespace, ServiceAccount
 from apiserver import create_app
 from apiserver.config import ServerConfig
-from apiserver.process.data_folder import DataDir, prepare, read_admin_token
+from apiserver.process.data_dir import DataDir
+from apiserver.process.data_folder import prepare, read_admin_token
 from client.client import AsyncClient
 from client.interface import ResourceClient
 from tests.apis.controlled import client_of, controlled_server

@@ -17,12 +17,12 @@ from apiserver.evolution.running_servers import (
     SERVERS,
     TIME_TO_LIVE,
     RunningServer,
-    identify_server,
     registered,
     registered_servers,
     running_servers,
     this_server,
 )
+from apiserver.evolution.server_identity import IDENTITY, identify_server
 from apiserver.storage.interface import Backend, Record
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.evolution.conftest import NewStore
@@ -162,6 +162,7 @@ async def test_workers_have_the_identity_of_their_master(
     """Processes with the same parent are different servers unless their master says otherwise."""
     store = await open_sqlite(f"sqlite:///{tmp_path}/store.sqlite")
     monkeypatch.setattr(os, "environ", os.environ.copy())
+    os.environ.pop(IDENTITY, None)  # of a server that another test has started in this process
     if identified:
         identify_server()
     code = (

@@ -1,6 +1,7 @@
 """A start that would fail is refused before any worker exists, with every reason."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 
 from apiserver.__main__ import main
 from apiserver.config import ServerConfig
-from apiserver.process.start_check import StartRefused, check_apart, check_start
+from apiserver.process.checked_process import Assignment, CheckedProcess
+from apiserver.process.start_check import check_start
+from apiserver.process.start_report import StartRefused, StartReport
 
 MISTAKES = """
 from dataclasses import replace
@@ -40,6 +43,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def check_apart(config: ServerConfig) -> StartReport:
+    """Check in a process of its own, which must never become a worker."""
+    process = CheckedProcess.fork(lambda *_: os._exit(1))
+    try:
+        return process.check(config)
+    finally:
+        process.close()
+
+
 def refusals(*groups: str) -> tuple[str, ...]:
     with pytest.raises(StartRefused) as refused:
         check_apart(ServerConfig(groups=groups))
@@ -65,6 +77,34 @@ def test_several_groups_can_be_given_by_one_name(folder: Path) -> None:
 
     assert {"v1 (core)", "coordination.k8s.io/v1", "gadgets.example.io/v1"} < set(served)
     assert served[-1] == "3 more groups"
+
+
+def test_a_process_that_has_ended_becomes_no_worker() -> None:
+    """The master then forks another one."""
+    process = CheckedProcess.fork(lambda *_: os._exit(1))
+    os.kill(process.pid, signal.SIGKILL)
+    os.waitpid(process.pid, 0)
+
+    assert not process.assign(Assignment(1, {}, None), [0])
+
+
+def test_a_process_that_is_not_needed_ends() -> None:
+    process = CheckedProcess.fork(lambda *_: os._exit(1))
+
+    process.close()
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
+
+
+def test_files_that_cannot_be_used_are_a_problem(folder: Path) -> None:
+    (folder / "taken").write_text("a file")
+    process = CheckedProcess.fork(lambda *_: os._exit(1))
+    try:
+        with pytest.raises(StartRefused, match="data folder: "):
+            process.prepare_files(ServerConfig(data_dir=folder / "taken" / "data"))
+    finally:
+        process.close()
 
 
 def test_all_groups_are_tried(folder: Path) -> None:
