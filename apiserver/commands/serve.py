@@ -15,6 +15,7 @@ from apiserver.evolution.server_identity import identify_server
 from apiserver.process.address import Address
 from apiserver.process.checked_process import Assignment, Become, CheckedProcess
 from apiserver.process.data_dir import DataDir
+from apiserver.process.python_build import build_arguments, build_hint
 from apiserver.process.serving import Application, gunicorn_settings
 from apiserver.process.start_report import StartRefused
 
@@ -162,6 +163,8 @@ class _Start:
         kubeconfig = path if not path.startswith("..") else str(folder.admin_kubeconfig.absolute())
         print(f"serving {', '.join(self._loaded.served)} on {config.server_url}")
         print(f"export KUBECONFIG={kubeconfig}", flush=True)
+        if hint := build_hint(build_arguments()):
+            print(hint, file=sys.stderr, flush=True)
 
     def _bind(self, address: Address) -> Address:
         """Return the address with its port, after checking that the port is free."""
