@@ -62,7 +62,7 @@ def empty_document(cls: type[BaseModel]) -> Document:
         if field.type.category == "model" and not field.type.optional and not field.required:
             empty[field.wire] = empty_document(field.type.python)
         elif _is_written_when_empty(field.info):
-            if NULL_WHEN_EMPTY in field.info.metadata:
+            if NULL_WHEN_EMPTY in field.info.metadata or field.type.optional:
                 empty[field.wire] = None
             elif field.markers.list_map_keys:
                 empty[field.wire] = []

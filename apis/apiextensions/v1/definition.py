@@ -266,7 +266,9 @@ class CustomResourceDefinitionCondition(Model):
         known=("True", "False", "Unknown"),
         doc="Whether it holds.",
     )
-    last_transition_time: Time | None = field(None, proto=3, doc="When the status last changed.")
+    last_transition_time: Time | None = field(
+        None, proto=3, omit_empty=False, required=False, doc="When the status last changed."
+    )
     reason: str = field(
         "", proto=4, doc="The reason of the last transition, one word in CamelCase for programs."
     )

@@ -79,7 +79,7 @@ class APIServiceCondition(Model):
         "", proto=2, omit_empty=False, doc="Status of the condition: True, False or Unknown."
     )
     last_transition_time: Time | None = field(
-        None, proto=3, doc="Time when the status last changed."
+        None, proto=3, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=4, doc="Reason of the last change, one word in CamelCase.")
     message: str = field("", proto=5, doc="Details of the last change, as readable text.")

@@ -28,6 +28,8 @@ class TokenRequestSpec(Model):
     bound_object_ref: BoundObjectReference | None = field(
         None,
         proto=3,
+        omit_empty=False,
+        required=False,
         doc="Object that the token is bound to; the token is valid while the object exists.",
     )
     expiration_seconds: int | None = field(
@@ -42,7 +44,9 @@ class TokenRequestStatus(Model):
     """Result of a token request."""
 
     token: str = field("", proto=1, omit_empty=False, required=False, doc="Opaque bearer token.")
-    expiration_timestamp: Time | None = field(None, proto=2, doc="Time of expiration of the token.")
+    expiration_timestamp: Time | None = field(
+        None, proto=2, omit_empty=False, required=False, doc="Time of expiration of the token."
+    )
 
 
 class TokenRequest(Object):

@@ -112,10 +112,18 @@ class CertificateSigningRequestCondition(Model):
     reason: str = field("", proto=2, doc="Short reason of the condition.")
     message: str = field("", proto=3, doc="Description of the condition.")
     last_update_time: Time | None = field(
-        None, proto=4, doc="Time when the condition was last updated."
+        None,
+        proto=4,
+        omit_empty=False,
+        required=False,
+        doc="Time when the condition was last updated.",
     )
     last_transition_time: Time | None = field(
-        None, proto=5, doc="Time when the status last changed; set by the server if missing."
+        None,
+        proto=5,
+        omit_empty=False,
+        required=False,
+        doc="Time when the status last changed; set by the server if missing.",
     )
     status: str = field(
         "",

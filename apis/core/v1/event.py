@@ -19,7 +19,7 @@ class EventSeries(Model):
 
     count: Int32 = field(0, proto=1, doc="Number of occurrences.")
     last_observed_time: MicroTime | None = field(
-        None, proto=2, doc="Time of the last occurrence observed."
+        None, proto=2, omit_empty=False, required=False, doc="Time of the last occurrence observed."
     )
 
 
@@ -43,14 +43,22 @@ class Event(Object):
     source: EventSource = field(
         default_factory=EventSource, proto=5, doc="Component that reported the event."
     )
-    first_timestamp: Time | None = field(None, proto=6, doc="Time of the first occurrence.")
-    last_timestamp: Time | None = field(None, proto=7, doc="Time of the most recent occurrence.")
+    first_timestamp: Time | None = field(
+        None, proto=6, omit_empty=False, required=False, doc="Time of the first occurrence."
+    )
+    last_timestamp: Time | None = field(
+        None, proto=7, omit_empty=False, required=False, doc="Time of the most recent occurrence."
+    )
     count: Int32 = field(0, proto=8, doc="Number of occurrences.")
     type: str = field(
         "", proto=9, doc="Type of the event: `Normal` or `Warning`; new types may be added."
     )
     event_time: MicroTime | None = field(
-        None, proto=10, doc="Time when the event was first observed."
+        None,
+        proto=10,
+        omit_empty=False,
+        required=False,
+        doc="Time when the event was first observed.",
     )
     series: EventSeries | None = field(
         None, proto=11, doc="Series that this event is part of, if it recurs."

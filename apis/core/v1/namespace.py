@@ -33,7 +33,7 @@ class NamespaceCondition(Model):
     type: str = field("", proto=1, omit_empty=False, doc="Type of the condition.")
     status: str = field("", proto=2, omit_empty=False, known=("True", "False", "Unknown"))
     last_transition_time: Time | None = field(
-        None, proto=4, doc="Time when the status last changed."
+        None, proto=4, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=5, doc="Machine-readable reason of the last transition.")
     message: str = field("", proto=6, doc="Human-readable details of the last transition.")

@@ -48,10 +48,18 @@ class NodeCondition(Model):
         doc="Whether the condition holds.",
     )
     last_heartbeat_time: Time | None = field(
-        None, proto=3, doc="Time when the condition was last reported."
+        None,
+        proto=3,
+        omit_empty=False,
+        required=False,
+        doc="Time when the condition was last reported.",
     )
     last_transition_time: Time | None = field(
-        None, proto=4, doc="Time when the status of the condition last changed."
+        None,
+        proto=4,
+        omit_empty=False,
+        required=False,
+        doc="Time when the status of the condition last changed.",
     )
     reason: str = field("", proto=5, doc="Machine-readable reason of the last transition.")
     message: str = field("", proto=6, doc="Human-readable details of the last transition.")

@@ -44,10 +44,18 @@ class PersistentVolumeClaimCondition(Model):
         doc="Whether the condition holds.",
     )
     last_probe_time: Time | None = field(
-        None, proto=3, doc="Time when the condition was last checked."
+        None,
+        proto=3,
+        omit_empty=False,
+        required=False,
+        doc="Time when the condition was last checked.",
     )
     last_transition_time: Time | None = field(
-        None, proto=4, doc="Time when the status of the condition last changed."
+        None,
+        proto=4,
+        omit_empty=False,
+        required=False,
+        doc="Time when the status of the condition last changed.",
     )
     reason: str = field("", proto=5, doc="Machine-readable reason of the last transition.")
     message: str = field("", proto=6, doc="Human-readable details of the last transition.")
@@ -81,7 +89,7 @@ class VolumeHealthStatus(Model):
         doc="Findings about the volume.",
     )
     last_transition_time: Time | None = field(
-        None, proto=2, doc="Time when the health last changed."
+        None, proto=2, omit_empty=False, required=False, doc="Time when the health last changed."
     )
 
 

@@ -49,10 +49,18 @@ class Event(Object):
         doc="Deprecated field for compatibility with core/v1: the source.",
     )
     deprecated_first_timestamp: Time | None = field(
-        None, proto=13, doc="Deprecated field for compatibility with core/v1: the first occurrence."
+        None,
+        proto=13,
+        omit_empty=False,
+        required=False,
+        doc="Deprecated field for compatibility with core/v1: the first occurrence.",
     )
     deprecated_last_timestamp: Time | None = field(
-        None, proto=14, doc="Deprecated field for compatibility with core/v1: the last occurrence."
+        None,
+        proto=14,
+        omit_empty=False,
+        required=False,
+        doc="Deprecated field for compatibility with core/v1: the last occurrence.",
     )
     deprecated_count: Int32 = field(
         0,

@@ -203,7 +203,7 @@ class FlowSchemaCondition(Model):
     type: str = field("", proto=1, required=True, doc="Type of the condition. Required.")
     status: str = field("", proto=2, doc="Status of the condition: True, False or Unknown.")
     last_transition_time: Time | None = field(
-        None, proto=3, doc="Time when the status last changed."
+        None, proto=3, omit_empty=False, required=False, doc="Time when the status last changed."
     )
     reason: str = field("", proto=4, doc="Reason of the last change, one word.")
     message: str = field("", proto=5, doc="Description of the last change.")

@@ -87,7 +87,7 @@ class StorageHealthCondition(Model):
         doc="Volume mode of the affected volumes; unset for all.",
     )
     last_transition_time: Time | None = field(
-        None, proto=6, doc="Time when the problem was first seen."
+        None, proto=6, omit_empty=False, required=False, doc="Time when the problem was first seen."
     )
 
 

@@ -46,7 +46,9 @@ class VolumeAttachmentSpec(Model):
 class VolumeError(Model):
     """Failure of an operation on a volume."""
 
-    time: Time | None = field(None, proto=1, doc="Time of the failure.")
+    time: Time | None = field(
+        None, proto=1, omit_empty=False, required=False, doc="Time of the failure."
+    )
     message: str = field(
         "",
         proto=2,
