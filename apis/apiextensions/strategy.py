@@ -20,6 +20,7 @@ class DefinitionStrategy(Strategy[CustomResourceDefinition]):
     allow_unconditional_update = False
     returns_deleted_object = True
     documents_deleted_object = False
+    status_updates_metadata = True
 
     def prepare_for_create(self, obj: CustomResourceDefinition) -> None:
         _prune_defaults(obj)
@@ -31,10 +32,21 @@ class DefinitionStrategy(Strategy[CustomResourceDefinition]):
         _prune_defaults(new)
         _add_stored_version(new)
 
+    def prepare_for_status_update(
+        self, new: CustomResourceDefinition, old: CustomResourceDefinition
+    ) -> None:
+        if not new.status.stored_versions:
+            _add_stored_version(new)
+
     def prepare_for_deletion(self, obj: CustomResourceDefinition) -> None:
-        """Keep the definition until the controller has deleted its objects."""
+        """Keep the definition until the controller has deleted its objects.
+
+        As in Kubernetes, this is neither a new generation nor does it have a grace period.
+        """
+        obj.metadata.deletion_grace_period_seconds = None
         if FINALIZER in obj.metadata.finalizers:
             return
+        obj.metadata.generation -= 1
         obj.metadata.finalizers = [*obj.metadata.finalizers, FINALIZER]
         assert obj.metadata.deletion_timestamp is not None
         set_condition(

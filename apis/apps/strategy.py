@@ -1,7 +1,7 @@
 """Strategies of the workloads of apps/v1."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Final
 
 from apimachinery.fieldpath import FieldErrors, Path
 from apimachinery.meta.metadata_validation import dns_label_name
@@ -48,12 +48,17 @@ class DeploymentStrategy(Strategy[Deployment]):
     """A change of the annotations increments the generation, too: replica sets copy them."""
 
     qualified_finalizers = True
+    reset_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {"status": ("spec", "metadata.labels")}
+    status_updates_metadata = True
 
     def prepare_for_create(self, obj: Deployment) -> None:
         drop_disabled_template_fields(obj.spec.template, None)
 
     def prepare_for_update(self, new: Deployment, old: Deployment) -> None:
         drop_disabled_template_fields(new.spec.template, old.spec.template)
+
+    def prepare_for_status_update(self, new: Deployment, old: Deployment) -> None:
+        new.metadata.labels = dict(old.metadata.labels)
 
     def validate(self, obj: Deployment) -> FieldErrors:
         yield from validate_deployment(obj)
@@ -78,6 +83,7 @@ class ReplicaSetStrategy(Strategy[ReplicaSet]):
     """The selector is immutable."""
 
     qualified_finalizers = True
+    status_updates_metadata = True
 
     def prepare_for_create(self, obj: ReplicaSet) -> None:
         drop_disabled_template_fields(obj.spec.template, None)
@@ -105,6 +111,7 @@ class DaemonSetStrategy(Strategy[DaemonSet]):
     """An annotation counts the changes of the template; clients cannot change it."""
 
     qualified_finalizers = True
+    status_updates_metadata = True
 
     def prepare_for_create(self, obj: DaemonSet) -> None:
         given = parse_integer(obj.metadata.annotations.get(TEMPLATE_GENERATION, "")) or 0
@@ -117,6 +124,11 @@ class DaemonSetStrategy(Strategy[DaemonSet]):
         if not equal(new.spec.template, old.spec.template):
             count += 1
         new.metadata.annotations[TEMPLATE_GENERATION] = str(count)
+
+    def prepare_for_status_update(self, new: DaemonSet, old: DaemonSet) -> None:
+        count = old.metadata.annotations.get(TEMPLATE_GENERATION)
+        if count is not None:
+            new.metadata.annotations[TEMPLATE_GENERATION] = count
 
     def validate(self, obj: DaemonSet) -> FieldErrors:
         yield from validate_daemon_set(obj)
@@ -136,6 +148,7 @@ class StatefulSetStrategy(Strategy[StatefulSet]):
     """Names are DNS labels, because pods have them as host names."""
 
     qualified_finalizers = True
+    status_updates_metadata = True
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return dns_label_name(name, prefix)

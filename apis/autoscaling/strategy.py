@@ -13,6 +13,7 @@ class HorizontalPodAutoscalerStrategy(Strategy[HorizontalPodAutoscaler]):
     """The rules of both versions: autoscaling/v1 is another view of the same objects."""
 
     qualified_finalizers = True
+    status_updates_metadata = True
 
     def validate(self, obj: HorizontalPodAutoscaler) -> FieldErrors:
         yield from validate_autoscaler(obj)

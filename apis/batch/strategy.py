@@ -28,6 +28,7 @@ class JobStrategy(Strategy[Job]):
 
     qualified_finalizers = True
     orphans_by_default = True
+    status_updates_metadata = True
     deletion_warning = (
         "child pods are preserved by default when jobs are deleted; set"
         " propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress"
@@ -62,6 +63,7 @@ class CronJobStrategy(Strategy[CronJob]):
     """Schedules with a time zone of their own are kept, and warned about."""
 
     qualified_finalizers = True
+    status_updates_metadata = True
 
     def prepare_for_create(self, obj: CronJob) -> None:
         _drop_disabled_fields(obj.spec.job_template.spec, None)
@@ -95,7 +97,8 @@ def _generate_selector(job: Job) -> None:
     Labels that a client has set are kept: validation refuses those that differ.
     """
     labels = job.spec.template.metadata.labels
-    inherits = not job.metadata.labels or job.metadata.labels == labels
+    # Defaulting shares the labels; those that the client has set stay as they are, even if equal.
+    inherits = not job.metadata.labels or job.metadata.labels is labels
     for name in NAME_LABELS:
         labels.setdefault(name, job.metadata.name)
     for name in UID_LABELS:

@@ -18,6 +18,7 @@ class PodDisruptionBudgetStrategy(Strategy[PodDisruptionBudget]):
     """Every update needs a resourceVersion: evictions count on the budget they have read."""
 
     allow_unconditional_update = False
+    status_updates_metadata = True
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         # Kubernetes has no rule of its own for the names of budgets.

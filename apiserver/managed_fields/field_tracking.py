@@ -56,9 +56,8 @@ from apiserver.managed_fields.value_changes import OtherFields, changed_values
 Document = dict[str, Any]
 
 _STATUS: Final = FieldSet.of((paths.field("status"),))
-_ALL_BUT_STATUS: Final = FieldSet.of(
-    (paths.field("spec"),), (paths.field("metadata"), paths.field("labels"))
-)
+_SPEC: Final = FieldSet.of((paths.field("spec"),))
+_ALL_BUT_STATUS: Final = FieldSet.of((paths.field("spec"),), (paths.field("metadata"),))
 _HANDLED_HERE: Final = ("", "scale")
 _SYSTEM_FIELDS: Final = {"metadata": {"managed_fields": True}}
 """Fields that are never compared; other fields without owners are removed later."""
@@ -73,6 +72,7 @@ class FieldTracking:
         self._codec = codec
         self._has_status = resource.has_status
         self._strategy_reset = resource.strategy.reset_fields
+        self._status_updates_metadata = resource.strategy.status_updates_metadata
         self._kinds: dict[str, GroupVersionKind] = {}
         self._classes: dict[str, type[Any]] = {}
         self._shapes: dict[str, Shape] = {}
@@ -232,7 +232,8 @@ class FieldTracking:
         if own is not None:
             return dict.fromkeys(self._kinds, _field_set(own))
         if subresource == "status":
-            return dict.fromkeys(self._kinds, _ALL_BUT_STATUS)
+            ignored = _SPEC if self._status_updates_metadata else _ALL_BUT_STATUS
+            return dict.fromkeys(self._kinds, ignored)
         if subresource in _HANDLED_HERE:
             return dict.fromkeys(self._kinds, _STATUS) if self._has_status else {}
         return {}  # the handler of the subresource decides what it changes

@@ -23,7 +23,8 @@ def set_job_defaults(job: Job) -> None:
     _set_counts(job.spec)
     _set_modes(job.spec)
     if not job.metadata.labels:
-        job.metadata.labels = dict(job.spec.template.metadata.labels)
+        # The same map, as in Kubernetes: a strategy that adds labels to the pods adds them to both.
+        job.metadata.labels = job.spec.template.metadata.labels
 
 
 def set_cron_job_spec_defaults(spec: CronJobSpec) -> None:

@@ -43,6 +43,8 @@ class NamespaceStrategy(Strategy[Namespace]):
 
     def prepare_for_deletion(self, obj: Namespace) -> None:
         obj.status.phase = TERMINATING
+        # As in Kubernetes: the namespace waits for its finalizers, not for a grace period.
+        obj.metadata.deletion_grace_period_seconds = None
 
     def validate(self, obj: Namespace) -> FieldErrors:
         yield from validate_namespace(obj)

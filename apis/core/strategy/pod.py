@@ -67,6 +67,7 @@ class PodStrategy(Strategy[Pod]):
     def prepare_for_status_update(self, new: Pod, old: Pod) -> None:
         # Old kubelets send owner references without fields that garbage collection needs.
         new.metadata.owner_references = deep_copy(old.metadata.owner_references)
+        new.metadata.deletion_timestamp = old.metadata.deletion_timestamp
         _keep_omitted_status(new.status, old.status)
         drop_disabled_pod_fields(new, old)
 

@@ -1,7 +1,6 @@
 """Strategies of PodTemplates and ReplicationControllers."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Iterable, Iterator
 
 from apimachinery.fieldpath import FieldErrors, Path
 from apimachinery.names import is_dns1123_label
@@ -51,7 +50,6 @@ class ReplicationControllerStrategy(Strategy[ReplicationController]):
     qualified_finalizers = True
     orphans_by_default = True
     ratchets = False
-    reset_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {"status": ("spec",)}
     status_updates_metadata = True
 
     def prepare_for_create(self, obj: ReplicationController) -> None:
