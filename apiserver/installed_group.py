@@ -117,4 +117,5 @@ class BuiltInGroup(InstalledGroup):
         admission = foundation.admission.extended(
             mutating=group.mutating, validating=group.validating
         )
-        return shared.using(resource.strategy, admission=admission)
+        own = GroupResource(group.name, resource.name)
+        return shared.using(resource.strategy, admission=admission, resource=own)

@@ -41,6 +41,10 @@ _CONSTANTS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
+    "y": True,
+    "Y": True,
+    "n": False,
+    "N": False,
 }
 _TAG = "tag:yaml.org,2002:"
 _TAGS = frozenset(("str", "int", "float", "bool", "null", "timestamp", "binary", "merge", "value"))
@@ -247,7 +251,8 @@ def _resolve_tagged(event: yaml.ScalarEvent, tag: str, text: str) -> Any:
         raise DecodeError(f"yaml: {_location(event)}: unknown tag {tag!r}")
     if name == "binary":
         return _decode_binary(event, text)
-    return text if name == "str" or event.style else _resolve_plain(event, text)
+    quoted = event.style and name != "int"
+    return text if name == "str" or quoted else _resolve_plain(event, text)
 
 
 def _resolve_plain(event: yaml.ScalarEvent | None, text: str) -> Any:

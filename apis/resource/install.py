@@ -4,7 +4,11 @@ from typing import Final
 
 from apis.resource import GROUP, v1
 from apis.resource.admission import with_permissions
-from apis.resource.printers import RESOURCE_CLAIM_COLUMNS, RESOURCE_SLICE_COLUMNS
+from apis.resource.printers import (
+    DEVICE_TAINT_RULE_COLUMNS,
+    RESOURCE_CLAIM_COLUMNS,
+    RESOURCE_SLICE_COLUMNS,
+)
 from apis.resource.register import SLICE_FIELDS, add_to_scheme
 from apis.resource.strategy import (
     DeviceClassStrategy,
@@ -35,6 +39,7 @@ RESOURCE: Final = Group(
             namespaced=False,
             announced_storage_version="v1beta2",
             subresources=(STATUS,),
+            columns=DEVICE_TAINT_RULE_COLUMNS,
             roles=(),
         ),
         Resource(

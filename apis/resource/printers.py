@@ -1,8 +1,9 @@
-"""Printer columns of claims and slices."""
+"""Printer columns of claims, slices and taint rules."""
 
+from datetime import datetime
 from typing import Final
 
-from apis.resource.v1 import ResourceClaim, ResourceSlice
+from apis.resource.v1 import DeviceTaintRule, ResourceClaim, ResourceSlice
 from apiserver.views.table import Column
 
 
@@ -29,6 +30,29 @@ def slice_driver(obj: ResourceSlice) -> str:
 def slice_pool(obj: ResourceSlice) -> str:
     return obj.spec.pool.name
 
+
+def taint_key(rule: DeviceTaintRule) -> str:
+    return rule.spec.taint.key
+
+
+def taint_value(rule: DeviceTaintRule) -> str:
+    return rule.spec.taint.value
+
+
+def taint_effect(rule: DeviceTaintRule) -> str:
+    return rule.spec.taint.effect
+
+
+def taint_added(rule: DeviceTaintRule) -> datetime | str:
+    return rule.spec.taint.time_added or ""
+
+
+DEVICE_TAINT_RULE_COLUMNS: Final = (
+    Column("Key", taint_key, description="Key of the taint."),
+    Column("Value", taint_value, description="Value of the taint."),
+    Column("Effect", taint_effect, description="Effect of the taint on claims and their pods."),
+    Column("TimeAdded", taint_added, description="Time since the effect was set."),
+)
 
 RESOURCE_CLAIM_COLUMNS: Final = (
     Column("State", claim_state, description="Summary: pending, allocated, reserved, deleted."),

@@ -31,6 +31,7 @@ from apiserver.handlers.update import update_options
 from apiserver.http.negotiation import ALL_TYPES, MediaTypeOffer, body_media_type
 from apiserver.http.response import exchange_of, write
 from apiserver.managed_fields.scale_ownership import ScaleOwnership
+from apiserver.registry.system_metadata import check_name
 from apiserver.views.scale_mapping import (
     KIND,
     require_replicas,
@@ -70,6 +71,7 @@ class ScaleHandlers:
         )
         for text in warnings:
             context.warn(text)
+        check_name(scale.metadata, context.name, context.namespace)
         change = self._change(sub, lambda current: scale)
         obj, _ = await sub.endpoint.stored.update(context.name, change, context, options)
         self._write(req, resp, scale_of(obj, sub.subresource))

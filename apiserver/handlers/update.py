@@ -14,6 +14,7 @@ from apiserver.handlers.object_response import negotiate, write_object
 from apiserver.http.request_info import Query
 from apiserver.http.response import exchange_of
 from apiserver.registry.object_update import Draft, replacement
+from apiserver.registry.system_metadata import check_name
 
 
 async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
@@ -28,6 +29,8 @@ async def update(endpoint: Endpoint, req: Request, resp: Response) -> None:
         endpoint, body, content_type(req), validation=validation, context=context
     )
     sent = new.object if isinstance(new, Draft) else new
+    # Before the object is looked for: a wrong name is reported also if there is no such object.
+    check_name(sent.metadata, context.name, context.namespace)
     written, created = await endpoint.stored.update(
         context.name,
         replacement(new),

@@ -16,6 +16,7 @@ from apimachinery.fieldpath import quote
 from apimachinery.meta.options import CreateOptions, DeleteOptions, ListOptions, UpdateOptions
 from apimachinery.meta.types import Object, Preconditions
 from apimachinery.names import is_path_segment_name
+from apimachinery.schema import GroupResource
 from apiserver.admission.chain import Chain
 from apiserver.context import RequestContext
 from apiserver.registry.allocation import PendingReservation
@@ -80,9 +81,23 @@ class ResourceStore(Generic[T]):
         self.backend = backend
         self._keys = cached.collection.keys
 
-    def using(self, strategy: Strategy[T], *, admission: Chain | None = None) -> "ResourceStore[T]":
-        """Return a store of the same objects with another strategy, and perhaps admission."""
-        rules = replace(self.rules, strategy=strategy, admission=admission or self.rules.admission)
+    def using(
+        self,
+        strategy: Strategy[T],
+        *,
+        admission: Chain | None = None,
+        resource: GroupResource | None = None,
+    ) -> "ResourceStore[T]":
+        """Return a store of the same objects with another strategy, and perhaps admission.
+
+        Messages name *resource*, the one of another group by which clients reach the objects.
+        """
+        rules = replace(
+            self.rules,
+            strategy=strategy,
+            admission=admission or self.rules.admission,
+            resource=resource or self.rules.resource,
+        )
         return ResourceStore(
             rules,
             backend=self.backend,

@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from apimachinery.scalars.wire_types import INT64_MAX, INT64_MIN
+from apimachinery.serialization.go_json import syntax_error
 
 NEWEST: Final = -1
 """The revision of a token that continues at the newest revision, because its own was compacted."""
@@ -79,7 +80,7 @@ def _decode_document(token: str) -> dict[str, Any]:
     try:
         document = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise InvalidToken(f"{_INVALID}: {error}") from None
+        raise InvalidToken(f"{_INVALID}: {syntax_error(data) or error}") from None
     if not isinstance(document, dict):
         raise InvalidToken(f"{_INVALID}: expected an object, got {type(document).__name__}")
     return document
