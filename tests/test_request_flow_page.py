@@ -32,7 +32,6 @@ from apiserver.process import (
     request_head,
     serving,
     supervised_worker,
-    worker,
 )
 from apiserver.registry import following, store
 from apiserver.storage import value_limit

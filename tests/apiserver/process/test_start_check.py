@@ -85,7 +85,7 @@ def test_a_process_that_has_ended_becomes_no_worker() -> None:
     os.kill(process.pid, signal.SIGKILL)
     os.waitpid(process.pid, 0)
 
-    assert not process.assign(Assignment(1, {}, None), [0])
+    assert not process.assign(Assignment(1, 0, {}, None), [0])
 
 
 def test_a_process_that_is_not_needed_ends() -> None:
