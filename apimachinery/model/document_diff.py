@@ -62,7 +62,8 @@ def empty_document(cls: type[BaseModel]) -> Document:
         if field.type.category == "model" and not field.type.optional and not field.required:
             empty[field.wire] = empty_document(field.type.python)
         elif _is_written_when_empty(field.info):
-            if NULL_WHEN_EMPTY in field.info.metadata or field.type.optional:
+            # A time is a struct in Go, which is null if it is zero.
+            if NULL_WHEN_EMPTY in field.info.metadata or field.type.python is datetime:
                 empty[field.wire] = None
             elif field.markers.list_map_keys:
                 empty[field.wire] = []
