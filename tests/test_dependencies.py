@@ -74,6 +74,7 @@ PYDANTIC = frozenset(
     for name in (
         *("complete", "core_schema", "decorators", "extra", "fields", "fields_complete"),
         *("fields_set", "generic_metadata", "init_subclass", "private", "serializer"),
+        "validator",
     )
 )
 """Class attributes of BaseModel, which pydantic documents but calls private."""

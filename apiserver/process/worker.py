@@ -25,7 +25,7 @@ from gunicorn.workers.gasgi import ASGIWorker
 
 from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
 from apiserver.process.connection import HTTPConnection
-from apiserver.process.connection_shares import ConnectionShare
+from apiserver.process.connection_shares import ConnectionShare, ConnectionShares
 from apiserver.process.listener import HANDSHAKE_TIMEOUT, Listener, raise_file_limit
 from apiserver.process.loop_watchdog import LoopPause, LoopWatchdog, PauseLog
 from apiserver.process.process_memory import ProcessMemory
@@ -49,12 +49,12 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     """One process that serves requests."""
 
     alive: bool
-    share: ConnectionShare
-    connections: "_OpenConnections"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._has_served = share_byte()
+        # Until it takes the place of a supervised one, a worker knows of no others.
+        self._take_share(ConnectionShares().assign())
         self._stopping = asyncio.Event()
         self._listeners: list[Listener] = []
         self._pause_log = PauseLog()
@@ -69,9 +69,12 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         worker = cls(own.age, own.ppid, own.sockets, own.app, own.timeout, own.cfg, own.log)
         worker.tmp.close()
         worker.tmp, worker.pid = own.tmp, own.pid
-        worker.share = own.share
-        worker.connections = _OpenConnections(own.share)
+        worker._take_share(own.share)
         return worker
+
+    def _take_share(self, share: ConnectionShare) -> None:
+        self.share = share
+        self.connections = _OpenConnections(share)
 
     @property
     def is_stopping(self) -> bool:

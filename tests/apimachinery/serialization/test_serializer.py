@@ -168,9 +168,10 @@ def test_json_is_yaml(value: Any) -> None:
         ("1: a\ntrue: b\n1.5: c", {"1": "a", "true": "b", "1.5": "c"}),
         ("a: |\n  two\n  lines\n", {"a": "two\nlines\n"}),
         (
-            "base: &b {x: 1, y: 2}\nmade: {<<: *b, y: 3}",
-            {"base": {"x": 1, "y": 2}, "made": {"x": 1, "y": 3}},
+            "base: &b {x: 1, z: 2}\nmade: {<<: *b, z: 3}",
+            {"base": {"x": 1, "z": 2}, "made": {"x": 1, "z": 3}},
         ),
+        ("y: n\nN: 'y'", {"true": False, "false": "y"}),
         ("made:\n  <<: [{x: 1}, {x: 2, z: 3}]", {"made": {"x": 1, "z": 3}}),
         ("a: !!binary aGk=", {"a": "hi"}),
         ("---\na: 1\n", {"a": 1}),

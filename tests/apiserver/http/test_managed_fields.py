@@ -268,7 +268,7 @@ async def test_a_scale_is_not_created_by_an_apply(client: Driver) -> None:
 
 
 async def test_unknown_fields_of_a_scale_are_told(client: Driver, lamp: None) -> None:
-    body = {**scale(3), "size": 1}
+    body = {**scale(3, name="lamp", namespace="default"), "size": 1}
 
     warned = await client.put(f"{LAMP}/scale", body)
     refused = await client.put(f"{LAMP}/scale?fieldValidation=Strict", body)

@@ -171,7 +171,10 @@ async def test_an_apply_through_one_group_conflicts_with_a_write_through_the_oth
 async def test_an_error_names_the_resource_as_kubernetes_does(client: Driver) -> None:
     answer = await client.send("GET", f"{NEW}/none")
 
-    assert (answer.code, answer.json["message"]) == (404, 'events "none" not found')
+    assert (answer.code, answer.json["message"]) == (
+        404,
+        'events.events.k8s.io "none" not found',
+    )
 
 
 async def test_a_collection_is_deleted_for_both(client: Driver) -> None:

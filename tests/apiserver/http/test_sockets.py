@@ -54,10 +54,12 @@ def served() -> Iterator[Served]:
         stderr=subprocess.DEVNULL,
     )
     found = Served(process, port)
-    _wait(found)
-    yield found
-    process.send_signal(signal.SIGTERM)
-    process.wait(timeout=20)
+    try:
+        _wait(found)
+        yield found
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=20)
 
 
 def _wait(served: Served) -> None:

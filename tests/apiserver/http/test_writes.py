@@ -53,7 +53,7 @@ async def test_another_uid_is_another_object(client: Driver, lamp: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"kind: ConfigMap\nmetadata: {name: y}\n", b'{"metadata":{"name":"y"}}']
+    "body", [b"kind: ConfigMap\nmetadata: {name: a}\n", b'{"metadata":{"name":"a"}}']
 )
 async def test_yaml_bodies(client: Driver, body: bytes) -> None:
     headers = {"content-type": "application/yaml"}
