@@ -7,13 +7,16 @@ digest of its token computed. Whether the token is still valid is checked for ev
 
 from typing import Any, Final
 
-from falcon.asgi import Request
+from falcon import SINGLETON_HEADERS
 
 from apiserver.auth.authentication import RequestCredentials, read_credentials
 from apiserver.http.client_connection import ClientConnection
 
 KEPT_BYTES: Final = 4096
 """The size of headers up to which they are kept; an idle connection must not hold long ones."""
+
+KEY: Final = "apiserver.headers"
+"""The key of the headers that were read in the ASGI scope of a request."""
 
 _IMPERSONATE: Final = b"impersonate-"
 
@@ -35,15 +38,25 @@ class RequestHeaders:
 
 def headers_of(scope: dict[str, Any], connection: ClientConnection) -> RequestHeaders:
     """Return the headers of a request, as they were read for the one before if they are equal."""
-    known = connection.headers
-    if isinstance(known, RequestHeaders) and known.source is scope["headers"]:
-        return known
-    # falcon knows which headers may be repeated.
-    found = RequestHeaders(scope, Request(scope, _no_body)._asgi_headers)
-    size = sum(map(len, found.by_name.values()))
-    connection.headers = found if isinstance(found.source, tuple) and size <= KEPT_BYTES else None
+    found: RequestHeaders | None = scope.get(KEY)
+    if found is None:
+        scope[KEY] = found = _known_headers(scope["headers"], connection) or _read(scope)
+        size = sum(map(len, found.by_name.values()))
+        kept = isinstance(found.source, tuple) and size <= KEPT_BYTES
+        connection.headers = found if kept else None
     return found
 
 
-async def _no_body() -> dict[str, Any]:
-    raise AssertionError("the exchange reads the body")
+def _known_headers(source: object, connection: ClientConnection) -> RequestHeaders | None:
+    known = connection.headers
+    return known if isinstance(known, RequestHeaders) and known.source is source else None
+
+
+def _read(scope: dict[str, Any]) -> RequestHeaders:
+    by_name: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        if name in by_name and name.decode("latin-1") not in SINGLETON_HEADERS:
+            by_name[name] += b"," + value
+        else:
+            by_name[name] = value
+    return RequestHeaders(scope, by_name)
