@@ -20,7 +20,7 @@ COMPILE := $(VENV)/lock/bin/uv pip compile --quiet --no-config --universal --pyt
 CAMPAIGN := tests/faults/test_campaign.py
 FIGURES ?= $(VENV)/figures.json
 
-.PHONY: serve test check format torture benchmarks lock clean
+.PHONY: serve test check format torture bench benchmarks lock clean
 
 serve: $(VENV)/.serving ## start a server with the example group; ARGS="--bind … --storage …" for more
 	$(BIN)/apiserver serve apis.gadgets.install:GADGETS $(ARGS)
@@ -45,7 +45,10 @@ torture: $(VENV)/.development ## the fault tests at their full count (long); FIG
 	$(BIN)/pytest -m torture --timeout 3600 -n auto --ignore $(CAMPAIGN) && exit $$found
 	@cat $(FIGURES)
 
-benchmarks: $(VENV)/.development ## print ratios measured on this machine
+bench: $(VENV)/.development ## rates, delays and processor time of every verb, kept in a history
+	$(BIN)/python -m tests.benchmarks verbs
+
+benchmarks: $(VENV)/.development ## every benchmark, that of the verbs included
 	$(BIN)/python -m tests.benchmarks
 
 lock: ## renew requirements.lock: the newest versions that pyproject.toml allows

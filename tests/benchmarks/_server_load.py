@@ -1,8 +1,10 @@
-"""The load of the server benchmark, in a process of its own.
+"""The load of the benchmark `verbs`, in a process of its own.
 
 It speaks HTTP/1.1 by itself, because a client library costs more than the server it measures, and
 prints one JSON object: what was measured, by name. A connection sends its next request when the
 last one is answered.
+
+    python -m tests.benchmarks._server_load PORT AUTHORITY TOKEN verbs|floor PID...
 """
 
 import asyncio
@@ -29,6 +31,7 @@ NOTING: Final = 10
 OBJECTS: Final = 10_000
 CHANGES: Final = 3_000
 LISTS: Final = 20
+PAGES: Final = 200
 
 PATH: Final = "/api/v1/namespaces/default/configmaps"
 WATCHED: Final = "/api/v1/namespaces/watched/configmaps"
@@ -149,16 +152,26 @@ class Load:
         self._connections: list[Connection] = []
         self.found: dict[str, Any] = {}
 
-    async def run(self) -> None:
-        self._connections = [await self._open(Connection) for _ in range(CONNECTIONS)]
+    async def verbs(self) -> None:
+        """Every verb, on a server."""
+        await self._connect()
         await self._prepare()
         await self._measure("create", OBJECTS, self._create)
         await self._measure("get", OBJECTS, self._get)
         await self._measure("get+put", CHANGES, self._get_and_put)
         await self._measure("merge patch", CHANGES, self._patch)
-        await self._measure("list", LISTS, self._list, connections=LISTERS)
+        await self._measure("list of 500", PAGES, self._page, connections=LISTERS)
+        await self._measure("list of all", LISTS, self._list, connections=LISTERS)
         await self._watch()
         await self._measure("delete", OBJECTS, self._delete)
+
+    async def floor(self) -> None:
+        """The least that a request costs: an application that answers at once."""
+        await self._connect()
+        await self._measure("get", OBJECTS, self._get)
+
+    async def _connect(self) -> None:
+        self._connections = [await self._open(Connection) for _ in range(CONNECTIONS)]
 
     async def _open(self, make: Callable[[], Any]) -> Any:
         loop = asyncio.get_running_loop()
@@ -187,15 +200,20 @@ class Load:
     ) -> None:
         numbers: Iterator[int] = iter(range(total))
 
+        delays: list[float] = []
+
         async def work(connection: Connection) -> None:
             for number in numbers:
+                started = perf_counter()
                 await step(connection, number)
+                delays.append(perf_counter() - started)
 
         used, began = self._processor_time(), perf_counter()
         await asyncio.gather(*(work(connection) for connection in self._connections[:connections]))
         seconds = perf_counter() - began
         self.found[name] = {
             "rate": total / seconds,
+            **_percentiles(delays),
             "cpu": (self._processor_time() - used) / total,
         }
 
@@ -215,6 +233,9 @@ class Load:
     async def _patch(self, connection: Connection, number: int) -> None:
         request = self._request("PATCH", f"{PATH}/map-{number}", b'{"data":{"n":"2"}}', MERGE)
         _check(await connection.ask(request), b"200")
+
+    async def _page(self, connection: Connection, number: int) -> None:
+        _check(await connection.ask(self._request("GET", f"{PATH}?limit=500")), b"200")
 
     async def _list(self, connection: Connection, number: int) -> None:
         _check(await connection.ask(self._request("GET", PATH)), b"200")
@@ -242,7 +263,7 @@ class Load:
         delays = [watch.came[name] - at for watch in watches[:NOTING] for name, at in sent.items()]
         self.found["watch"] = {
             "rate": WATCHERS * EVENTS / (ended - began),
-            "p50": statistics.median(delays),
+            **_percentiles(delays),
             "cpu": (self._processor_time() - used) / (WATCHERS * EVENTS),
         }
 
@@ -253,6 +274,11 @@ class Load:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             total += int(fields[11]) + int(fields[12])
         return total / os.sysconf("SC_CLK_TCK")
+
+
+def _percentiles(delays: list[float]) -> dict[str, float]:
+    parts = statistics.quantiles(delays, n=100)
+    return {"p50": parts[49], "p99": parts[98]}
 
 
 def _body(number: int) -> bytes:
@@ -267,10 +293,10 @@ def _check(answer: bytes, code: bytes) -> None:
 
 
 def main() -> None:
-    port, authority, token, *workers = sys.argv[1:]
+    port, authority, token, scenario, *workers = sys.argv[1:]
     load = Load(int(port), authority, token, [int(pid) for pid in workers])
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(load.run())
+        runner.run(load.floor() if scenario == "floor" else load.verbs())
     print(json.dumps(load.found))
 
 
