@@ -46,7 +46,7 @@ FULL_LEVEL = {
             "borrowingLimitPercent": 0,
         },
     },
-    "status": {"conditions": [{"type": "Odd", "status": "True"}]},
+    "status": {"conditions": [{"type": "Odd", "status": "True", "lastTransitionTime": None}]},
 }
 BOOTSTRAP = [
     *(mandatory_schemas() + suggested_schemas()),

@@ -193,8 +193,8 @@ def test_the_same_requests_are_seen_and_refused(data: bytes, places: list[int]) 
     ours, written = seen_by_us(pieces)
     theirs = seen_by_gunicorn(pieces)
 
-    if ours.refused and not theirs.refused:
-        assert any(words in written for words in STRICTER), written
+    if any(words in written for words in STRICTER):
+        # gunicorn reads on, and may refuse a later request.
         assert ours.requests == theirs.requests[: len(ours.requests)]
     else:
         assert ours == theirs
