@@ -1,21 +1,17 @@
 """Growth: what a get, a page, a write and an event cost with more objects and more watchers.
 
 A whole server in this process, on SQLite in memory. Costs are processor time, the median of some
-rounds. With `SCALE_FIGURES=docs/scale.json` they are kept for `docs/scale.md`, whose plots and
-tables `python -m tests.benchmarks.scale_page` makes. `GROWTH_OBJECTS` and `GROWTH_WATCHERS` set the
-largest sizes.
+rounds. `GROWTH_OBJECTS` and `GROWTH_WATCHERS` set the largest sizes.
 """
 
 import asyncio
 import gc
-import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from statistics import median
 from time import process_time
-from typing import Any, Final
+from typing import Final
 
 from apiserver.app import App
 from tests.apiserver.http.conftest import make_app
@@ -23,7 +19,6 @@ from tests.apiserver.http.driver import Driver, Stream
 
 OBJECTS: Final = int(os.environ.get("GROWTH_OBJECTS", "100_000"))
 WATCHERS: Final = int(os.environ.get("GROWTH_WATCHERS", "10_000"))
-FIGURES: Final = os.environ.get("SCALE_FIGURES")
 
 MAPS: Final = "/api/v1/namespaces/default/configmaps"
 KEYS: Final = "/registry/core/configmaps/default"
@@ -36,12 +31,8 @@ Series = dict[str, dict[int, float]]
 
 
 def run() -> None:
-    by_objects = asyncio.run(_by_objects())
-    _print("objects", by_objects)
-    by_watchers = asyncio.run(_by_watchers())
-    _print("watchers", by_watchers)
-    if FIGURES:
-        _keep(Path(FIGURES), {"objects": by_objects, "watchers": by_watchers})
+    _print("objects", asyncio.run(_by_objects()))
+    _print("watchers", asyncio.run(_by_watchers()))
 
 
 async def _by_objects() -> Series:
@@ -173,8 +164,3 @@ def _print(what: str, series: Series) -> None:
     print(f"{what:<40}" + "".join(f"{size:>12,}" for size in sizes))
     for name, row in series.items():
         print(f"{name:<40}" + "".join(f"{row[size]:>9,.1f} us" for size in sizes))
-
-
-def _keep(path: Path, series: dict[str, Any]) -> None:
-    known = json.loads(path.read_text()) if path.exists() else {}
-    path.write_text(json.dumps(known | series, indent=1, sort_keys=True) + "\n")
