@@ -247,7 +247,7 @@ class WatchResponse:
         The events of a backlog are not shared: a client that reads nothing must not keep the
         frames of all of them in memory.
         """
-        if joined and run.next is not None and not self._sends_columns:
+        if joined and run.complete and not self._sends_columns:
             if run.joined is None:
                 for event in run.events:
                     await self._encode_frame(event, slices)

@@ -66,17 +66,16 @@ class EntryEvent:
 
 
 class EventRun:
-    """Consecutive events of a log; complete once there is a next run."""
+    """Consecutive events of a log."""
 
-    __slots__ = ("events", "joined", "next", "size", "start")
+    __slots__ = ("complete", "events", "joined", "size")
 
-    def __init__(self, start: int, events: list[EntryEvent] | None = None) -> None:
-        self.start = start
-        """The number of events of the log before this run."""
+    def __init__(self, events: list[EntryEvent] | None = None, *, complete: bool = False) -> None:
         self.events = [] if events is None else events
+        self.complete = complete
+        """Whether no more events are appended, so that the frames can be joined."""
         self.size = 0
         """The size of the stored objects, about that of the frames."""
-        self.next: EventRun | None = None
         self.joined: bytes | None = None
         """The frames of all events as one, after `join`."""
 

@@ -3,11 +3,13 @@
 Watchers of the same selection and form are sent the same events, so an event is appended once,
 however many watchers there are. The log consists of runs: a run is complete when the first watcher
 takes it, and the others take the same run later, so its bytes are joined only once. A watcher
-refers to the first run that it has not taken, and each run to the next one: what every watcher has
-taken is freed.
+refers to the place of the first run that it has not taken, and each place to the next one: what
+every watcher has taken is freed.
 
 Nothing waits for a watcher. When too many events wait for one, its stream ends after these events,
-and its client resumes from the last revision it has received.
+and its client resumes from the last revision it has received. What is sent to a client, or waits
+for one whose stream has ended, does not refer to a place: a slow client would keep all events that
+follow in memory.
 """
 
 import asyncio
@@ -26,6 +28,18 @@ RUN_BYTES: Final = WRITE_BYTES // 2
 """The size of stored objects from which on a run is complete, so that it can be joined."""
 
 
+class _Place:
+    """The place of a run in a log."""
+
+    __slots__ = ("next", "run", "start")
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        """The number of events of the log before this run."""
+        self.run = EventRun()
+        self.next: _Place | None = None
+
+
 class EventLog:
     """The events that some watcher has not taken, and the watchers."""
 
@@ -42,13 +56,13 @@ class EventLog:
         """The revision of the last event."""
         self.watchers: dict[Watcher, None] = {}
         self.waiters = Waiters(turns)
-        self._tail = EventRun(0)
+        self._tail = _Place(0)
         self._may_lag = 0
         """The count up to which no watcher has more events waiting than it may."""
 
     def append(self, event: EntryEvent) -> None:
         """Append *event* and resume the watchers that wait for one."""
-        tail = self._tail
+        tail = self._tail.run
         entry = event.entry
         if entry is not None:
             tail.size += entry.size
@@ -59,11 +73,12 @@ class EventLog:
             self.begin_run()
         self.waiters.resume_all()
 
-    def begin_run(self) -> EventRun:
-        """Return the run that the next event will begin; those before it are complete."""
-        if self._tail.events:
-            self._tail.next = run = EventRun(self.count)
-            self._tail = run
+    def begin_run(self) -> _Place:
+        """Return the place of the next event; the runs before it are complete."""
+        tail = self._tail
+        if tail.run.events:
+            tail.run.complete = True
+            tail.next = self._tail = _Place(self.count)
         return self._tail
 
     def laggards(self) -> list["Watcher"]:
@@ -75,8 +90,11 @@ class EventLog:
         if self.count <= self._may_lag:
             return []
         most = self.limits.queue
-        self._may_lag = most + min((each.position for each in self.watchers), default=self.count)
-        return [each for each in self.watchers if self.count - each.position > most]
+        watchers = [each for each in self.watchers if not each.has_ended]
+        for watcher in watchers:
+            watcher.skip_unsent()
+        self._may_lag = most + min((each.position for each in watchers), default=self.count)
+        return [each for each in watchers if self.count - each.position > most]
 
 
 class Watcher(AsyncIterator[EventBatch]):
@@ -96,10 +114,10 @@ class Watcher(AsyncIterator[EventBatch]):
         self._newest = after
         self._backlog: Iterator[EntryEvent | None] | None = None
         self._caught_up: Callable[[], None] | None = None
-        self._run = log.begin_run()
-        """The first run that has not been taken."""
-        self._bookmark: tuple[EntryEvent, EventRun] | None = None
-        """A bookmark, and the run before which it is sent."""
+        self._place = log.begin_run()
+        """The place of the first run that has not been taken."""
+        self._bookmark: tuple[EntryEvent, int] | None = None
+        """A bookmark, and the number of events of the log before it."""
         self._end: int | None = None
         """The count of the log at which the stream ends."""
         self._failure: RevisionExpired | None = None
@@ -113,7 +131,7 @@ class Watcher(AsyncIterator[EventBatch]):
             await asyncio.sleep(0)
             backlog = await self._take_backlog(self._backlog)
             if backlog:
-                return EventBatch([EventRun(0, backlog)])
+                return EventBatch([EventRun(backlog)])
         while not (runs := self._take()):
             if self._end is not None:
                 raise self._failure or StopAsyncIteration
@@ -128,7 +146,19 @@ class Watcher(AsyncIterator[EventBatch]):
     @property
     def position(self) -> int:
         """The number of events of the log before the first that waits."""
-        return self._run.start
+        return self._place.start
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the stream ends after events that already wait."""
+        return self._end is not None
+
+    def skip_unsent(self) -> None:
+        """Drop complete runs at the front whose events are only sent to other watchers."""
+        while (following := self._place.next) is not None and not self._bookmark_is_due:
+            if self._place.run.events[-1].revision > self.after:
+                return
+            self._place = following
 
     def when_caught_up(self, callback: Callable[[], None]) -> None:
         """Call *callback* when the backlog has been taken, at once if there is none."""
@@ -148,7 +178,7 @@ class Watcher(AsyncIterator[EventBatch]):
     def push_bookmark(self, bookmark: EntryEvent) -> None:
         """Send *bookmark* after the waiting events; it never ends a stream."""
         if self._end is None and self.log.count - self.position < self.log.limits.queue:
-            self._bookmark = (bookmark, self.log.begin_run())
+            self._bookmark = (bookmark, self.log.begin_run().start)
             self._newest = bookmark.revision
             self.log.waiters.resume(self)
 
@@ -165,7 +195,20 @@ class Watcher(AsyncIterator[EventBatch]):
         if self._end is None:
             self._end = count
             self._failure = failure
+            self._keep_until(count)
             self.log.waiters.resume(self)
+
+    def _keep_until(self, count: int) -> None:
+        """Leave the log with the runs that wait, but for events after *count*.
+
+        The client of a stream that has ended may take any time to read the rest of it.
+        """
+        place: _Place | None = self._place
+        self._place = last = _Place(self._place.start)
+        while place is not None and place.start < count:
+            last.run = EventRun(place.run.events[: count - place.start], complete=True)
+            last.next = _Place(place.start + len(last.run.events))
+            last, place = last.next, place.next
 
     async def _take_backlog(self, backlog: Iterator[EntryEvent | None]) -> list[EntryEvent]:
         """Return the next events of the backlog, as many as there is time for; none at its end."""
@@ -191,27 +234,29 @@ class Watcher(AsyncIterator[EventBatch]):
         runs: list[EventRun] = []
         room = self.log.limits.batch
         while room > 0:
-            run = self._run
-            if self._bookmark is not None and self._bookmark[1] is run:
-                runs.append(EventRun(run.start, [self._bookmark[0]]))
+            place = self._place
+            if self._bookmark is not None and self._bookmark_is_due:
+                runs.append(EventRun([self._bookmark[0]]))
                 self._bookmark = None
                 room -= 1
-            size = len(run.events)
-            if not size or size > room or (self._end is not None and run.start >= self._end):
+            size = len(place.run.events)
+            if not size or (runs and size > room):
                 break
-            room -= size
-            self._run = run.next or self.log.begin_run()
-            if (visible := self._visible(run)) is not None:
+            self._place = place.next or self.log.begin_run()
+            # Events that only other watchers are sent take no room: those behind must not wait.
+            if (visible := self._visible(place.run)) is not None:
                 runs.append(visible)
+                room -= len(visible.events)
         return runs
+
+    @property
+    def _bookmark_is_due(self) -> bool:
+        return self._bookmark is not None and self._bookmark[1] == self._place.start
 
     def _visible(self, run: EventRun) -> EventRun | None:
         """Return *run* without events that only other watchers of the log are sent."""
         events = run.events
-        if self._end is not None:
-            events = events[: self._end - run.start]
-        if events[0].revision <= self.after:
-            events = [event for event in events if event.revision > self.after]
-        if events is run.events:
+        if events[0].revision > self.after:
             return run
-        return EventRun(run.start, events) if events else None
+        events = [event for event in events if event.revision > self.after]
+        return EventRun(events, complete=True) if events else None

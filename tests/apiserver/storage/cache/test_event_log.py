@@ -1,15 +1,15 @@
 """Watchers of the same selection share one log: its events are queued and joined only once."""
 
 import gc
-from itertools import pairwise
 from weakref import ref
 
 import pytest
 
 from apimachinery.watch import EventType
 from apiserver.storage.cache.cache_limits import CacheLimits, WatchLimits
-from apiserver.storage.cache.entry_event import EntryEvent, EventRun
-from apiserver.storage.cache.event_log import RUN_BYTES
+from apiserver.storage.cache.entry_event import EntryEvent
+from apiserver.storage.cache.event_log import RUN_BYTES, EventLog, Watcher
+from apiserver.storage.cache.waking import WakeTurns
 from apiserver.storage.cache.watch_cache import EntrySelection
 from apiserver.storage.interface import Backend
 from tests.apiserver.storage.cache.cached import (
@@ -186,18 +186,88 @@ async def test_what_every_watcher_has_taken_is_freed(backend: Backend) -> None:
         assert witness() is None
 
 
-async def test_a_watcher_that_is_far_behind_can_go(backend: Backend) -> None:
+def log_of(*revisions: int, batch: int = 2, queue: int = 100) -> EventLog:
+    limits = WatchLimits(queue=queue, batch=batch)
+    log = EventLog(EVERYTHING, "v1", limits=limits, turns=WakeTurns())
+    append(log, *revisions)
+    return log
+
+
+def append(log: EventLog, *revisions: int) -> None:
+    for revision in revisions:
+        log.append(
+            EntryEvent(EventType.BOOKMARK, None, view=JsonView(), form="v1", revision=revision)
+        )
+
+
+def watcher_of(log: EventLog, *, after: int = 0) -> Watcher:
+    watcher = Watcher(log, after=after, bookmarks=False)
+    log.watchers[watcher] = None
+    return watcher
+
+
+async def test_a_watcher_that_is_far_behind_can_go() -> None:
     """Its runs refer to each other, and are freed one after another without a deep recursion."""
-    runs = [EventRun(number) for number in range(200_000)]
-    for run, following in pairwise(runs):
-        run.next = following
+    log = log_of(batch=1)
+    watcher = watcher_of(log)
+    append(log, *range(100_000))
 
-    first = runs[0]
-    del runs, run, following
+    log.watchers.clear()
+    del watcher
 
-    assert first.next is not None
-    del first
-    gc.collect()
+    assert gc.collect() == 0
+
+
+@pytest.mark.parametrize("ended", ["slow", "in time"])
+async def test_a_client_that_stalls_after_the_end_keeps_no_later_event(ended: str) -> None:
+    """Neither what it is being sent nor what still waits for it leads on to the rest of the log."""
+    log = log_of()
+    stalled, quick = watcher_of(log), watcher_of(log)
+    append(log, 1, 2, 3)
+    sent = await anext(stalled)
+    assert await anext(quick)
+    if ended == "slow":
+        stalled.end_slow()
+    else:
+        stalled.end()
+    append(log, *range(4, 104))
+    late = EntryEvent(EventType.BOOKMARK, None, view=JsonView(), form="v1", revision=104)
+    witness = witness_of(late)
+    log.append(late)
+    append(log, 105, 106)
+    del late
+
+    while quick.position < log.count:
+        await anext(quick)
+
+    assert witness() is None
+    assert [event.revision for event in sent] == [1, 2]
+    if ended == "in time":
+        assert [event.revision async for batch in stalled for event in batch] == [3]
+
+
+async def test_events_behind_those_that_are_not_sent_do_not_wait() -> None:
+    log = log_of()
+    watcher, ended = watcher_of(log, after=10), watcher_of(log, after=10)
+    append(log, 7, 8, 9, 10, 11, 12)
+
+    ended.end()
+
+    assert [event.revision for event in await anext(watcher)] == [11, 12]
+    assert [event.revision async for batch in ended for event in batch] == [11, 12]
+
+
+async def test_only_what_a_watcher_is_sent_counts_as_waiting() -> None:
+    log = log_of(queue=3)
+    future, ended, behind = watcher_of(log, after=10), watcher_of(log), watcher_of(log)
+    append(log, 1)
+    ended.end()
+
+    append(log, *range(2, 7))
+
+    assert log.laggards() == [behind]
+    append(log, *range(7, 15))
+    assert future in log.laggards()
 
 
 async def test_changes_that_nobody_watches_have_no_event(
