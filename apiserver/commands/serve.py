@@ -5,7 +5,7 @@ import errno
 import os
 import socket
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -127,7 +127,7 @@ class _Start:
         self._loaded = _Loaded(ServerConfig(), DataDir(Path()), ())
         self._checked: CheckedProcess | None = None
 
-    def settings(self, serve_as: Become) -> dict[str, Any]:
+    def settings(self, serve_as: Become, is_stopping: Callable[[], bool]) -> dict[str, Any]:
         def become(assignment: Assignment, files: Sequence[int]) -> NoReturn:
             self._loaded = assignment.state
             serve_as(assignment, files)
@@ -135,7 +135,7 @@ class _Start:
         config = load_config(os.environ, self._flags)
         process = CheckedProcess.fork(become)
         try:
-            report = process.check(config, reload=self._port is not None)
+            report = process.check(config, reload=self._port is not None, is_stopping=is_stopping)
             config = replace(config, bind=self._bind(config.bind))
             process.prepare_files(config)
             folder = DataDir(config.data_dir)

@@ -12,9 +12,12 @@ the process ends.
 
 import os
 import pickle
+import select
 import signal
 import socket
 import struct
+import sys
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +31,9 @@ from apiserver.process.supervised_worker import end_when_stopped, importing
 _CHECK: Final = "apiserver.process.start_check:check_start"
 _PREPARE: Final = "apiserver.process.start_check:prepare_files"
 _LENGTH: Final = struct.Struct("!Q")
+_STOP_CHECK_SECONDS: Final = 0.5
+_FAILED: Final = 1
+"""The exit code after an error; the master then starts other workers."""
 _MAX_SOCKETS: Final = 250
 """The maximum number of descriptors that the kernel passes with one message."""
 
@@ -38,6 +44,8 @@ class Assignment:
 
     age: int
     """gunicorn's number of the worker."""
+    master: int
+    """The process that the worker ends with."""
     share: int
     """Its place among the workers that divide the connections."""
     settings: dict[str, Any]
@@ -69,13 +77,22 @@ class CheckedProcess:
         pid = os.fork()
         if not pid:
             ours.close()
-            _answer(theirs, become)
+            _serve_master(theirs, become)
         theirs.close()
         return cls(pid, ours)
 
-    def check(self, config: ServerConfig, *, reload: bool = False) -> StartReport:
-        """Check the groups and the stored objects. Raises StartRefused if there are problems."""
-        report = self._call(_CHECK, config)
+    def check(
+        self,
+        config: ServerConfig,
+        *,
+        reload: bool = False,
+        is_stopping: Callable[[], bool] = lambda: False,
+    ) -> StartReport:
+        """Check the groups and the stored objects. Raises StartRefused if there are problems.
+
+        Importing groups may take any time; a master that *is_stopping* meanwhile gives up.
+        """
+        report = self._call(_CHECK, config, is_stopping)
         if report.problems:
             raise StartRefused(report.problems)
         if reload and report.store_problem:
@@ -100,14 +117,21 @@ class CheckedProcess:
         return True
 
     def close(self) -> None:
-        """End the process, and wait until it has ended."""
+        """End the process, whatever it does, and wait until it has ended."""
         self._channel.close()
-        with suppress(ChildProcessError):  # the master has noticed the end already
+        # The master may have noticed the end already.
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
 
-    def _call(self, function: str, config: ServerConfig) -> StartReport:
+    def _call(
+        self, function: str, config: ServerConfig, is_stopping: Callable[[], bool] = lambda: False
+    ) -> StartReport:
         with suppress(OSError):
             _send(self._channel, _Call(function, config))
+            while not select.select([self._channel], [], [], _STOP_CHECK_SECONDS)[0]:
+                if is_stopping():
+                    raise StartRefused(["the server was stopped during the check"])
             report = _receive(self._channel)
             if isinstance(report, StartReport):
                 return report
@@ -115,25 +139,45 @@ class CheckedProcess:
         raise StartRefused([f"importing {importing} terminated the process"])
 
 
+def _serve_master(channel: socket.socket, become: Become) -> NoReturn:
+    """Answer the master and become a worker; no error may return into the master's own code."""
+    try:
+        _answer(channel, become)
+    except SystemExit:  # of a worker that has served: as with workers that gunicorn forks
+        raise
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(_FAILED)
+
+
 def _answer(channel: socket.socket, become: Become) -> NoReturn:
     """Make the checks that the master requests, until it assigns a worker or goes away."""
     end_when_stopped()
     for number in (signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    request = None
-    try:
-        while isinstance(request := _receive(channel), _Call):
-            with importing():
-                function = resolve_name(request.function)
-            _send(channel, function(request.config))
-    except OSError:
-        request = None
+    while isinstance(request := _next_request(channel), _Call):
+        with importing():
+            function = resolve_name(request.function)
+        report = function(request.config)
+        with suppress(OSError):  # the master goes away, which the next request shows
+            _send(channel, report)
     if not isinstance(request, Assignment):
         # Not sys.exit: what the master has registered for its end is not for this process.
         os._exit(0)
     _, files, _, _ = socket.recv_fds(channel, 1, _MAX_SOCKETS)
     channel.close()
+    if not files:
+        os._exit(0)  # the master has ended in between
     become(request, files)
+
+
+def _next_request(channel: socket.socket) -> Any:
+    """Return what the master sends next, None if it is gone."""
+    try:
+        return _receive(channel)
+    except OSError:
+        return None
 
 
 def _send(channel: socket.socket, message: object) -> None:

@@ -11,9 +11,12 @@ Differences from gunicorn's defaults:
 """
 
 import os
+import queue
+import signal
 import ssl
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -33,6 +36,7 @@ from apiserver.process.supervised_worker import SHUTDOWN_MARGIN, SupervisedWorke
 KEEP_ALIVE: Final = 120
 WORKER_TIMEOUT: Final = 60
 """Seconds without a heartbeat after which a worker is considered hung; requests may take longer."""
+_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 _SHARED_MEMORY: Final = Path("/dev/shm")
 
 
@@ -110,14 +114,15 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
     """The server as gunicorn runs it.
 
     *settings* is called at the start and before every reload, with what a process calls to become
-    a worker, and raises one of *invalid* if the settings are not valid; then a reload is skipped.
+    a worker and what says whether the server is being stopped, and raises one of *invalid* if the
+    settings are not valid; then a reload is skipped.
     *when_ready* is called once, in the first worker that can serve. *checked* returns the process
     that has checked the settings, once, and what else it needs to become a worker.
     """
 
     def __init__(
         self,
-        settings: Callable[[Become], dict[str, Any]],
+        settings: Callable[[Become, Callable[[], bool]], dict[str, Any]],
         load: Callable[[], Any],
         *,
         when_ready: Callable[[], None],
@@ -138,7 +143,7 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
         # Before the first process is forked.
         share_byte()
         connection_shares()
-        self._current = settings(self.serve_as)
+        self._current = settings(self.serve_as, self.is_stopping)
         super().__init__(prog="apiserver")
 
     def load_config(self) -> None:
@@ -156,11 +161,15 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
 
     def refresh(self) -> None:
         """Read the settings again. Raises one of *invalid*."""
-        self._current = self._settings(self.serve_as)
+        self._current = self._settings(self.serve_as, self.is_stopping)
 
     def run(self) -> None:
         self._master = _Master(self)
         self._master.run()
+
+    def is_stopping(self) -> bool:
+        """Return whether the master has been told to stop, while it does something else."""
+        return self._master is not None and self._master.is_told_to_stop()
 
     def take_checked(self) -> tuple[CheckedProcess, Any] | None:
         """Return the process that has checked the settings, once, and what else it needs."""
@@ -169,7 +178,7 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
     def assign(self, process: CheckedProcess, state: Any, worker: SupervisedWorker) -> bool:
         """Make the process that has checked the settings *worker*; return False if it has ended."""
         sockets = [listener.sock.fileno() for listener in worker.sockets]
-        assignment = Assignment(worker.age, worker.share.place, self._current, state)
+        assignment = Assignment(worker.age, os.getpid(), worker.share.place, self._current, state)
         return process.assign(assignment, [worker.tmp.fileno(), *sockets])
 
     def serve_as(self, assignment: Assignment, files: Sequence[int]) -> NoReturn:
@@ -183,7 +192,7 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
         listeners = sock.create_sockets(self.cfg, log, sockets)
         timeout = self.cfg.timeout / 2
         worker = SupervisedWorker(
-            assignment.age, os.getppid(), listeners, self, timeout, self.cfg, log
+            assignment.age, assignment.master, listeners, self, timeout, self.cfg, log
         )
         worker.share = connection_shares().at(assignment.share)
         os.dup2(heartbeat, worker.tmp.fileno(), inheritable=False)
@@ -240,6 +249,16 @@ class _Master(Arbiter):  # type: ignore[misc]  # gunicorn has no types
             listener.close()
         for worker in self.WORKERS.values():
             worker.tmp.close()
+
+    def is_told_to_stop(self) -> bool:
+        """Return whether a signal to stop waits until the master has time for it."""
+        waiting = []
+        with suppress(queue.Empty):
+            while True:
+                waiting.append(self.SIG_QUEUE.get_nowait())
+        for number in waiting:
+            self.SIG_QUEUE.put_nowait(number)
+        return any(number in _STOP_SIGNALS for number in waiting)
 
     def stop(self, graceful: bool = True) -> None:
         self._stops = True

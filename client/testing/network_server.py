@@ -54,7 +54,7 @@ class _Worker:
         self.asgi = app
         settings = {"http_protocols": "h1"}
         serving = Application(
-            lambda _: settings, lambda: app, when_ready=lambda: None, invalid=(OSError,)
+            lambda *_: settings, lambda: app, when_ready=lambda: None, invalid=(OSError,)
         )
         self.cfg = serving.cfg
         self.log = logging.getLogger("apimachinery.testing")

@@ -50,7 +50,7 @@ def main() -> None:
     )
     prepared = prepare(config, now=datetime.now(UTC))
     Application(
-        lambda: gunicorn_settings(config, prepared),
+        lambda *_: gunicorn_settings(config, prepared),
         lambda: bare,
         when_ready=lambda: print(READY, flush=True),
         invalid=(),

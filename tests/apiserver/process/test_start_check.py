@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_a_process_that_has_ended_becomes_no_worker() -> None:
     os.kill(process.pid, signal.SIGKILL)
     os.waitpid(process.pid, 0)
 
-    assert not process.assign(Assignment(1, 0, {}, None), [0])
+    assert not process.assign(Assignment(1, os.getpid(), 0, {}, None), [0])
 
 
 def test_a_process_that_is_not_needed_ends() -> None:
@@ -95,6 +96,34 @@ def test_a_process_that_is_not_needed_ends() -> None:
 
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
+
+
+def test_a_check_is_given_up_when_the_server_is_stopped(folder: Path) -> None:
+    """A group may import for any time; the process that does so is killed."""
+    (folder / "endless.py").write_text("import time\ntime.sleep(1000)")
+    process = CheckedProcess.fork(lambda *_: os._exit(1))
+    answers = iter([False, True])
+
+    with pytest.raises(StartRefused, match="stopped during the check"):
+        process.check(ServerConfig(groups=("endless:X",)), is_stopping=lambda: next(answers))
+    process.close()
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
+
+
+def test_no_error_of_a_checked_process_returns_into_its_master(folder: Path) -> None:
+    """It would be a second master, with the stack and the sockets of the first."""
+
+    def become(*_: object) -> NoReturn:
+        raise ValueError("no worker")
+
+    process = CheckedProcess.fork(become)
+    with open(os.devnull) as file:
+        assert process.assign(Assignment(1, os.getpid(), 0, {}, None), [file.fileno()])
+    _, status = os.waitpid(process.pid, 0)
+
+    assert os.waitstatus_to_exitcode(status) == 1
 
 
 def test_files_that_cannot_be_used_are_a_problem(folder: Path) -> None:
