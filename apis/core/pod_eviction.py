@@ -165,10 +165,6 @@ def _options(context: RequestContext, pod: Pod, eviction: Eviction) -> DeleteOpt
     """Return the options of the deletion; raises BadRequest or Invalid."""
     if eviction.metadata.name != pod.metadata.name:
         raise BadRequest("name in URL does not match name in Eviction object")
-    if eviction.metadata.namespace not in ("", context.namespace):
-        raise BadRequest(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
     options = eviction.delete_options or DeleteOptions()
     if options.ignore_store_read_error_with_cluster_breaking_potential:
         path = Path("deleteOptions", "ignoreStoreReadErrorWithClusterBreakingPotential")

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from apimachinery.errors import BadRequest, Conflict, Invalid, NotFound
-from apimachinery.fieldpath import FieldError, Path, invalid
+from apimachinery.fieldpath import Path, invalid
 from apimachinery.scalars.time import now as present
 from apimachinery.schema import GroupKind, GroupResource, GroupVersionKind, InvalidGroupVersion
 from apis.authentication.v1 import BoundObjectReference, TokenRequest, TokenRequestStatus
@@ -85,9 +85,9 @@ def _check_identity(request: TokenRequest, account: ServiceAccount) -> None:
     """Raise Invalid or Conflict if the metadata of a request names another account than its URL."""
     requested, actual = request.metadata, account.metadata
     if requested.name not in ("", actual.name):
-        raise _mismatch("name", requested.name, actual.name)
-    if requested.namespace not in ("", actual.namespace):
-        raise _mismatch("namespace", requested.namespace, actual.name)
+        rule = "must match the service account name if specified"
+        error = invalid(Path("metadata", "name"), requested.name, rule)
+        raise Invalid.of(KIND.group_kind, actual.name, [error])
     if requested.uid not in ("", actual.uid):
         raise Conflict.of(
             GroupResource(KIND.group, KIND.kind),
@@ -95,13 +95,6 @@ def _check_identity(request: TokenRequest, account: ServiceAccount) -> None:
             f"the UID in the token request ({requested.uid}) does not match the UID of the service"
             f" account ({actual.uid})",
         )
-
-
-def _mismatch(field: str, value: str, name: str) -> Invalid:
-    error: FieldError = invalid(
-        Path("metadata", field), value, f"must match the service account {field} if specified"
-    )
-    return Invalid.of(KIND.group_kind, name, [error])
 
 
 def _kind(bound: BoundObjectReference) -> GroupVersionKind:

@@ -73,7 +73,9 @@ class ScaleHandlers:
             context.warn(text)
         check_name(scale.metadata, context.name, context.namespace)
         change = self._change(sub, lambda current: scale)
-        obj, _ = await sub.endpoint.stored.update(context.name, change, context, options)
+        obj, _ = await sub.endpoint.stored.update(
+            context.name, change, context, options, uid=scale.metadata.uid
+        )
         self._write(req, resp, scale_of(obj, sub.subresource))
 
     async def patch(self, sub: SubEndpoint, req: Request, resp: Response) -> None:
@@ -95,6 +97,7 @@ class ScaleHandlers:
             # Unknown fields are only collected here, and reported together with those of the patch.
             scale, warnings = self._decode(patched, "", validation=FieldValidation.WARN)
             patch.report_problems(patched, warnings, context)
+            check_name(scale.metadata, context.name, context.namespace)
             return scale
 
         change, update = self._change(sub, patched_scale), as_update_options(options)
@@ -122,6 +125,7 @@ class ScaleHandlers:
             except ApplyError as error:
                 raise api_error_of(error) from None
             scale, _ = self._decode(orjson.dumps(document), "")
+            check_name(scale.metadata, context.name, context.namespace)
             kind = endpoint.kind.group_kind
             new = with_scale(current, scale, sub.subresource, resource=resource, kind=kind)
             new.metadata.managed_fields = entries

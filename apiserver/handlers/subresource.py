@@ -34,6 +34,7 @@ from apiserver.handlers.update import update_options
 from apiserver.http.response import exchange_of
 from apiserver.registry.object_update import Draft, replacement
 from apiserver.registry.strategy import Strategy
+from apiserver.registry.system_metadata import check_name, set_namespace
 
 ATTEMPTS: Final = 8
 """How often a handler is called for one request when other writers change the object meanwhile."""
@@ -47,6 +48,8 @@ async def respond(sub: SubEndpoint, req: Request, resp: Response) -> None:
     options = create_options(exchange.query) if creating else create_options({})
     context = endpoint.write_context(exchange, options)
     body = await _body(sub, req, context, options) if creating else None
+    if body is not None:
+        set_namespace(body.metadata, endpoint.stored.rules.namespace_of(context))
     workload = context.workload
     current = await endpoint.stored.read(
         context.name, namespace=context.namespace, workload=workload
@@ -64,7 +67,9 @@ async def update(sub: SubEndpoint, req: Request, resp: Response) -> None:
     options = update_options(exchange.query)
     context = endpoint.write_context(exchange, options)
     body = await _updating_body(sub, req, context, options)
-    stored = await _store(sub, context, lambda current: body, options)
+    sent = (body.object if isinstance(body, Draft) else body).metadata
+    check_name(sent, context.name, endpoint.stored.rules.namespace_of(context))
+    stored = await _store(sub, context, replacement(body), options, uid=sent.uid)
     await write_object(endpoint, req, resp, stored)
 
 
@@ -94,21 +99,25 @@ async def _store(
     body: Callable[[Object], Object | Draft[Object]],
     options: UpdateOptions,
     *,
+    uid: str = "",
     track: bool = True,
 ) -> Object:
     """Store the result of the handler; *body* makes its argument from the current object.
 
     The handler is called again on the newest object after a conflict, unless its result names the
     resourceVersion that it is meant for. As in Kubernetes, the manager owns the fields that the
-    request changes, whatever the handler makes of them; an apply has set the owners already.
+    request changes, whatever the handler makes of them; an apply has set the owners already. With
+    *uid*, raises Conflict unless the object has it.
     """
     endpoint = sub.endpoint
     objects = endpoint.stored.using(_HandledStrategy(endpoint.resource.strategy))
     for attempt in range(ATTEMPTS):
         workload = context.workload
         current = await objects.read(context.name, namespace=context.namespace, workload=workload)
+        objects.check_uid(current, uid, context)
         new = await workload.run(body, current)
         sent = valid_object(endpoint, new, current, name=context.name)
+        _check_identity(sub, context, sent)
         is_tracked = type(sent) is type(current)
         if track and is_tracked:
             endpoint.stored.rules.ownership.track(context, current, sent)
@@ -129,6 +138,13 @@ async def _store(
             continue
         return stored  # type: ignore[no-any-return]
     raise AssertionError("the last attempt has returned or raised")
+
+
+def _check_identity(sub: SubEndpoint, context: RequestContext, sent: Object) -> None:
+    """Raise BadRequest if an object is not the one of the URL; set its namespace."""
+    namespace = sub.endpoint.stored.rules.namespace_of(context)
+    check_name(sent.metadata, context.name, namespace)
+    set_namespace(sent.metadata, namespace)
 
 
 async def _updating_body(

@@ -68,6 +68,16 @@ def replacement(new: T | Draft[T]) -> Change[T]:
     return lambda current: new.deep_copy()
 
 
+def check_uid(rules: WriteRules[T], key: str, current: T | None, name: str, uid: str) -> None:
+    """Raise Conflict unless the current object has the uid that an update names, if any."""
+    if not uid:
+        return
+    try:
+        check_preconditions(key, current, Preconditions(uid=uid))
+    except PreconditionFailed as error:
+        raise Conflict.of(rules.resource, name, str(error)) from error
+
+
 @dataclass(frozen=True)
 class ObjectUpdate(Generic[T]):
     """One update of one object; called with the current object, it returns what to store.
@@ -92,7 +102,7 @@ class ObjectUpdate(Generic[T]):
     """What the object reserves outside of itself, until it is stored."""
 
     async def __call__(self, current: T | None) -> Intent[T]:
-        self._check_uid(current)
+        check_uid(self.rules, self.key, current, self.name, self.uid)
         if current is None:
             return await self._create()
         rules, context = self.rules, self.context
@@ -154,14 +164,6 @@ class ObjectUpdate(Generic[T]):
     @property
     def _dry_run(self) -> bool:
         return self.context.dry_run or bool(self.options.dry_run)
-
-    def _check_uid(self, current: T | None) -> None:
-        if not self.uid:
-            return
-        try:
-            check_preconditions(self.key, current, Preconditions(uid=self.uid))
-        except PreconditionFailed as error:
-            raise Conflict.of(self.rules.resource, self.name, str(error)) from error
 
     def _set_namespace(self, new: T) -> None:
         namespace = self.rules.namespace_of(self.context)

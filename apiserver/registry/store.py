@@ -22,7 +22,7 @@ from apiserver.context import RequestContext
 from apiserver.registry.allocation import PendingReservation
 from apiserver.registry.creation import begin_creation, finish_creation, refuse_resource_version
 from apiserver.registry.deletion import Deletion
-from apiserver.registry.object_update import Change, ObjectUpdate
+from apiserver.registry.object_update import Change, ObjectUpdate, check_uid
 from apiserver.registry.pagination import (
     ListRequest,
     ObjectPage,
@@ -267,6 +267,10 @@ class ResourceStore(Generic[T]):
             await self.rules.release(outcome.object)
         context.stored = outcome.stored
         return outcome.object, outcome.created
+
+    def check_uid(self, current: T, uid: str, context: RequestContext) -> None:
+        """Raise Conflict unless an object has the uid that a write names, if any."""
+        check_uid(self.rules, self._key(context.name, context), current, context.name, uid)
 
     async def rewrite(
         self,

@@ -43,7 +43,9 @@ def parse_resource_version(resource_version: str) -> int:
 
 
 def check_name(meta: ObjectMeta, name: str, namespace: str) -> None:
-    """Raise BadRequest unless the name and namespace of an update are those of its URL."""
+    """Raise BadRequest unless the namespace and name of an update are those of its URL."""
+    if namespace and meta.namespace not in ("", namespace):
+        raise _another_namespace()
     if not meta.name:
         raise BadRequest(
             f"the name of the object ({name} based on URL) was undeterminable: "
@@ -52,11 +54,6 @@ def check_name(meta: ObjectMeta, name: str, namespace: str) -> None:
     if meta.name != name:
         raise BadRequest(
             f"the name of the object ({meta.name}) does not match the name on the URL ({name})"
-        )
-    if namespace and meta.namespace and meta.namespace != namespace:
-        raise BadRequest(
-            f"the namespace of the object ({meta.namespace}) does not match the namespace on the"
-            f" request ({namespace})"
         )
 
 
@@ -70,9 +67,13 @@ def set_namespace(meta: ObjectMeta, namespace: str) -> None:
     if not namespace or not meta.namespace:
         meta.namespace = namespace
     else:
-        raise BadRequest(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
+        raise _another_namespace()
+
+
+def _another_namespace() -> BadRequest:
+    return BadRequest(
+        "the namespace of the provided object does not match the namespace sent on the request"
+    )
 
 
 def fill_system_fields(meta: ObjectMeta, now: datetime, random: Random) -> None:

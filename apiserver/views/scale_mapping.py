@@ -66,7 +66,8 @@ def with_scale(
     uid, version = scale.metadata.uid, scale.metadata.resource_version
     if uid and uid != obj.metadata.uid:
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
-        raise Conflict.of(resource, name, why + obj.metadata.uid)
+        scale_resource = GroupResource(resource.group, f"{resource.resource}/scale")
+        raise Conflict.of(scale_resource, name, why + obj.metadata.uid)
     changed = with_replicas(obj, subresource, scale.spec.replicas)
     if isinstance(changed, Unstructured):
         changed.metadata.resource_version = version or obj.metadata.resource_version

@@ -116,6 +116,7 @@ async def resize(context: RequestContext, current: Pod, body: Pod | None) -> Pod
 def _for_body(current: Pod, body: Pod) -> Pod:
     """Return a copy of *current* with the version that a write with *body* is meant for."""
     changed = current.deep_copy()
+    changed.metadata.uid = body.metadata.uid or current.metadata.uid
     changed.metadata.resource_version = body.metadata.resource_version
     changed.metadata.managed_fields = deep_copy(body.metadata.managed_fields)
     return changed

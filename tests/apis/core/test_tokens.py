@@ -120,11 +120,6 @@ INVALID = '422 TokenRequest.authentication.k8s.io "{}" is invalid: '
             " service account name if specified",
         ),
         (
-            TokenRequest(metadata=ObjectMeta(namespace="other"), spec=spec()),
-            INVALID.format("builder") + 'metadata.namespace: Invalid value: "other": must match'
-            " the service account namespace if specified",
-        ),
-        (
             TokenRequest(metadata=ObjectMeta(uid="u9"), spec=spec()),
             "409 Operation cannot be fulfilled on TokenRequest.authentication.k8s.io"
             ' "builder": the UID in the token request (u9) does not match the UID of the service'

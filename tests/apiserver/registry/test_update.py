@@ -375,7 +375,7 @@ async def test_the_namespace_must_be_that_of_the_url(here: World) -> None:
         await edit(here, replacement(note("a", namespace="other")))
 
     assert str(caught.value) == (
-        "the namespace of the object (other) does not match the namespace on the request (default)"
+        "the namespace of the provided object does not match the namespace sent on the request"
     )
 
 
