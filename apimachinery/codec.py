@@ -57,7 +57,11 @@ class StrictDecodeError(DecodeError):
         self.problems = problems
 
 
-class MissingKind(DecodeError):
+class UnrecognizedKind(DecodeError):
+    """A document whose kind and apiVersion cannot be read."""
+
+
+class MissingKind(UnrecognizedKind):
     """A document without a kind or an apiVersion."""
 
 
@@ -391,11 +395,11 @@ def missing_field(name: str, data: bytes) -> MissingKind:
 
 
 def parse_api_version(api_version: str) -> GroupVersion:
-    """Parse the apiVersion of a document; raise DecodeError if it is malformed."""
+    """Parse the apiVersion of a document; raise UnrecognizedKind if it is malformed."""
     try:
         return GroupVersion.parse(api_version)
     except InvalidGroupVersion as error:
-        raise DecodeError(str(error)) from None
+        raise UnrecognizedKind(str(error)) from None
 
 
 def with_type_meta(obj: ObjectT, kind: str, api_version: str) -> ObjectT:

@@ -46,6 +46,11 @@ class RegistrationError(TypeError):
 class NotRegistered(LookupError):
     """A kind, version or class that is not registered in the scheme."""
 
+    def __init__(self, problem: str, registered: str = "") -> None:
+        super().__init__(f"{problem}; {registered}" if registered else problem)
+        self.problem = problem
+        """The message without what is registered: for clients, as Kubernetes words it."""
+
 
 class Scheme:
     """A registry of kinds, defaults and conversions."""
@@ -403,9 +408,9 @@ class Scheme:
             f" {quote(self.name)}"
         )
         if version not in self._versions and version.version != INTERNAL:
-            return NotRegistered(f"{text}; registered versions: {_join(map(str, self._versions))}")
+            return NotRegistered(text, f"registered versions: {_join(map(str, self._versions))}")
         kinds = [entry.kind for entry in self._classes if entry.group_version == version]
-        return NotRegistered(f"{text}; registered kinds: {_join(kinds)}")
+        return NotRegistered(text, f"registered kinds: {_join(kinds)}")
 
     def _describe(self, cls: type[Any]) -> str:
         name, kinds = f"{cls.__module__}.{cls.__qualname__}", self._kinds.get(cls)

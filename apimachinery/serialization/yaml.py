@@ -242,7 +242,7 @@ def _resolve_scalar(event: yaml.ScalarEvent) -> Any:
         return text
     if event.tag:
         return _resolve_tagged(event, event.tag, text)
-    return _resolve_plain(event, text) if event.implicit[0] else text
+    return _resolve_plain(text) if event.implicit[0] else text
 
 
 def _resolve_tagged(event: yaml.ScalarEvent, tag: str, text: str) -> Any:
@@ -252,15 +252,15 @@ def _resolve_tagged(event: yaml.ScalarEvent, tag: str, text: str) -> Any:
     if name == "binary":
         return _decode_binary(event, text)
     quoted = event.style and name != "int"
-    return text if name == "str" or quoted else _resolve_plain(event, text)
+    return text if name == "str" or quoted else _resolve_plain(text)
 
 
-def _resolve_plain(event: yaml.ScalarEvent | None, text: str) -> Any:
+def _resolve_plain(text: str) -> Any:
     """Resolve an unquoted scalar; a number that fits neither 64 bits nor a float is a string."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if _NOT_FINITE.fullmatch(text):
-        raise DecodeError(f"yaml: {_location(event)}: {text} cannot be represented in JSON")
+        raise DecodeError(f"json: unsupported value: {_not_finite(text)}")
     if len(text) > _LONGEST_NUMBER or text[0] not in "+-.0123456789":
         return text
     digits = text if text[0] == "." else text.replace("_", "")
@@ -268,6 +268,13 @@ def _resolve_plain(event: yaml.ScalarEvent | None, text: str) -> Any:
     if number is None and _FLOAT.fullmatch(digits):
         number = float(digits)
     return text if number is None or abs(number) == float("inf") else number
+
+
+def _not_finite(text: str) -> str:
+    """Return how Go writes a number that JSON does not have."""
+    if text.lower().endswith("nan"):
+        return "NaN"
+    return "-Inf" if text.startswith("-") else "+Inf"
 
 
 _LONGEST_NUMBER = 400

@@ -18,6 +18,7 @@ from apimachinery.fieldpath import FieldError
 from apimachinery.meta.metadata_validation import validate_object_meta
 from apimachinery.meta.options import DeleteOptions
 from apimachinery.meta.types import ManagedFieldsEntry, Object, ObjectMeta, TypeMeta
+from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import DecodeError, decode_json, load_json
 from apimachinery.model.deprecated_fields import DeprecatedUses, deprecated_uses, has_deprecated
 from apimachinery.protobuf import InvalidProtobuf
@@ -139,7 +140,7 @@ def _decode_as(
             metadata_errors = _metadata_errors(endpoint, data, media_type, context)
             error = DecodeError(str(error), (*metadata_errors, *error.fields))
         raise decode_failure(error, data, kind, media_type) from None
-    check_kind(decoded.kind, kind)
+    check_kind(decoded.kind, kind, converts=not issubclass(endpoint.cls, Unstructured))
     for text in decoded.warnings:
         context.warn(text)
     if has_deprecated(endpoint.cls):
@@ -205,11 +206,17 @@ def mark_reset(obj: Object) -> Object:
     return obj
 
 
-def check_kind(kind: GroupVersionKind, expected: GroupVersionKind) -> None:
-    """Raise BadRequest for a document of another kind, or of another version, than the URL's."""
+def check_kind(
+    kind: GroupVersionKind, expected: GroupVersionKind, *, converts: bool = True
+) -> None:
+    """Raise BadRequest for a document of another kind, or of another version, than the URL's.
+
+    Kubernetes converts a document before it compares the versions, except for a custom resource.
+    """
     if kind == expected:
         return
-    if kind.group_version != expected.group_version:
+    is_version = kind.group_kind == expected.group_kind or not converts
+    if is_version and kind.group_version != expected.group_version:
         raise BadRequest(
             f"the API version in the data ({kind.group_version}) does not match the expected API"
             f" version ({expected.group_version})"
@@ -227,7 +234,7 @@ def decode_failure(
 ) -> APIError:
     """Return the error for a body that could not be decoded."""
     match error:
-        case codec.MissingKind():
+        case codec.UnrecognizedKind():
             return BadRequest(
                 f"the object provided is unrecognized (must be of type {expected.kind}): {error}"
                 f" ({_summary(data)})"
@@ -249,7 +256,7 @@ def decode_failure(
     version, kind = declared
     return BadRequest(
         f'{kind or expected.kind} in version "{version or expected.version}" cannot be handled as a'
-        f" {expected.kind}: {error}"
+        f" {expected.kind}: {error.problem if isinstance(error, NotRegistered) else error}"
     )
 
 

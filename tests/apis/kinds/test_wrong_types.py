@@ -109,3 +109,29 @@ async def test_an_applied_item_without_its_key_has_the_zero_value_as_key(kinds: 
         422,
         'Pod "nameless" is invalid: spec.containers[0].name: Required value',
     )
+
+
+@pytest.mark.parametrize("part", ["pods/none/eviction", "serviceaccounts/none/token"])
+async def test_a_document_of_another_kind_is_not_converted(kinds: KindServer, part: str) -> None:
+    sent = {"apiVersion": "apps/v1", "kind": "Deployment"}
+
+    answer = await kinds.driver.post(f"/api/v1/namespaces/default/{part}", sent)
+
+    kind = {"eviction": "policy.Eviction", "token": "authentication.TokenRequest"}
+    expected = kind[part.rpartition("/")[2]]
+    assert (answer.code, answer.json["message"]) == (
+        400,
+        f'Deployment in version "v1" cannot be handled as a {expected.partition(".")[2]}:'
+        f" converting (v1.Deployment) to ({expected}): unknown conversion",
+    )
+
+
+async def test_the_message_about_an_unknown_kind_lists_no_others(kinds: KindServer) -> None:
+    path = "/api/v1/namespaces/default/pods/none/eviction"
+
+    answer = await kinds.driver.post(path, {"apiVersion": "v1"})
+
+    assert answer.json["message"] == (
+        'Eviction in version "v1" cannot be handled as a Eviction: no kind "Eviction" is registered'
+        ' for version "v1" in scheme "apimachinery"'
+    )

@@ -93,13 +93,18 @@ async def test_methods_that_are_not_there(client: Driver, method: str, path: str
         ),
         (
             b'{"kind":"Secret","apiVersion":"v1"}',
-            "the API version in the data (v1) does not match the expected API version"
-            " (gadgets.example.io/v1)",
+            'Secret in version "v1" cannot be handled as a Gadget: converting (v1.Secret) to'
+            " (gadgets.Gadget): unknown conversion",
         ),
         (
             b'{"kind":"Gadget","apiVersion":"gadgets.example.io/v1beta1"}',
             "the API version in the data (gadgets.example.io/v1beta1) does not match the expected"
             " API version (gadgets.example.io/v1)",
+        ),
+        (
+            b'{"kind":"Gadget","apiVersion":"a/b/c"}',
+            "the object provided is unrecognized (must be of type Gadget): unexpected GroupVersion"
+            ' string: a/b/c ({"kind":"Gadget","apiVersion": ...)',
         ),
         (
             b'{"kind":"Toy","apiVersion":"v1"}',
