@@ -16,6 +16,7 @@ class StorageVersionMigrationStrategy(Strategy[StorageVersionMigration]):
     qualified_finalizers = True
     allow_unconditional_update = False
     ratchets = False
+    validates_conditions = True
 
     def validate(self, obj: StorageVersionMigration) -> FieldErrors:
         yield from validate_migration(obj)

@@ -42,15 +42,16 @@ def validate_migration_status(
     if version and not _REVISION.fullmatch(version):
         yield invalid(path, version, f"resource version is not well formed: {version}")
     conditions, here = new.status.conditions, Path("status", "conditions")
+    shown = conditions or None
     yield from validate_conditions(conditions, here)
     if before and before != version:
         yield invalid(path, version, "field is immutable")
     if all(is_condition_true(conditions, outcome) for outcome in (SUCCEEDED, FAILED)):
         rule = "Both success and failed conditions cannot be true at the same time"
-        yield invalid(here, conditions, rule)
+        yield invalid(here, shown, rule)
     for outcome, noun in ((SUCCEEDED, "Success"), (FAILED, "Failed")):
         if is_condition_true(old.status.conditions, outcome) and not is_condition_true(
             conditions, outcome
         ):
             rule = f"{noun} condition cannot be set to false once it is true"
-            yield invalid(here, conditions, rule)
+            yield invalid(here, shown, rule)

@@ -6,7 +6,7 @@ it is a function of the current object without effects of its own; only the stor
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeAlias, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from apimachinery.errors import Conflict, Invalid, NotFound
 from apimachinery.fieldpath import ErrorType, FieldError, FieldErrors
@@ -38,6 +38,8 @@ from apiserver.registry.write_rules import WriteRules
 from apiserver.storage.objects import Intent, PreconditionFailed, Put, Remove, check_preconditions
 
 T = TypeVar("T", bound=Object)
+
+_CONDITIONS: Final = "status.conditions["
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,8 @@ class ObjectUpdate(Generic[T]):
         Admission and strategies are written for valid values, so this is checked before them.
         """
         errors = [error for error in draft.new_errors(current) if self._writes(error.field)]
+        if self.rules.strategy.validates_conditions:
+            errors = [error for error in errors if not error.field.startswith(_CONDITIONS)]
         if errors:
             # The fields already have the names of the request's version.
             raise Invalid.of(self.rules.kind, self.name, errors)

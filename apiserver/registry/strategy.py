@@ -28,6 +28,9 @@ class Strategy(Generic[T]):
     """Whether orphan and foreground deletion add their finalizers to the object."""
     ratchets = True
     """Whether the errors that an object has already do not refuse an update of it."""
+    validates_conditions = False
+    """Whether the rules of a status cover its conditions: what their fields refuse is left to them,
+    so that all errors are reported."""
     orphans_by_default = False
     """Whether a deletion without a propagation policy orphans the dependents."""
     reset_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {}

@@ -19,6 +19,7 @@ class PodCertificateRequestStrategy(Strategy[PodCertificateRequest]):
 
     qualified_finalizers = True
     allow_unconditional_update = False
+    validates_conditions = True
     reset_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "": ("status",),
         "status": ("metadata", "spec"),

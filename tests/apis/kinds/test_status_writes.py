@@ -142,3 +142,64 @@ async def test_the_status_of_a_pod_changes_neither_owners_nor_deletion(kinds: Ki
 
     assert patched.code == 200
     assert patched.json["metadata"].keys().isdisjoint(change)
+
+
+MIGRATIONS = "/apis/storagemigration.k8s.io/v1/storageversionmigrations"
+
+
+async def migration(kinds: KindServer, name: str) -> str:
+    spec = {"resource": {"group": "apps", "resource": "deployments"}}
+    await kinds.driver.post(MIGRATIONS, {"metadata": {"name": name}, "spec": spec})
+    return f"{MIGRATIONS}/{name}/status"
+
+
+async def test_all_errors_of_a_condition_are_reported(kinds: KindServer) -> None:
+    path = await migration(kinds, "wrong")
+    condition = {"type": "b ad", "status": "maybe", "reason": "a b", "observedGeneration": -1}
+
+    answer = await kinds.driver.patch(path, {"status": {"conditions": [condition]}})
+
+    causes = [(each["field"], each["reason"]) for each in answer.json["details"]["causes"]]
+    here = "status.conditions[0]"
+    assert answer.code == 422
+    assert causes == [
+        (f"{here}.type", "FieldValueInvalid"),
+        (f"{here}.status", "FieldValueNotSupported"),
+        (f"{here}.observedGeneration", "FieldValueInvalid"),
+        (f"{here}.lastTransitionTime", "FieldValueRequired"),
+        (f"{here}.reason", "FieldValueInvalid"),
+    ]
+
+
+async def test_a_missing_list_of_conditions_is_null(kinds: KindServer) -> None:
+    path = await migration(kinds, "undone")
+    time = "2026-01-01T00:00:00Z"
+    done = {"type": "Succeeded", "status": "True", "reason": "Done", "lastTransitionTime": time}
+    await kinds.driver.patch(path, {"status": {"conditions": [done]}})
+
+    answer = await kinds.driver.patch(path, {"status": {"conditions": None}})
+
+    (cause,) = answer.json["details"]["causes"]
+    assert cause["message"].startswith("Invalid value: null: Success condition")
+
+
+async def test_the_type_of_a_condition_of_a_certificate_is_reported_first(
+    kinds: KindServer,
+) -> None:
+    (full,) = (
+        each for each in manifests("full") if each.document["kind"] == "PodCertificateRequest"
+    )
+    await kinds.create(
+        {key: full.document[key] for key in ("apiVersion", "kind", "spec")}
+        | {"metadata": {"name": "unissued", "namespace": "default"}}
+    )
+    path = "/apis/certificates.k8s.io/v1/namespaces/default/podcertificaterequests/unissued/status"
+
+    answer = await kinds.driver.patch(path, {"status": {"conditions": [{"type": "Ready"}]}})
+
+    assert [each["field"] for each in answer.json["details"]["causes"]] == [
+        "status.conditions.[0].type",
+        "status.conditions[0].status",
+        "status.conditions[0].lastTransitionTime",
+        "status.conditions[0].reason",
+    ]
