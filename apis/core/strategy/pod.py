@@ -17,6 +17,7 @@ from apimachinery.names import is_dns1123_label
 from apimachinery.schema import GroupKind
 from apis.core import GROUP
 from apis.core.strategy.pod_disabled_fields import drop_disabled_pod_fields
+from apis.core.strategy.pod_level_resources import complete_pod_resources, keep_omitted_resources
 from apis.core.strategy.pod_preparation import (
     PENDING,
     merge_label_keys,
@@ -59,9 +60,11 @@ class PodStrategy(Strategy[Pod]):
         set_condition_of_gates(obj)
         merge_label_keys(obj)
         set_app_armor_profiles(obj)
+        complete_pod_resources(obj.spec)
         obj.status.qos_class = qos_class(obj)
 
     def prepare_for_update(self, new: Pod, old: Pod) -> None:
+        keep_omitted_resources(new.spec, old.spec)
         drop_disabled_pod_fields(new, old)
 
     def prepare_for_status_update(self, new: Pod, old: Pod) -> None:
@@ -133,9 +136,11 @@ def _resized(current: Pod, body: Pod) -> Pod:
     if len(new.init_containers) != len(old.init_containers):
         return body.deep_copy()
     changed = _for_body(current, body)
-    changed.spec.resources = deep_copy(new.resources or old.resources)
+    changed.spec.resources = deep_copy(new.resources)
+    keep_omitted_resources(changed.spec, old)
     changed.spec.containers = _with_resources(old.containers, new.containers)
     changed.spec.init_containers = _with_resources(old.init_containers, new.init_containers)
+    complete_pod_resources(changed.spec)
     return changed
 
 

@@ -119,3 +119,25 @@ async def test_an_apply_to_a_subresource_creates_nothing(kinds: KindServer) -> N
     answer = await apply(kinds, f"{PODS}/nothing/resize", {})
 
     assert (answer.code, answer.json["message"]) == (404, 'pods "nothing" not found')
+
+
+async def test_nobody_owns_the_completed_resources_of_a_pod(kinds: KindServer) -> None:
+    whole = {"limits": {"memory": "1Gi"}}
+    document = pod("completed")
+    document["spec"]["resources"] = whole
+    created = await kinds.driver.post(f"{PODS}?fieldManager=creator", document)
+
+    change = {"spec": {"resources": {"limits": {"cpu": "1"}}}}
+    resized = await kinds.driver.patch(f"{PODS}/completed/resize", change)
+
+    (entry,) = created.json["metadata"]["managedFields"]
+    assert entry["fieldsV1"]["f:spec"]["f:resources"] == {
+        ".": {},
+        "f:limits": {".": {}, "f:memory": {}},
+    }
+    assert created.json["spec"]["resources"]["requests"] == {"cpu": "100m", "memory": "1Gi"}
+    assert resized.json["spec"]["resources"] == {
+        "limits": {"cpu": "1", "memory": "1Gi"},
+        "requests": {"cpu": "100m", "memory": "1Gi"},
+    }
+    assert owned(resized, "resize") == {"f:spec": {"f:resources": {"f:limits": {"f:cpu": {}}}}}

@@ -10,7 +10,6 @@ from typing import Final
 from apis.core.v1.container import Container, ContainerPort
 from apis.core.v1.container_status import ContainerStatus
 from apis.core.v1.defaults.image_name import pull_policy
-from apis.core.v1.defaults.pod_resources import set_pod_resource_defaults
 from apis.core.v1.defaults.resource_lists import round_up
 from apis.core.v1.defaults.volume import VOLUME_DEFAULTS
 from apis.core.v1.env import FileKeySelector, ObjectFieldSelector
@@ -35,7 +34,6 @@ def set_pod_defaults(pod: Pod) -> None:
         resources = container.resources
         if resources.limits:
             resources.requests = {**resources.limits, **resources.requests}
-    set_pod_resource_defaults(spec)
     if spec.enable_service_links is None:
         spec.enable_service_links = True
     if spec.host_network:
