@@ -63,6 +63,8 @@ class Subresource:
     verbs: tuple[str, ...] = ("get", "patch", "update")
     kind: GroupVersionKind | None = None
     """The kind of its documents, if it differs from the kind of the resource."""
+    older_versions: tuple[str, ...] = ()
+    """Versions of this kind, of the same form, in which documents are accepted as well."""
     handle: SubresourceHandler | None = None
     spec_replicas: str = ""
     """For "scale": the dotted paths, in the internal object, of the fields that a Scale shows."""

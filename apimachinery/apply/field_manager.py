@@ -277,14 +277,17 @@ def _with_applier_entry(
     *,
     changed: bool,
 ) -> dict[ManagerIdentifier, OwnedFields]:
-    """Return *managers* with the applier's entry cleaned and, if anything changed, dated *time*."""
+    """Return *managers* with the applier's entry cleaned and, if the object changed, dated *time*.
+
+    As in Kubernetes, the entry of a new applier that changes nothing has no time.
+    """
     updated = dict(managers)
     owned = updated.pop(manager, None)
     fields = owned.fields - OWNERLESS if owned else None
     if owned and fields:
         owned = owned.with_fields(fields)
         unchanged = before if owned == before and not changed else None
-        updated[manager] = unchanged or replace(owned, time=time)
+        updated[manager] = unchanged or (replace(owned, time=time) if changed else owned)
     return updated
 
 

@@ -160,7 +160,13 @@ def complete(group: Group, parts: ServerParts) -> Group:
     binding, eviction = PodBinding(parts), PodEviction(parts)
     actions = (
         Subresource("binding", verbs=("create",), kind=BINDING, handle=binding.at_pod),
-        Subresource("eviction", verbs=("create",), kind=EVICTION, handle=eviction),
+        Subresource(
+            "eviction",
+            verbs=("create",),
+            kind=EVICTION,
+            older_versions=("v1beta1",),
+            handle=eviction,
+        ),
     )
     bindings = Resource("bindings", v1.Binding, verbs=("create",), answer=binding.bind)
     statuses = replace(COMPONENT_STATUSES, compute=ComponentHealth(parts.check_store))

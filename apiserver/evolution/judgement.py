@@ -162,7 +162,7 @@ def class_of(scheme: Scheme, stored: GroupVersionKind, internal: type[Object]) -
     except UnknownConversion:
         is_ours = False
     if not is_ours:
-        raise NotRegistered(stored)
+        raise NotRegistered(str(stored))
     return cls
 
 

@@ -54,13 +54,17 @@ async def decode_body(
     validation: FieldValidation,
     context: RequestContext,
     expected: GroupVersionKind | None = None,
+    older_versions: tuple[str, ...] = (),
 ) -> Object:
     """Decode a body into an internal object, and add warnings about it to *context*.
 
-    Raises BadRequest for a malformed document, Invalid for values that their fields refuse.
+    *older_versions* are those of the expected kind that are accepted as well. Raises BadRequest for
+    a malformed document, Invalid for values that their fields refuse.
     """
     kind = expected or endpoint.kind
     decoded = await _decode(endpoint, data, header, validation, context, kind, lenient=False)
+    if decoded.kind.group_kind != kind.group_kind or decoded.kind.version not in older_versions:
+        check_kind(decoded.kind, kind, converts=not issubclass(endpoint.cls, Unstructured))
     return mark_reset(decoded.object)  # type: ignore[arg-type]
 
 
@@ -75,6 +79,7 @@ async def decode_update(
     """Decode the body of an update like `decode_body`; refused values make the object a draft."""
     kind = endpoint.kind
     decoded = await _decode(endpoint, data, header, validation, context, kind, lenient=True)
+    check_kind(decoded.kind, kind, converts=not issubclass(endpoint.cls, Unstructured))
     return updated_object(endpoint, decoded)
 
 
@@ -140,7 +145,6 @@ def _decode_as(
             metadata_errors = _metadata_errors(endpoint, data, media_type, context)
             error = DecodeError(str(error), (*metadata_errors, *error.fields))
         raise decode_failure(error, data, kind, media_type) from None
-    check_kind(decoded.kind, kind, converts=not issubclass(endpoint.cls, Unstructured))
     for text in decoded.warnings:
         context.warn(text)
     if has_deprecated(endpoint.cls):

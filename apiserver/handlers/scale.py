@@ -12,6 +12,7 @@ from falcon.asgi import Request, Response
 
 from apimachinery.apply import ApplyError
 from apimachinery.codec import Codec, FieldValidation, dump_json
+from apimachinery.errors import Invalid
 from apimachinery.meta.options import PatchOptions
 from apimachinery.meta.types import Object
 from apimachinery.model.class_fields import shape_of
@@ -19,14 +20,15 @@ from apimachinery.model.decoding import DecodeError
 from apimachinery.scalars.time import format_time, now
 from apimachinery.scale import Scale
 from apimachinery.scheme import NotRegistered
-from apimachinery.serialization.media_types import APPLY_PATCH, PROTOBUF
+from apimachinery.serialization.document_size import TooLarge
+from apimachinery.serialization.media_types import APPLY_PATCH, JSON, PROTOBUF
 from apiserver.context import RequestContext
 from apiserver.endpoint import SubEndpoint, field_validation
 from apiserver.handlers.apply import api_error_of, decode_configuration
 from apiserver.handlers.body import check_kind, content_type, decode_failure, read_body
 from apiserver.handlers.object_response import accept
 from apiserver.handlers.patch import as_update_options, patch_options, patch_type
-from apiserver.handlers.patch_body import read_patch
+from apiserver.handlers.patch_body import PatchBody, read_patch
 from apiserver.handlers.update import update_options
 from apiserver.http.negotiation import ALL_TYPES, MediaTypeOffer, body_media_type
 from apiserver.http.response import exchange_of, write
@@ -95,7 +97,7 @@ class ScaleHandlers:
         def patched_scale(current: Scale) -> Scale:
             patched = orjson.dumps(patch.change(orjson.loads(dump_json(current))))
             # Unknown fields are only collected here, and reported together with those of the patch.
-            scale, warnings = self._decode(patched, "", validation=FieldValidation.WARN)
+            scale, warnings = self._decode_patched(patched, patch, context)
             patch.report_problems(patched, warnings, context)
             check_name(scale.metadata, context.name, context.namespace)
             return scale
@@ -158,11 +160,32 @@ class ScaleHandlers:
         """Return a decoded Scale and its warnings."""
         media_type = body_media_type(header, ALL_TYPES)
         try:
-            decoded = self._codec.decode(
-                data, expected=KIND, media_type=media_type, validation=validation
-            )
+            return self._decoded(data, media_type, validation)
         except (DecodeError, NotRegistered, ValueError) as error:
             raise decode_failure(error, data, KIND, media_type) from None
+
+    def _decode_patched(
+        self, data: bytes, patch: PatchBody, context: RequestContext
+    ) -> tuple[Scale, tuple[str, ...]]:
+        """Decode the result of a patch. Raises Invalid, as for patches of every kind."""
+        try:
+            return self._decoded(data, JSON, FieldValidation.WARN)
+        except TooLarge as error:
+            raise decode_failure(error, data, KIND, JSON) from None
+        except NotRegistered as error:
+            raise patch.invalid_result(data, error.problem) from None
+        except DecodeError as error:
+            if error.fields:
+                raise Invalid.of(KIND.group_kind, context.name, error.fields) from None
+            reason = patch.decode_problem(Scale, data, error)
+            raise patch.invalid_result(data, reason) from None
+
+    def _decoded(
+        self, data: bytes, media_type: str, validation: FieldValidation
+    ) -> tuple[Scale, tuple[str, ...]]:
+        decoded = self._codec.decode(
+            data, expected=KIND, media_type=media_type, validation=validation
+        )
         check_kind(decoded.kind, KIND)
         return cast(Scale, decoded.object), decoded.warnings
 

@@ -171,6 +171,7 @@ async def _body(
         validation=field_validation(options),
         context=context,
         expected=sub.subresource.kind or sub.endpoint.kind,
+        older_versions=sub.subresource.older_versions,
     )
 
 

@@ -141,3 +141,40 @@ async def test_nobody_owns_the_completed_resources_of_a_pod(kinds: KindServer) -
         "requests": {"cpu": "100m", "memory": "1Gi"},
     }
     assert owned(resized, "resize") == {"f:spec": {"f:resources": {"f:limits": {"f:cpu": {}}}}}
+
+
+async def test_an_apply_that_changes_nothing_has_no_time(kinds: KindServer) -> None:
+    path = await created(kinds, "co-owned")
+
+    applied = await apply(kinds, path + "/resize", {"containers": [{"name": "c"}]})
+
+    (entry,) = (e for e in applied.json["metadata"]["managedFields"] if e["manager"] == "m")
+    assert "time" not in entry
+
+
+@pytest.mark.parametrize(
+    ("validation", "code"), [("Warn", 201), ("Strict", 400)], ids=["warn", "strict"]
+)
+async def test_an_eviction_may_be_of_v1beta1(kinds: KindServer, validation: str, code: int) -> None:
+    path = await created(kinds, f"evicted-{code}")
+    document = {"apiVersion": "policy/v1beta1", "kind": "Eviction", "foo": 1}
+    document["metadata"] = {"name": f"evicted-{code}"}
+
+    answer = await kinds.driver.post(f"{path}/eviction?fieldValidation={validation}", document)
+
+    assert answer.code == code
+    assert (await kinds.driver.get(path)).code == (404 if code == 201 else 200)
+
+
+async def test_a_budget_is_no_eviction(kinds: KindServer) -> None:
+    path = await created(kinds, "unevicted")
+
+    answer = await kinds.driver.post(
+        f"{path}/eviction", {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget"}
+    )
+
+    assert (answer.code, answer.json["message"]) == (
+        400,
+        'PodDisruptionBudget in version "v1" cannot be handled as a Eviction: converting'
+        " (v1.PodDisruptionBudget) to (policy.Eviction): unknown conversion",
+    )

@@ -135,3 +135,36 @@ async def test_the_message_about_an_unknown_kind_lists_no_others(kinds: KindServ
         'Eviction in version "v1" cannot be handled as a Eviction: no kind "Eviction" is registered'
         ' for version "v1" in scheme "apimachinery"'
     )
+
+
+@pytest.mark.parametrize(
+    ("media_type", "reason"),
+    [
+        ("strategic-merge-patch", "unrecognized type: int32"),
+        (
+            "merge-patch",
+            "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type"
+            " int32",
+        ),
+    ],
+)
+async def test_a_patch_of_a_scale_with_a_wrong_type_is_invalid(
+    kinds: KindServer, media_type: str, reason: str
+) -> None:
+    template = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    }
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    path = "/apis/apps/v1/namespaces/default/deployments"
+    await kinds.driver.post(path, {"metadata": {"name": "mistyped"}, "spec": spec})
+
+    answer = await kinds.driver.send(
+        "PATCH",
+        f"{path}/mistyped/scale",
+        body=b'{"spec": {"replicas": "x"}}',
+        headers={"content-type": f"application/{media_type}+json"},
+    )
+
+    assert (answer.code, answer.json["details"]["causes"][0]["field"]) == (422, "patch")
+    assert answer.json["message"].endswith(reason)
