@@ -41,8 +41,6 @@ class Deletion(Generic[T]):
         if options.preconditions is not None:
             check_delete_preconditions(rules.kind, current, options.preconditions)
         context = self.context
-        if rules.strategy.deletion_warning and not _says_propagation(options):
-            context.warn(rules.strategy.deletion_warning)
         intent: Intent[T] = await context.workload.run(
             plan_deletion, rules.strategy, current, options, now=rules.now()
         )
@@ -55,8 +53,13 @@ class Deletion(Generic[T]):
         return intent
 
 
-def _says_propagation(options: DeleteOptions) -> bool:
-    return options.propagation_policy is not None or options.orphan_dependents is not None
+def warn_of_dependents(text: str, options: DeleteOptions, context: RequestContext) -> None:
+    """Warn a client that does not say what becomes of dependents, if the kind has a *text*.
+
+    As in Kubernetes, this precedes the search for the object.
+    """
+    if text and options.propagation_policy is None and options.orphan_dependents is None:
+        context.warn(text)
 
 
 def check_delete_preconditions(kind: GroupKind, obj: Object, expected: Preconditions) -> None:

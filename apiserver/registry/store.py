@@ -21,7 +21,7 @@ from apiserver.admission.chain import Chain
 from apiserver.context import RequestContext
 from apiserver.registry.allocation import PendingReservation
 from apiserver.registry.creation import begin_creation, finish_creation, refuse_resource_version
-from apiserver.registry.deletion import Deletion
+from apiserver.registry.deletion import Deletion, warn_of_dependents
 from apiserver.registry.object_update import Change, ObjectUpdate, check_uid
 from apiserver.registry.pagination import (
     ListRequest,
@@ -307,6 +307,7 @@ class ResourceStore(Generic[T]):
     ) -> tuple[T, bool]:
         """Delete an object; return its last state and whether it is removed or terminating."""
         options = options or DeleteOptions()
+        warn_of_dependents(self.rules.strategy.deletion_warning, options, context)
         decide = Deletion(self.rules, name, options, context)
         dry_run = _dry_run(context, options)
         outcome = await self._change(
@@ -340,6 +341,8 @@ class ResourceStore(Generic[T]):
         Objects that other clients delete meanwhile are skipped. Raises the first other error; that
         an object cannot be decoded is raised only after all others are deleted.
         """
+        warning = self.rules.strategy.deletion_warning
+        warn_of_dependents(warning, options or DeleteOptions(), context)
         entries: list[Entry] = []
         undecodable: list[StorageReadError] = []
         query = (list_options or ListOptions()).model_copy()

@@ -133,6 +133,20 @@ async def test_a_kind_can_warn_of_deletions_that_do_not_say_what_becomes_of_depe
     assert request.warnings == warnings
 
 
+async def test_the_warning_does_not_depend_on_the_object() -> None:
+    class Kept(NoteStrategy):
+        deletion_warning = "readers stay"
+
+    async with world(note_resource=replace(NOTE_RESOURCE, strategy=Kept())) as here:
+        single, collection = deleting(), deleting()
+
+        with pytest.raises(NotFound):
+            await here.notes.delete("missing", None, single)
+        await here.notes.delete_collection(EntrySelection(namespace="default"), None, collection)
+
+    assert single.warnings == collection.warnings == ["readers stay"]
+
+
 async def test_the_policy_of_a_second_deletion_replaces_that_of_the_first(here: World) -> None:
     await put(here, note("a", finalizers=["example.com/x"]))
     await delete(here, propagation_policy="Orphan")
