@@ -13,6 +13,7 @@ from apimachinery.codec import dump_json
 from apimachinery.lenient.bulk_decoding import bulk_decode_json
 from apimachinery.lenient.lazy_decoding import lazy_decode_document, lazy_decode_json
 from apimachinery.lenient.level_plan import Unusual
+from apimachinery.lenient.plain_json import load_plain
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import (
     ListMeta,
@@ -89,7 +90,7 @@ class ObjectCodec(Generic[ObjectT]):
             return object_list.metadata, cast(list[ObjectT], object_list.items)
 
     def _decode_items_lazily(self, data: bytes) -> tuple[ListMeta, list[ObjectT]]:
-        document = orjson.loads(data)
+        document = load_plain(data)
         documents = document.pop("items")
         if type(documents) is not list:
             raise TypeError
@@ -117,14 +118,14 @@ class ObjectCodec(Generic[ObjectT]):
 def _decode_unstructured(data: bytes) -> Unstructured:
     """Decode one object of any kind; only its metadata is validated."""
     try:
-        return _unstructured_from(orjson.loads(data))
+        return _unstructured_from(load_plain(data))
     except _FAST_PATH_ERRORS:
         return decode_json(Unstructured, data, find_unknown=False).object
 
 
 def _decode_unstructured_list(data: bytes) -> UnstructuredList:
     try:
-        document = orjson.loads(data)
+        document = load_plain(data)
         documents = document.pop("items")
         if type(documents) is not list:
             raise TypeError

@@ -6,8 +6,8 @@ changing, comparing, copying or encoding a placeholder decodes its own fields, a
 ordinary instance of its class. No validator of a nested class is compiled until a value needs one.
 
 The result equals that of `bulk_decode_json`: whatever is unusual, such as a null, a missing
-required field or a value of another type, is left to it. An error of a nested object is raised when
-the object is first read.
+required field, an integer above 64 bits or a value of another type, is left to it. An error of a
+nested object is raised when the object is first read.
 """
 
 from abc import ABCMeta
@@ -21,6 +21,7 @@ from pydantic import BaseModel
 
 from apimachinery.lenient.bulk_decoding import bulk_decode_json
 from apimachinery.lenient.level_plan import LevelPlan, Unusual, is_plain, level_plan
+from apimachinery.lenient.plain_json import load_plain
 from apimachinery.lenient.shared_fields import SharedFields
 from apimachinery.lenient.young_objects import YoungObjects
 from apimachinery.model.class_fields import type_info
@@ -38,7 +39,7 @@ def lazy_decode_json(cls: type[ModelT], data: bytes | str) -> ModelT:
     have values of the wrong type.
     """
     try:
-        return lazy_decode_document(cls, orjson.loads(data))
+        return lazy_decode_document(cls, load_plain(data))
     except (Unusual, ValueError):
         return bulk_decode_json(cls, data)
 

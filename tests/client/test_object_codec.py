@@ -13,6 +13,7 @@ from apimachinery.meta.types import ObjectMeta
 from apimachinery.meta.unstructured import Unstructured, UnstructuredList
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.schema import GroupVersionKind
+from apis.apps.v1 import ControllerRevision
 from apis.gadgets import v1
 from client import InvalidRequest
 from client.object_codec import ObjectCodec, encode_document
@@ -132,3 +133,15 @@ def test_a_document_may_hold_times_and_models() -> None:
 def test_what_is_no_json_is_refused(value: Any) -> None:
     with pytest.raises(InvalidRequest, match="cannot be encoded as JSON"):
         encode_document({"x": value})
+
+
+@pytest.mark.parametrize("cls", [ControllerRevision, Unstructured])
+def test_integers_above_64_bits_are_written_back_as_they_were_read(cls: Any) -> None:
+    codec: ObjectCodec[Any] = ObjectCodec(cls)
+    item = b'"metadata":{"name":"a"},"data":{"big":123456789012345678901234567890},"revision":1}'
+    data = b'{"kind":"ControllerRevision","apiVersion":"apps/v1",' + item
+
+    (listed,) = codec.decode_list(b'{"metadata":{},"items":[%b]}' % data).items
+
+    assert codec.encode(codec.decode(data), None) == data
+    assert codec.encode(listed, None) == data
