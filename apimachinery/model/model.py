@@ -261,7 +261,9 @@ class Model(BaseModel, metaclass=ModelType):
         """Yield only the fields that would be encoded: the repr of a pod should fit a screen."""
         for name, value in super().__repr_args__():
             info = type(self).__pydantic_fields__.get(name or "")
-            if info is None or info.exclude_if is None or not info.exclude_if(value):
+            # Only the rule of a compiled class is in its fields.
+            is_omitted = info and (info.exclude_if or omission(info))
+            if not is_omitted or not is_omitted(value):
                 yield name, value
 
 

@@ -21,7 +21,7 @@ from apimachinery.meta.types import (
 )
 from apimachinery.model.class_fields import fields_of, shape_of
 from apimachinery.model.decoding import decode_json
-from apimachinery.model.model import Model, assign, deep_copy, field
+from apimachinery.model.model import Model, assign, deep_copy, field, new_model
 from apimachinery.model.type_shape import ListShape, MapShape, Scalar, StructShape
 from apimachinery.model.wire_rules import wire_name
 from apimachinery.openapi.properties import is_required
@@ -269,6 +269,19 @@ def test_defaults_are_not_shared_between_objects() -> None:
 
 def test_a_repr_shows_what_is_set() -> None:
     assert repr(ObjectMeta(name="a")) == "ObjectMeta(name='a')"
+
+
+def test_the_repr_of_a_class_that_is_not_compiled_shows_what_is_set() -> None:
+    class Sized(Model):
+        name: str
+        size: int = 0
+        labels: dict[str, str] = field(default_factory=dict)
+        always: bool = field(False, omit_empty=False)
+
+    sized = new_model(Sized, {"name": "a", "size": 0, "labels": {}, "always": False})
+
+    assert repr(sized) == "Sized(name='a', always=False)"
+    assert not Sized.__pydantic_complete__
 
 
 def test_the_kind_of_a_class_is_its_name_unless_it_says_otherwise() -> None:
