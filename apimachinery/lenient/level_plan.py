@@ -146,8 +146,10 @@ def _conversion(
     instant = next((part for part in types.metadata if part in (TIME, MICRO_TIME)), None)
     if instant is not None and types.category == "scalar":
         return str, parse_time if instant is TIME else parse_micro_time
-    if types.category == "map" and (types.marked(FIELDS_V1) or types.marked(RAW)):
+    if types.category == "map" and types.marked(RAW):
         return dict, None
+    if types.category == "map" and types.marked(FIELDS_V1):
+        return None, _field_set
     if not _is_unmarked(types):
         return None, _other(info, types)
     if types.category == "scalar" and types.python in _SCALARS:
@@ -177,6 +179,13 @@ def _is_unmarked(types: TypeInfo) -> bool:
 
 
 _CONSTRAINTS: Final = (Markers, BaseMetadata)
+
+
+def _field_set(fields: Any) -> Any:
+    """Return a set of fields: a dict of the document, or a shared one of a class of its own."""
+    if not isinstance(fields, dict):
+        raise Unusual
+    return fields
 
 
 def _strings(values: list[Any]) -> list[Any]:

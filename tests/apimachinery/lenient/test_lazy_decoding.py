@@ -293,6 +293,59 @@ def test_objects_share_equal_sets_of_managed_fields() -> None:
     assert first.fields_v1 == entry["fieldsV1"]
 
 
+def owned_pod() -> PodV1:
+    document = pod_document()
+    fields = {"f:spec": {"f:replicas": {}}}
+    document["metadata"]["managedFields"] = [{"manager": "m", "fieldsV1": fields}]
+    return lazy_decode_json(PodV1, orjson.dumps(document))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fields: fields.update({"f:x": {}}),
+        lambda fields: fields["f:spec"].update({"f:x": {}}),
+        lambda fields: fields.clear(),
+        lambda fields: fields.pop("f:spec"),
+        lambda fields: fields.popitem(),
+        lambda fields: fields.setdefault("f:x", {}),
+        lambda fields: fields.__setitem__("f:x", {}),
+        lambda fields: fields.__delitem__("f:spec"),
+        lambda fields: fields.__ior__({"f:x": {}}),
+    ],
+)
+@pytest.mark.parametrize("copied", [lambda pod: pod, lambda pod: pod.deep_copy()])
+def test_a_shared_set_of_managed_fields_cannot_be_changed(change: Any, copied: Any) -> None:
+    """The change would appear in unrelated objects."""
+    (entry,) = copied(owned_pod()).metadata.managed_fields
+
+    with pytest.raises(TypeError):
+        change(entry.fields_v1)
+
+    (later,) = owned_pod().metadata.managed_fields
+    assert later.fields_v1 == {"f:spec": {"f:replicas": {}}}
+
+
+def test_a_set_of_managed_fields_is_replaced_by_a_changed_copy() -> None:
+    pod = owned_pod()
+    (entry,) = pod.metadata.managed_fields
+
+    changed: Any = copy.deepcopy(entry.fields_v1)
+    changed["f:spec"]["f:x"] = {}
+    entry.fields_v1 = changed
+
+    assert b'"fieldsV1":{"f:spec":{"f:replicas":{},"f:x":{}}}' in pod.model_dump_json().encode()
+    assert (
+        type(pickle.loads(pickle.dumps(owned_pod().metadata.managed_fields[0].fields_v1))) is dict
+    )
+
+
+def test_a_malformed_set_that_could_be_changed_is_not_shared() -> None:
+    shared = SharedFields()
+
+    assert shared.share({"f:x": [1]}) is not shared.share({"f:x": [1]})
+
+
 def test_the_shared_sets_are_bounded() -> None:
     shared = SharedFields()
     large: dict[str, Any] = {"f:" + "x" * MAX_BYTES: {}}
