@@ -142,7 +142,16 @@ _LOCK: Final = RLock()
 """Held while a placeholder is decoded: two threads may read one object of a cache."""
 
 
-# The attributes of placeholders. Each decodes first; what follows is that of an ordinary object.
+# The attributes of placeholders. The class, which type() returns before the first read, creates
+# ordinary objects. The others decode first; what follows is that of an ordinary object.
+
+
+def _create(cls: Any, *args: Any, **values: Any) -> Any:
+    return cls.__decoded_class__(*args, **values)
+
+
+def _construct(cls: Any, *args: Any, **values: Any) -> Any:
+    return cls.__decoded_class__.model_construct(*args, **values)
 
 
 def _values(self: Any) -> dict[str, Any]:
@@ -197,6 +206,8 @@ def _reduce(self: Any, protocol: Any) -> Any:
 
 _PLACEHOLDER: Final[dict[str, Any]] = {
     "__slots__": (),
+    "__new__": _create,
+    "model_construct": classmethod(_construct),
     "__dict__": property(_values, _replace_values),
     "__class__": property(_class),
     "__pydantic_private__": property(_private),

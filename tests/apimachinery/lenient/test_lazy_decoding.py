@@ -14,6 +14,7 @@ from pydantic import AfterValidator, TypeAdapter, field_validator
 
 from apimachinery.lenient.bulk_decoding import bulk_decode_json
 from apimachinery.lenient.lazy_decoding import lazy_decode_json
+from apimachinery.lenient.lenient_construction import constructing_leniently
 from apimachinery.lenient.shared_fields import MAX_BYTES, MAX_SETS, SharedFields
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError
@@ -239,6 +240,33 @@ def test_objects_are_equal_whichever_side_was_read() -> None:
     assert lazy().spec != lazy().spec.part
     assert copy.copy(lazy().spec) == expected.spec
     assert pickle.loads(pickle.dumps(lazy())) == expected
+
+
+@pytest.mark.parametrize(
+    "create",
+    [
+        lambda cls: cls(required="r"),
+        lambda cls: cls.model_construct(required="r"),
+        lambda cls: cls.model_validate({"required": "r"}),
+    ],
+)
+def test_the_type_of_an_unread_object_creates_ordinary_objects(create: Any) -> None:
+    unread = type(lazy().spec)
+    assert unread is not Spec
+
+    created = create(unread)
+
+    assert type(created) is Spec
+    assert created == create(Spec)
+    assert created.required == "r"
+
+
+def test_the_type_of_an_unread_object_creates_objects_leniently_in_conversions() -> None:
+    with constructing_leniently():
+        created: Any = type(lazy().spec)(required="r", text="too long")
+
+    assert type(created) is Spec
+    assert created.text == "too long"
 
 
 def test_a_class_with_code_or_unknown_fields_is_decoded_at_once() -> None:
