@@ -27,6 +27,7 @@ from apiserver.pages import health
 from apiserver.process import (
     body_framing,
     connection,
+    connection_end,
     listener,
     request_body,
     request_head,
@@ -52,6 +53,10 @@ SIZES = [
     ("request line and all headers together", f"{request_head.MAX_HEAD_BYTES // KIB} KiB"),
     ("request head, from its first byte", f"{connection.HEAD_SECONDS:g} s"),
     ("a client that reads nothing of its response", f"{connection.STALL_SECONDS:g} s"),
+    (
+        "a client that still sends after an early response",
+        f"{connection_end.LINGER_SECONDS:g} s",
+    ),
     ("idle connection", f"{serving.KEEP_ALIVE} s"),
     ("request line, one header", f"{request_head.MAX_LINE_BYTES // KIB} KiB"),
     ("headers", f"{request_head.MAX_HEADERS}"),

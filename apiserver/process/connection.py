@@ -22,6 +22,7 @@ from gunicorn.asgi.websocket import WebSocketProtocol
 
 from apiserver.http.client_connection import ClientConnection
 from apiserver.process.body_framing import BodyFraming, Chunked, FixedLength
+from apiserver.process.connection_end import ConnectionEnd
 from apiserver.process.request_body import MAX_WAITING, RequestBody
 from apiserver.process.request_head import HeadReader, MalformedRequest, RequestHead
 from apiserver.process.request_scope import (
@@ -69,6 +70,7 @@ class HTTPConnection(asyncio.Protocol):
         self._idle_timer: TimerHandle | None = None
         self._stall_timer: TimerHandle | None = None
         self._end_timer: TimerHandle | None = None
+        self._end: ConnectionEnd | None = None
         self._idle_since = 0.0
         # Registered here and not in connection_made, which is called after the TLS handshake: a
         # stopping worker must also wait for clients in the middle of a handshake.
@@ -87,22 +89,34 @@ class HTTPConnection(asyncio.Protocol):
 
     @property
     def is_serving(self) -> bool:
-        """Whether a request is being served."""
-        return self._request is not None
+        """Whether a request is being served, to which the client waits for the response."""
+        return self._request is not None and not self._closed
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether only its pending output keeps the connection open."""
+        return self.transport is not None and self._closed
 
     def abort(self) -> None:
         """Close the connection at once."""
         if self.transport is not None:
             self.transport.abort()
 
-    def close(self) -> None:
-        """Close the connection after the pending output is sent."""
+    def close(self, *, client_sends: bool = False) -> None:
+        """Close the connection after the pending output is sent.
+
+        With *client_sends* the client is not expected to have sent everything: see ConnectionEnd.
+        """
         transport = self.transport
-        if transport is not None and not self._closed:
-            self._closed = True
-            if transport.can_write_eof():
-                transport.write_eof()
-            transport.close()
+        if transport is None or self._closed:
+            return
+        self._closed = True
+        self._received = bytearray()
+        if client_sends and self._reading_paused:
+            self._reading_paused = False
+            transport.resume_reading()
+        self._end = ConnectionEnd(self._loop, transport)
+        self._end.begin(client_sends=client_sends)
 
     # The transport calls these.
 
@@ -123,6 +137,8 @@ class HTTPConnection(asyncio.Protocol):
         self.shared.is_open = False
         for timer in (self._head_timer, self._idle_timer, self._stall_timer):
             _cancel(timer)
+        if self._end is not None:
+            self._end.cancel()
         if self._websocket is not None:
             self._websocket.feed_eof()
         if self._body is not None:
@@ -247,7 +263,9 @@ class HTTPConnection(asyncio.Protocol):
         # In a response that has started, another one would be read as a part of it.
         if self.is_open and (self._response is None or not self._response.started):
             self.write(error_response(error.code, str(error), has_body=not to_head))
-        self.close()
+        if self._body is not None:
+            self._body.disconnect()
+        self.close(client_sends=True)
 
     def _reject_slow_head(self) -> None:
         error = MalformedRequest(408, "the request head was not completed in time\n")
@@ -279,7 +297,7 @@ class HTTPConnection(asyncio.Protocol):
         if not response.complete:
             self._end_incomplete(response)
         if response.closes or response.is_short or not body.complete:
-            self.close()
+            self.close(client_sends=not body.complete)
         if self._closed:
             self._release()
             return

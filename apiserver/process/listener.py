@@ -164,7 +164,8 @@ class Listener:
         return True
 
     def _evict_idle(self) -> bool:
-        found = next((each for each in self._worker.connections if each.is_idle), None)
+        connections = self._worker.connections
+        found = next((each for each in connections if each.is_ending or each.is_idle), None)
         if found is None:
             return False
         found.abort()

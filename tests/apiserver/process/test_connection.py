@@ -99,7 +99,8 @@ async def test_an_early_response_announces_the_end_of_the_connection() -> None:
     answered = await wire.send(POST + b"Content-Length: 5\r\n\r\nab")
 
     assert b"\r\nConnection: close\r\n" in answered
-    assert wire.transport.closing
+    assert wire.connection.is_ending
+    assert await wire.send(b"cde" + GET % b"a") == b""
 
 
 async def test_an_early_response_to_a_whole_request_keeps_the_connection() -> None:
