@@ -261,11 +261,12 @@ class FieldTracking:
             raise MissingVersion(f"no conversion to version {version}")
         cls = self._codec.scheme.class_of(source)
         try:
-            # The document lacks the fields of other managers, and may have old invalid values.
+            # The document lacks the fields of other managers, and may have invalid values, which
+            # are refused only later if they are new: conversions expect values within bounds.
             obj = decode_leniently(cls, orjson.dumps(document))
-        except DecodeError as error:
+            versioned = self._codec.scheme.convert_to_version(obj, target.group_version)
+        except (DecodeError, ValueError, ArithmeticError) as error:
             raise MissingVersion(f"no conversion to version {version}: {error}") from None
-        versioned = self._codec.scheme.convert_to_version(obj, target.group_version)
         converted: Document = orjson.loads(dump_json(versioned))
         return converted
 

@@ -323,7 +323,7 @@ def test_objects_share_equal_sets_of_managed_fields() -> None:
 
 def owned_pod() -> PodV1:
     document = pod_document()
-    fields = {"f:spec": {"f:replicas": {}}}
+    fields: dict[str, Any] = {"f:spec": {"f:replicas": {}}}
     document["metadata"]["managedFields"] = [{"manager": "m", "fieldsV1": fields}]
     return lazy_decode_json(PodV1, orjson.dumps(document))
 

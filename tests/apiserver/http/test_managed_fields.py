@@ -282,3 +282,15 @@ async def test_unknown_fields_of_a_scale_are_told(client: Driver, lamp: None) ->
         ' unknown field "size"',
     )
     assert (patched.code, patched.all("warning")) == (200, told)
+
+
+async def test_an_applied_value_that_no_other_version_can_have_is_refused(client: Driver) -> None:
+    """Owners of another version are compared in that version, before values are validated."""
+    beta = applied(model="a1") | {"apiVersion": "gadgets.example.io/v1beta1"}
+    assert (await apply(client, f"{BETA}/lamp", beta, "fieldManager=m1")).code == 201
+    body = applied(model="a1", timeoutSeconds=-(2**63))
+
+    refused = await apply(client, LAMP, body, "fieldManager=m2")
+
+    assert refused.code == 400
+    assert "no conversion to version gadgets.example.io/v1beta1" in refused.json["message"]
