@@ -11,8 +11,8 @@ from typing import Final
 
 NEARLY: Final = 0.85
 """The part of Python's threshold for young objects at which they are scanned here."""
-FULL_COLLECTION: Final = 1000
-"""Scans after which a full collection runs: of half a million objects that were kept."""
+FULL_COLLECTION: Final = 600_000
+"""Scanned objects after which a full collection runs; it finds the cycles that became old here."""
 
 
 class YoungObjects:
@@ -20,16 +20,17 @@ class YoungObjects:
 
     def __init__(self, *, full_collection: int = FULL_COLLECTION) -> None:
         self._full_collection = full_collection
-        self._scans = 0
+        self._scanned = 0
 
     def settle(self) -> None:
         """Scan the young objects if Python is about to; to be called before some are allocated."""
-        threshold = gc.get_threshold()[0]
-        if gc.get_count()[0] < threshold * NEARLY or not threshold or not gc.isenabled():
+        threshold, young = gc.get_threshold()[0], gc.get_count()[0]
+        if young < threshold * NEARLY or not threshold or not gc.isenabled():
             return
-        self._scans += 1
-        if self._scans >= self._full_collection:
-            self._scans = 0
+        # Objects, because a program may have set a threshold that is seldom reached.
+        self._scanned += young
+        if self._scanned >= self._full_collection:
+            self._scanned = 0
             gc.collect()
             return
         gc.collect(0)
