@@ -10,8 +10,10 @@ required field, an integer above 64 bits or a value of another type, is left to 
 nested object is raised when the object is first read.
 """
 
+import os
 from abc import ABCMeta
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from threading import RLock
 from typing import Any, Final, TypeVar, cast
@@ -57,7 +59,7 @@ def lazy_decode_document(cls: type[ModelT], document: Any) -> ModelT:
 
 def _decode_now(obj: Any) -> None:
     """Turn a placeholder into an ordinary object; does nothing if it is one already."""
-    with _LOCK:
+    with _LOCK.of_process():
         cls = getattr(type(obj), "__decoded_class__", None)
         if cls is None:
             return
@@ -124,6 +126,18 @@ def _placeholder_class(cls: type[Model]) -> Any:
     return cached
 
 
+class _ProcessLock:
+    """A lock for each process: a thread that a forked process lacks may hold that of its parent."""
+
+    def __init__(self) -> None:
+        self._locks: dict[int, AbstractContextManager[bool]] = {}
+
+    def of_process(self) -> AbstractContextManager[bool]:
+        pid = os.getpid()
+        # setdefault is atomic: all threads get the same lock.
+        return self._locks.get(pid) or self._locks.setdefault(pid, RLock())
+
+
 _new: Final[Any] = object.__new__
 _slots: Any = BaseModel.__dict__
 _set_values: Final = _slots["__dict__"].__set__
@@ -138,7 +152,7 @@ _SHARED_FIELDS: Final = SharedFields()
 """Global like the cache of parsed times: most objects of a program come from a few managers."""
 _YOUNG_OBJECTS: Final = YoungObjects()
 """Global because a process has only one garbage collector."""
-_LOCK: Final = RLock()
+_LOCK: Final = _ProcessLock()
 """Held while a placeholder is decoded: two threads may read one object of a cache."""
 
 

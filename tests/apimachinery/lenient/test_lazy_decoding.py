@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, Literal
@@ -307,6 +308,41 @@ def test_threads_that_read_one_object_see_the_same_values() -> None:
                 assert all(part is spec.part for part in parts)
     finally:
         sys.setswitchinterval(before)
+
+
+FORK_WHILE_DECODING = """
+import os, signal, sys
+from threading import Event, Thread
+from apimachinery.lenient.lazy_decoding import lazy_decode_json
+from apimachinery.lenient.young_objects import YoungObjects
+from tests.benchmarks.pods import PodV1
+
+one, other = (lazy_decode_json(PodV1, b'{"metadata":{},"spec":{"nodeName":"n"}}') for _ in "12")
+decoding, forked, settle = Event(), Event(), YoungObjects.settle
+
+def wait(_):
+    YoungObjects.settle = settle
+    decoding.set()
+    forked.wait()
+
+YoungObjects.settle = wait
+thread = Thread(target=lambda: one.spec.node_name)
+thread.start()
+decoding.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    os._exit(0 if (one.spec.node_name, other.spec.node_name) == ("n", "n") else 1)
+forked.set()
+thread.join()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_process_that_is_forked_while_a_thread_decodes_can_decode() -> None:
+    finished = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK_WHILE_DECODING])
+
+    assert finished.returncode == 0
 
 
 def test_objects_share_equal_sets_of_managed_fields() -> None:
