@@ -18,11 +18,10 @@ from functools import partial
 from threading import RLock
 from typing import Any, Final, TypeVar, cast
 
-import orjson
 from pydantic import BaseModel
 
 from apimachinery.lenient.bulk_decoding import bulk_decode_json
-from apimachinery.lenient.level_plan import LevelPlan, Unusual, is_plain, level_plan
+from apimachinery.lenient.level_plan import LevelPlan, Unusual, dump_plain, is_plain, level_plan
 from apimachinery.lenient.plain_json import load_plain
 from apimachinery.lenient.shared_fields import SharedFields
 from apimachinery.lenient.young_objects import YoungObjects
@@ -68,7 +67,7 @@ def _decode_now(obj: Any) -> None:
         try:
             values = _plan(cls).decode(document)
         except (Unusual, ValueError):
-            values = bulk_decode_json(cls, orjson.dumps(document)).__dict__
+            values = bulk_decode_json(cls, dump_plain(document)).__dict__
         _set_values(obj, values)
         _set_class(obj, cls)
         _drop_document(obj)
@@ -85,7 +84,7 @@ def _plan(cls: type[Model]) -> LevelPlan:
 def _decoder_of(cls: type[Model], *, at_once: bool) -> Callable[[dict[str, Any]], Any]:
     """Return the function that decodes the nested objects of a class, or creates placeholders."""
     if not is_plain(cls):
-        return lambda document: bulk_decode_json(cls, orjson.dumps(document))
+        return lambda document: bulk_decode_json(cls, dump_plain(document))
     if at_once:
         return partial(lazy_decode_document, cls)
     field_sets = _field_sets(cls)

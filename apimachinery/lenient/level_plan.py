@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from apimachinery.model.class_fields import TypeInfo, type_info
+from apimachinery.model.decoding import MAX_DEPTH, DecodeError
 from apimachinery.model.markers import Markers
 from apimachinery.model.model import Model, let_threads_run
 from apimachinery.model.wire_rules import NULL_WHEN_EMPTY, wire_name
@@ -147,7 +148,7 @@ def _conversion(
     if instant is not None and types.category == "scalar":
         return str, parse_time if instant is TIME else parse_micro_time
     if types.category == "map" and types.marked(RAW):
-        return dict, None
+        return dict, _raw
     if types.category == "map" and types.marked(FIELDS_V1):
         return None, _field_set
     if not _is_unmarked(types):
@@ -181,11 +182,40 @@ def _is_unmarked(types: TypeInfo) -> bool:
 _CONSTRAINTS: Final = (Markers, BaseMetadata)
 
 
+def is_too_deep(document: dict[str, Any]) -> bool:
+    """Return whether parsed JSON is nested more deeply than pydantic decodes and encodes."""
+    containers: list[Any] = [document]
+    for _ in range(MAX_DEPTH):
+        containers = [
+            item
+            for container in containers
+            for item in (container.values() if isinstance(container, dict) else container)
+            if isinstance(item, dict | list)
+        ]
+        if not containers:
+            return False
+    return True
+
+
+def _raw(document: dict[str, Any]) -> dict[str, Any]:
+    if is_too_deep(document):
+        raise Unusual
+    return document
+
+
 def _field_set(fields: Any) -> Any:
     """Return a set of fields: a dict of the document, or a shared one of a class of its own."""
     if not isinstance(fields, dict):
         raise Unusual
-    return fields
+    return _raw(fields) if type(fields) is dict else fields
+
+
+def dump_plain(value: Any) -> bytes:
+    """Encode parsed JSON; raises DecodeError if it is nested too deeply for that."""
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        raise DecodeError(f"nested deeper than {MAX_DEPTH} levels") from None
 
 
 def _strings(values: list[Any]) -> list[Any]:
@@ -229,7 +259,7 @@ class _FieldDecoder:
 
     def __call__(self, value: Any) -> Any:
         # As JSON, because some types decode base64 and the like only from there.
-        return self._adapter.validate_json(orjson.dumps(value))
+        return self._adapter.validate_json(dump_plain(value))
 
     @cached_property
     def _adapter(self) -> TypeAdapter[Any]:

@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
+from apimachinery.lenient.level_plan import is_too_deep
 from apimachinery.scalars.wire_types import FieldsV1
 
 MAX_SETS: Final = 512
@@ -24,12 +25,17 @@ class SharedFields:
 
     def share(self, fields: dict[str, Any]) -> FieldsV1:
         """Return a set that equals *fields*: itself, or an immutable one that others have, too."""
-        key = orjson.dumps(fields)
+        try:
+            key = orjson.dumps(fields)
+        except orjson.JSONEncodeError:  # nested too deeply: refused when it is read
+            return fields
         # A valid set has no lists, which could be changed; a name with a bracket is rare.
         if len(key) > MAX_BYTES or b"[" in key:
             return fields
         shared = self._sets.get(key)
         if shared is None:
+            if is_too_deep(fields):
+                return fields
             if len(self._sets) >= MAX_SETS:
                 self._sets.clear()
             shared = self._sets[key] = _freeze(fields)

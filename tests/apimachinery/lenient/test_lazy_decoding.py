@@ -1,6 +1,7 @@
 """Lazy decoding: the same objects as bulk decoding, each nested one when it is first read."""
 
 import copy
+import json
 import pickle
 import subprocess
 import sys
@@ -191,6 +192,58 @@ def test_no_class_is_compiled_to_read_plain_fields() -> None:
 def test_errors_of_an_object_and_its_metadata_are_raised_at_once(document: Any) -> None:
     with pytest.raises(DecodeError):
         lazy(document)
+
+
+class Raw(Object):
+    raw: RawExtension = field(default_factory=dict)
+    part: Spec | None = None
+
+
+def nested(levels: int) -> Any:
+    document: Any = {}
+    for _ in range(levels // 2):
+        document = {"a": [document]}
+    return document
+
+
+@pytest.mark.parametrize("levels", [210, 300, 900])
+def test_a_document_that_is_nested_too_deeply_is_refused_at_once(levels: int) -> None:
+    """It could not be encoded again."""
+    data = json.dumps({"metadata": {}, "raw": nested(levels)})
+
+    with pytest.raises(DecodeError):
+        lazy_decode_json(Raw, data)
+
+
+@pytest.mark.parametrize("levels", [210, 300, 900])
+@pytest.mark.parametrize("name", ["raw", "anything"])
+def test_a_nested_object_that_is_nested_too_deeply_is_refused_when_read(
+    name: str, levels: int
+) -> None:
+    part = {"required": "r", name: nested(levels)}
+    obj = lazy_decode_json(Raw, json.dumps({"metadata": {}, "part": part}))
+
+    with pytest.raises(DecodeError):
+        _ = obj.part.required  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("form", ['{"f:a":', '{"f:a":['])
+@pytest.mark.parametrize("levels", [210, 300, 900])
+def test_managed_fields_that_are_nested_too_deeply_are_refused_when_read(
+    levels: int, form: str
+) -> None:
+    count = levels // (2 if "[" in form else 1)
+    fields = form * count + "{}" + ("]}" if "[" in form else "}") * count
+    obj = lazy_decode_json(Raw, f'{{"metadata":{{"managedFields":[{{"fieldsV1":{fields}}}]}}}}')
+
+    with pytest.raises(DecodeError):
+        _ = obj.metadata.managed_fields[0].manager
+
+
+def test_a_document_that_is_nested_deeply_is_decoded_and_encoded() -> None:
+    data = json.dumps({"metadata": {}, "raw": nested(150)}, separators=(",", ":"))
+
+    assert lazy_decode_json(Raw, data).model_dump_json() == data
 
 
 def test_errors_of_nested_objects_are_raised_whenever_they_are_read() -> None:
