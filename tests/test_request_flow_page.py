@@ -52,10 +52,14 @@ SIZES = [
     ("connections, per worker", f"{listener.MAX_CONNECTIONS:,}"),
     ("request line and all headers together", f"{request_head.MAX_HEAD_BYTES // KIB} KiB"),
     ("request head, from its first byte", f"{connection.HEAD_SECONDS:g} s"),
-    ("a client that reads nothing of its response", f"{connection.STALL_SECONDS:g} s"),
+    ("a client that reads nothing of its response", f"{connection_end.STALL_SECONDS:g} s"),
     (
         "a client that still sends after an early response",
         f"{connection_end.LINGER_SECONDS:g} s",
+    ),
+    (
+        "confirmation of the end of TLS",
+        f"{connection_end.CONFIRM_SECONDS:g} s",
     ),
     ("idle connection", f"{serving.KEEP_ALIVE} s"),
     ("request line, one header", f"{request_head.MAX_LINE_BYTES // KIB} KiB"),

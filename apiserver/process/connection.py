@@ -22,7 +22,8 @@ from gunicorn.asgi.websocket import WebSocketProtocol
 
 from apiserver.http.client_connection import ClientConnection
 from apiserver.process.body_framing import BodyFraming, Chunked, FixedLength
-from apiserver.process.connection_end import ConnectionEnd
+from apiserver.process.connection_end import STALL_SECONDS, ConnectionEnd
+from apiserver.process.delivery import Delivery
 from apiserver.process.request_body import MAX_WAITING, RequestBody
 from apiserver.process.request_head import HeadReader, MalformedRequest, RequestHead
 from apiserver.process.request_scope import (
@@ -36,8 +37,6 @@ from apiserver.process.response_writer import ResponseWriter, error_response
 
 HEAD_SECONDS: Final = 10.0
 """The time limit for receiving the head of a request, from its first byte to its last."""
-STALL_SECONDS: Final = 15.0
-"""The time in which a client must read some of its pending response."""
 DISCONNECT_SECONDS: Final = 3.0
 """The time in which a request ends by itself after its client has left; then it is cancelled."""
 
@@ -115,7 +114,8 @@ class HTTPConnection(asyncio.Protocol):
         if client_sends and self._reading_paused:
             self._reading_paused = False
             transport.resume_reading()
-        self._end = ConnectionEnd(self._loop, transport)
+        if self._end is None:
+            self._end = ConnectionEnd(self._loop, transport)
         self._end.begin(client_sends=client_sends)
 
     # The transport calls these.
@@ -162,11 +162,18 @@ class HTTPConnection(asyncio.Protocol):
             self._received += data
             self._read_body()
 
+    def eof_received(self) -> None:
+        """Limit the time for which the transport, which closes itself now, may take."""
+        if self.transport is not None and self._end is None:
+            self._end = ConnectionEnd(self._loop, self.transport)
+            self._end.watch()
+
     def pause_writing(self) -> None:
         if self._writable is None:
             self._writable = asyncio.Event()
         self._writable.clear()
-        self._start_stall_timer()
+        assert self.transport is not None
+        self._start_stall_timer(Delivery(self.transport))
 
     def resume_writing(self) -> None:
         _cancel(self._stall_timer)
@@ -391,15 +398,13 @@ class HTTPConnection(asyncio.Protocol):
         if self._writable is not None:
             await self._writable.wait()
 
-    def _start_stall_timer(self) -> None:
-        assert self.transport is not None
-        pending = self.transport.get_write_buffer_size()
-        self._stall_timer = self._loop.call_later(STALL_SECONDS, self._require_progress, pending)
+    def _start_stall_timer(self, delivery: Delivery) -> None:
+        self._stall_timer = self._loop.call_later(STALL_SECONDS, self._require_progress, delivery)
 
-    def _require_progress(self, pending: int) -> None:
+    def _require_progress(self, delivery: Delivery) -> None:
         assert self.transport is not None
-        if self.transport.get_write_buffer_size() < pending:
-            self._start_stall_timer()
+        if delivery.has_progressed():
+            self._start_stall_timer(delivery)
         else:
             self.shared.stalled = True
             self.transport.abort()

@@ -35,9 +35,12 @@ MAX_CONNECTIONS: Final = 16_384
 RESERVED_FILES: Final = 64
 """Files that are left for the store, certificates and logs."""
 HANDSHAKE_TIMEOUT: Final = 10.0
-TLS_SHUTDOWN_TIMEOUT: Final = 2.0
-"""Seconds in which a client must confirm the end of a TLS connection."""
 
+_TLS_END_TIMEOUT: Final = 24 * 3600.0
+"""No limit: it would cut off clients that read the rest of a response slowly.
+
+`connection_end.py` aborts a connection whose client receives nothing or does not confirm the end.
+"""
 _ACCEPTS_PER_TURN: Final = 16
 _PAUSE_SECONDS: Final = 0.1
 """The time for which nothing is accepted after the process has run out of files."""
@@ -197,7 +200,7 @@ class Listener:
                 raw,
                 ssl=self._tls,
                 ssl_handshake_timeout=HANDSHAKE_TIMEOUT if self._tls else None,
-                ssl_shutdown_timeout=TLS_SHUTDOWN_TIMEOUT if self._tls else None,
+                ssl_shutdown_timeout=_TLS_END_TIMEOUT if self._tls else None,
             )
         except OSError:  # the client has left, or the handshake failed
             self._newcomers.pop(connection, None)

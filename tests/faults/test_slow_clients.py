@@ -9,7 +9,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from apiserver.process.connection import HEAD_SECONDS, STALL_SECONDS
+from apiserver.process.connection import HEAD_SECONDS
+from apiserver.process.connection_end import STALL_SECONDS
 from apiserver.process.listener import HANDSHAKE_TIMEOUT
 from apiserver.process.process_memory import TRIM_DELAYS
 from apiserver.storage.cache.cache_limits import WindowSize
