@@ -198,6 +198,7 @@ class App:
             await self._groups.filled(seconds=FIRST_LIST)
             compactor = asyncio.create_task(Compactor(backend).run(), name="compaction")
             opened.push_async_callback(_cancel, compactor)
+            opened.callback(self.metrics.retire)
             if self.metrics.is_shared:
                 reporting = asyncio.create_task(self.metrics.run(), name="metrics")
                 opened.push_async_callback(_cancel, reporting)

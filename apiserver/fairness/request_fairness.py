@@ -198,6 +198,13 @@ class RequestFairness:
 
     async def run(self) -> None:
         """Divide seats anew, measure the event loop, and report metrics, until cancelled."""
+        try:
+            await self._adjust_and_report()
+        finally:
+            # What was counted since the last report would be lost with this process.
+            self.metrics.carry_over()
+
+    async def _adjust_and_report(self) -> None:
         loop = asyncio.get_running_loop()
         adjusted = reported = loop.time()
         while True:

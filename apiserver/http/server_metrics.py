@@ -15,7 +15,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from apimachinery.schema import GroupResource
 from apiserver.http.exchange import Exchange
@@ -188,10 +188,18 @@ class ServerMetrics:
         return _MULTIPROCESS in os.environ
 
     async def run(self) -> None:
-        """Carry the numbers over every second, until cancelled."""
-        while True:
-            await asyncio.sleep(REPORT_SECONDS)
+        """Carry the numbers over every second and, when cancelled, a last time."""
+        try:
+            while True:
+                await asyncio.sleep(REPORT_SECONDS)
+                self.carry_over()
+        finally:
             self.carry_over()
+
+    def retire(self) -> None:
+        """Withdraw the gauges of this process, which stops, from those that all workers add up."""
+        if self.is_shared:
+            mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]
 
     def carry_over(self) -> None:
         """Bring the registry up to date; a scrape does so in another thread."""
