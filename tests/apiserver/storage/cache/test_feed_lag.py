@@ -8,6 +8,7 @@ from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.etcd.backend import EtcdBackend, open_etcd
 from tests.apiserver.storage.cache.cached import PODS, JsonView, pod, value
 from tests.apiserver.storage.etcd.etcd_server import start_etcd
+from tests.pauses import measures_time
 
 WRITERS = 32
 WRITES = 50
@@ -19,6 +20,7 @@ and collects what is beyond them every 100 ms.
 """
 
 
+@measures_time
 async def test_the_lag_of_the_cache_is_bounded_by_the_writes_in_flight(tmp_path: Path) -> None:
     lags: list[int] = []
 
