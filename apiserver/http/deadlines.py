@@ -1,4 +1,4 @@
-"""Deadlines: cancel requests that take too long, with one timer for all of them.
+"""Deadlines: end requests and pauses that take too long, with one timer for all of them.
 
 `asyncio.timeout` sets and cancels a timer for each request, which costs more than routing it. Here
 a request only notes when it has to end, and the timer of the earliest one looks for all that are
@@ -7,13 +7,24 @@ late. Nearly all have ended by then.
 
 import asyncio
 from math import inf
+from typing import Protocol
+
+
+class Expiring(Protocol):
+    """What is told when it is late."""
+
+    at: float
+    """When it expires, by the clock of the event loop."""
+
+    def expire(self) -> None:
+        """React to being late. It is forgotten already, and may be noted again."""
 
 
 class Deadlines:
     """The deadlines of the requests of one event loop."""
 
     def __init__(self) -> None:
-        self._pending: dict[Deadline, None] = {}
+        self._pending: dict[Expiring, None] = {}
         self._next = inf
         """When the timer runs."""
 
@@ -25,7 +36,7 @@ class Deadlines:
         self.note(deadline, seconds)
         return deadline
 
-    def note(self, deadline: "Deadline", seconds: float) -> None:
+    def note(self, deadline: Expiring, seconds: float) -> None:
         """Let a deadline expire in *seconds*."""
         loop = asyncio.get_running_loop()
         at = deadline.at = loop.time() + seconds
@@ -35,13 +46,14 @@ class Deadlines:
             self._next = at
             loop.call_at(at, self._expire, loop, at)
 
-    def forget(self, deadline: "Deadline") -> None:
+    def forget(self, deadline: Expiring) -> None:
         self._pending.pop(deadline, None)
 
     def _expire(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
         if due != self._next:
             return
         for deadline in [each for each in self._pending if each.at <= due]:
+            self.forget(deadline)
             deadline.expire()
         self._next = min((each.at for each in self._pending), default=inf)
         if self._next < inf:

@@ -8,6 +8,7 @@ back, and writes its log line and metrics.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
+from math import inf
 from time import perf_counter
 from typing import Any, Final
 
@@ -51,6 +52,7 @@ class Gate:
         self._limits = limits
         self._metrics = metrics
         self._deadlines = Deadlines()
+        self._stalls = Deadlines()
         self._reads = metrics.in_flight["readOnly"]
         self._writes = metrics.in_flight["mutating"]
 
@@ -68,7 +70,7 @@ class Gate:
         try:
             if kind == "websocket" or exchange.info.verb == "watch":
                 start = _receive_start if kind == "http" else receive
-                await self._application(scope, start, _seat_releasing(exchange, send))
+                await self._application(scope, start, self._seat_releasing(exchange, send))
             else:
                 await self._serve(scope, exchange, send)
         finally:
@@ -104,7 +106,7 @@ class Gate:
         """Pass a request on; return False if it is not complete at its deadline."""
         deadline = self._deadlines.begin(exchange.seconds)
         try:
-            await self._application(scope, _receive_start, _seat_releasing(exchange, send))
+            await self._application(scope, _receive_start, self._seat_releasing(exchange, send))
         except asyncio.CancelledError:
             if deadline.end():
                 return False
@@ -123,6 +125,22 @@ class Gate:
         except InvalidDuration as error:
             raise BadRequest(f"invalid timeout specified in the request URL - {error}") from None
         return min(seconds, maximum) if seconds > 0 else maximum
+
+    def _seat_releasing(self, exchange: Exchange, send: Send) -> Send:
+        """Return a `send` that gives the seat of a response back while its client stalls."""
+        stalls, stall = self._stalls, _Stall(exchange)
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            if not _may_stall(message):
+                await send(message)
+                return
+            stalls.note(stall, STALL_SECONDS)
+            try:
+                await send(message)
+            finally:
+                stalls.forget(stall)
+
+        return sending
 
     def _record(self, exchange: Exchange) -> None:
         seconds = perf_counter() - exchange.started
@@ -175,20 +193,17 @@ def _log_fields(exchange: Exchange, info: RequestInfo, seconds: float) -> dict[s
     return fields
 
 
-def _seat_releasing(exchange: Exchange, send: Send) -> Send:
-    """Return a `send` that gives the seat of a response back while its client stalls."""
+class _Stall:
+    """A message that is being sent; the seat of its response is given back if that takes long."""
 
-    async def sending(message: MutableMapping[str, Any]) -> None:
-        if not _may_stall(message):
-            await send(message)
-            return
-        timer = asyncio.get_running_loop().call_later(STALL_SECONDS, exchange.release_seat)
-        try:
-            await send(message)
-        finally:
-            timer.cancel()
+    __slots__ = ("_exchange", "at")
 
-    return sending
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self.at = inf
+
+    def expire(self) -> None:
+        self._exchange.release_seat()
 
 
 def _may_stall(message: MutableMapping[str, Any]) -> bool:
