@@ -7,14 +7,14 @@ again and have its clients find it where it was.
 import http.client
 import json
 import os
+import select
 import signal
-import socket
 import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -58,6 +58,18 @@ def serving(
         server.stop()
 
 
+@contextmanager
+def _ends_of(processes: Sequence[int]) -> Iterator[list[int]]:
+    """Yield descriptors that become readable when the processes have ended (Linux)."""
+    with ExitStack() as opened:
+        ends = []
+        for process in processes:
+            with suppress(ProcessLookupError):
+                ends.append(os.pidfd_open(process))
+                opened.callback(os.close, ends[-1])
+        yield ends
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a server answered to one request."""
@@ -71,15 +83,11 @@ class Answer:
         return json.loads(self.body)
 
 
-def _connect_to(address: tuple[str, int], *arguments: Any) -> socket.socket:
-    """Connect; close the socket if the server is gone at once, which `ssl` would not do."""
-    connected = socket.create_connection(address, *arguments)
-    try:
-        connected.getpeername()
-    except OSError:
-        connected.close()
-        raise
-    return connected
+class _Socket(ssl.SSLSocket):
+    """Closes itself: `ssl` leaves it open if the server is gone before the handshake."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
 @dataclass
@@ -152,11 +160,15 @@ class Server:
 
     def kill(self) -> None:
         """End all its processes as a power cut does."""
-        if self.process is not None:
+        if self.process is None:
+            return
+        with _ends_of(self.workers() if self.running else []) as ends:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
-            self.process = None
+            for end in ends:
+                select.select([end], [], [])
+        self.process = None
 
     def workers(self) -> list[int]:
         """The process ids of its workers (Linux)."""
@@ -197,11 +209,10 @@ class Server:
     def connect(self) -> http.client.HTTPSConnection:
         """A connection that trusts the server's own authority."""
         context = ssl.create_default_context(cafile=str(self.ca_certificate))
-        connection = http.client.HTTPSConnection(
+        context.sslsocket_class = _Socket
+        return http.client.HTTPSConnection(
             "127.0.0.1", self.port, context=context, timeout=_REQUEST_SECONDS
         )
-        connection._create_connection = _connect_to  # type: ignore[attr-defined]
-        return connection
 
     def _await_ready(self, deadline: float) -> None:
         while not self._is_ready():

@@ -37,6 +37,9 @@ RENEWAL: Final = 20.0
 """Seconds between two renewals of a worker's key."""
 REMOVAL: Final = 2.0
 """Seconds for the removal of the key: a store that does not answer must not delay a stop."""
+_ENDED: Final = frozenset("ZX")
+"""The states of a process that has ended, in its status file."""
+
 OnSettled = Callable[[Set[str], int], object]
 """Takes resources that all servers now store in one shape, and the revision of the store."""
 
@@ -227,7 +230,20 @@ def _is_gone(server: RunningServer, own: RunningServer) -> bool:
         return True
     except PermissionError:
         return False
-    return False
+    return _has_ended(server.process)
+
+
+def _has_ended(process: int) -> bool:
+    """Return whether a process runs no more, but its parent has not asked for its result.
+
+    In a container whose first process asks for none, killed workers stay like that.
+    """
+    try:
+        status = Path(f"/proc/{process}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return False
+    state = status.rpartition(")")[2].split()[0]
+    return state in _ENDED
 
 
 def _from_record(record: Record) -> RunningServer | None:

@@ -102,12 +102,15 @@ async def test_processes_of_this_machine_that_are_gone_are_left_out(tmp_path: Pa
         await store.create(f"{SERVERS}x", b"not a server")
         hosts = {each.host for each in await running_servers(store)}
         assert hosts == {"same", "elsewhere", "without-proc"}
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        waited_for = {server.host for server in await running_servers(store)}
     finally:
         child.kill()
         child.communicate()
 
     remaining = {server.host for server in await running_servers(store)}
-    assert remaining == {"elsewhere", "without-proc"}
+    assert waited_for == remaining == {"elsewhere", "without-proc"}
     await store.close()
 
 
