@@ -64,8 +64,10 @@ LAYERS: dict[str, str] = {
         " apiserver.group apiserver.group_check apiserver.install apiserver.storage"
     ),
     "apiserver.process": (
-        "apimachinery apiserver.auth apiserver.http apiserver.config apiserver.group"
+        "apimachinery apiserver.auth apiserver.config apiserver.connections apiserver.group"
+        " apiserver.http"
     ),
+    "apiserver.connections": "apimachinery apiserver.http",
     "apiserver.config": "apimachinery apiserver.process.address",
     "apiserver.config_fields": (
         "apimachinery.ip_addresses apiserver.evolution.accepted_loss apiserver.process.address"
@@ -187,11 +189,11 @@ DOORS: dict[str, str] = {
     "grpc": "apiserver.storage.etcd",
     "hpack": "apiserver.storage.etcd.http2_headers",
     "falcon": "apiserver.app apiserver.handlers apiserver.http apiserver.pages",
-    "gunicorn": "apiserver.process",
+    "gunicorn": "apiserver.process apiserver.connections",
     "cryptography": (
         "apis.certificates.pem apis.certificates.x509"
         " apiserver.auth.token_keys apiserver.auth.x509 apiserver.process.certificates"
-        " apiserver.process.tls_extension"
+        " apiserver.connections.tls_extension"
     ),
     "jwt": "apiserver.auth.token_keys",
     "prometheus_client": "apiserver.fairness apiserver.http.server_metrics client.monitoring",

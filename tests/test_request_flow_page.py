@@ -18,22 +18,21 @@ from apiserver import time_slices
 from apiserver.auth import authentication
 from apiserver.auth import service_account_tokens as service_accounts
 from apiserver.config import ServerConfig
-from apiserver.fairness import loop_pressure, request_fairness
-from apiserver.handlers import list as lists
-from apiserver.handlers import watch
-from apiserver.http import gate, response
-from apiserver.http.request_limits import Limits
-from apiserver.pages import health
-from apiserver.process import (
+from apiserver.connections import (
     body_framing,
     connection,
     connection_end,
     listener,
     request_body,
     request_head,
-    serving,
-    supervised_worker,
 )
+from apiserver.fairness import loop_pressure, request_fairness
+from apiserver.handlers import list as lists
+from apiserver.handlers import watch
+from apiserver.http import gate, response
+from apiserver.http.request_limits import Limits
+from apiserver.pages import health
+from apiserver.process import serving, supervised_worker
 from apiserver.registry import following, store
 from apiserver.storage import value_limit
 from apiserver.storage.cache.cache_limits import CacheLimits

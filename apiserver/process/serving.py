@@ -27,9 +27,9 @@ from gunicorn.errors import HaltServer
 from gunicorn.glogging import Logger
 
 from apiserver.config import ServerConfig, ServerConfigError
+from apiserver.connections.connection_shares import connection_shares
 from apiserver.http.logs import log_config
 from apiserver.process.checked_process import Assignment, Become, CheckedProcess
-from apiserver.process.connection_shares import connection_shares
 from apiserver.process.data_dir import DataDir
 from apiserver.process.supervised_worker import SHUTDOWN_MARGIN, SupervisedWorker, share_byte
 

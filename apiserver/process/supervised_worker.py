@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from gunicorn.workers.base import Worker as WorkerBase
 
-from apiserver.process.connection_shares import ConnectionShare
+from apiserver.connections.connection_shares import ConnectionShare
 
 SHUTDOWN_MARGIN: Final = 5
 """Seconds of gunicorn's graceful timeout reserved for the shutdown of the application."""

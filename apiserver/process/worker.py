@@ -23,10 +23,10 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
+from apiserver.connections.connection import HTTPConnection
+from apiserver.connections.connection_shares import ConnectionShare, ConnectionShares
+from apiserver.connections.listener import HANDSHAKE_TIMEOUT, Listener, raise_file_limit
 from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
-from apiserver.process.connection import HTTPConnection
-from apiserver.process.connection_shares import ConnectionShare, ConnectionShares
-from apiserver.process.listener import HANDSHAKE_TIMEOUT, Listener, raise_file_limit
 from apiserver.process.loop_watchdog import LoopPause, LoopWatchdog, PauseLog
 from apiserver.process.process_memory import ProcessMemory
 from apiserver.process.supervised_worker import SHUTDOWN_MARGIN, SupervisedWorker, share_byte

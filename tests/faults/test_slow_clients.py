@@ -9,9 +9,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from apiserver.process.connection import HEAD_SECONDS
-from apiserver.process.connection_end import STALL_SECONDS
-from apiserver.process.listener import HANDSHAKE_TIMEOUT
+from apiserver.connections.connection import HEAD_SECONDS
+from apiserver.connections.connection_end import STALL_SECONDS
+from apiserver.connections.listener import HANDSHAKE_TIMEOUT
 from apiserver.process.process_memory import TRIM_DELAYS
 from apiserver.storage.cache.cache_limits import WindowSize
 from tests.faults.load import CONFIG_MAPS, PATIENCE, until

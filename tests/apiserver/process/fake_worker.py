@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
-from apiserver.process.connection import HTTPConnection
+from apiserver.connections.connection import HTTPConnection
 
 
 class FakeTransport(asyncio.Transport):

@@ -8,8 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from apiserver.connections.connection import HTTPConnection
 from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
-from apiserver.process.connection import HTTPConnection
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 

@@ -8,7 +8,7 @@ import re
 from enum import Enum
 from typing import Final, Protocol
 
-from apiserver.process.request_head import (
+from apiserver.connections.request_head import (
     MAX_HEADERS,
     MAX_LINE_BYTES,
     MalformedRequest,

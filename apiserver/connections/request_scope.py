@@ -6,10 +6,10 @@ from binascii import Error as NotBase64
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
+from apiserver.connections.request_head import RequestHead
+from apiserver.connections.response_writer import error_response
+from apiserver.connections.tls_extension import tls_extension
 from apiserver.http.client_connection import CONNECTION, ClientConnection
-from apiserver.process.request_head import RequestHead
-from apiserver.process.response_writer import error_response
-from apiserver.process.tls_extension import tls_extension
 
 Scope = dict[str, Any]
 

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from apiserver.process.body_framing import BodyFraming
+from apiserver.connections.body_framing import BodyFraming
 
 MAX_WAITING: Final = 256 * 1024
 """Bytes that wait for the application, from which reading is paused."""

@@ -12,7 +12,7 @@ receive nothing.
 import asyncio
 from typing import Final
 
-from apiserver.process.delivery import Delivery
+from apiserver.connections.delivery import Delivery
 
 LINGER_SECONDS: Final = 0.5
 """The time for which what a client still sends is discarded after an early response."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from apiserver.process.listener import RESERVED_FILES, raise_file_limit
+from apiserver.connections.listener import RESERVED_FILES, raise_file_limit
 from tests.apiserver.process.test_worker import Running, running
 
 FILES = 160

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from apiserver.process.connection import HTTPConnection
-from apiserver.process.request_body import MAX_WAITING
+from apiserver.connections.connection import HTTPConnection
+from apiserver.connections.request_body import MAX_WAITING
 from tests.apiserver.process.fake_worker import FakeTransport, FakeWorker
 
 App = Callable[[dict[str, Any], Any, Any], Awaitable[None]]

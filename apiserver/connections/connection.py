@@ -20,20 +20,20 @@ from typing import Any, Final, cast
 
 from gunicorn.asgi.websocket import WebSocketProtocol
 
-from apiserver.http.client_connection import ClientConnection
-from apiserver.process.body_framing import BodyFraming, Chunked, FixedLength
-from apiserver.process.connection_end import STALL_SECONDS, ConnectionEnd
-from apiserver.process.delivery import Delivery
-from apiserver.process.request_body import MAX_WAITING, RequestBody
-from apiserver.process.request_head import HeadReader, MalformedRequest, RequestHead
-from apiserver.process.request_scope import (
+from apiserver.connections.body_framing import BodyFraming, Chunked, FixedLength
+from apiserver.connections.connection_end import STALL_SECONDS, ConnectionEnd
+from apiserver.connections.delivery import Delivery
+from apiserver.connections.request_body import MAX_WAITING, RequestBody
+from apiserver.connections.request_head import HeadReader, MalformedRequest, RequestHead
+from apiserver.connections.request_scope import (
     Scope,
     common_scope,
     handshake_refusal,
     http_scope,
     websocket_scope,
 )
-from apiserver.process.response_writer import ResponseWriter, error_response
+from apiserver.connections.response_writer import ResponseWriter, error_response
+from apiserver.http.client_connection import ClientConnection
 
 HEAD_SECONDS: Final = 10.0
 """The time limit for receiving the head of a request, from its first byte to its last."""

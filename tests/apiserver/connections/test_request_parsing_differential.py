@@ -12,10 +12,10 @@ from gunicorn.asgi.parser import CallbackRequest, ParseError
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from apiserver.process.connection import HTTPConnection
-from apiserver.process.request_head import MAX_LINE_BYTES
+from apiserver.connections.connection import HTTPConnection
+from apiserver.connections.request_head import MAX_LINE_BYTES
+from tests.apiserver.connections.gunicorn_parser import RequestParser
 from tests.apiserver.process.fake_worker import FakeTransport, FakeWorker
-from tests.apiserver.process.gunicorn_parser import RequestParser
 
 TURNS = 40
 """Turns of the event loop in which every request that has arrived is served."""

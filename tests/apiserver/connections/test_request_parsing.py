@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from apiserver.process.body_framing import Chunked
-from apiserver.process.request_head import MAX_HEAD_BYTES, MAX_LINE_BYTES
+from apiserver.connections.body_framing import Chunked
+from apiserver.connections.request_head import MAX_HEAD_BYTES, MAX_LINE_BYTES
 from tests.apiserver.process.test_worker import Running, running
 from tests.pauses import measures_time
 

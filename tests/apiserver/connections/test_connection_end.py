@@ -12,11 +12,17 @@ from typing import Any
 
 import pytest
 
-from apiserver.process import connection, connection_end
-from apiserver.process.connection import HTTPConnection
-from apiserver.process.connection_end import LINGER_SECONDS
-from tests.apiserver.process.socket_server import LOOPS, SocketServer, listening, run, tls_context
-from tests.apiserver.process.test_connection import answer, early
+from apiserver.connections import connection, connection_end
+from apiserver.connections.connection import HTTPConnection
+from apiserver.connections.connection_end import LINGER_SECONDS
+from tests.apiserver.connections.socket_server import (
+    LOOPS,
+    SocketServer,
+    listening,
+    run,
+    tls_context,
+)
+from tests.apiserver.connections.test_connection import answer, early
 
 BODY = b"x" * (4 * 1024 * 1024)
 POST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(BODY)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from apiserver.process.connection_shares import TOLERANCE, ConnectionShare, ConnectionShares
+from apiserver.connections.connection_shares import TOLERANCE, ConnectionShare, ConnectionShares
 from tests.apiserver.process.test_worker import Running, running
 
 CONNECTIONS = 48

@@ -13,7 +13,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 
-from apiserver.process.request_head import RequestHead
+from apiserver.connections.request_head import RequestHead
 
 NO_COPY_BYTES: Final = 64 * 1024
 """The size from which the parts of a response are not joined."""

@@ -24,8 +24,8 @@ from contextlib import suppress
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from apiserver.process.connection import HTTPConnection
-from apiserver.process.connection_shares import ConnectionShare
+from apiserver.connections.connection import HTTPConnection
+from apiserver.connections.connection_shares import ConnectionShare
 
 log = logging.getLogger(__name__)
 
