@@ -17,7 +17,7 @@ from falcon.asgi import Request, Response
 
 from apimachinery.errors import APIError
 from apimachinery.scheme import Scheme
-from apiserver.admission.chain import Chain
+from apiserver.admission.plugins import NO_PLUGINS, Admission
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.authorization import Authorizer
 from apiserver.auth.static_tokens import TokenAuthenticator
@@ -79,7 +79,7 @@ class App:
         authentication: Authentication,
         authorizer: Authorizer,
         scheme: Scheme | None = None,
-        admission: Callable[[Groups], Chain] | None = None,
+        admission: Admission = NO_PLUGINS,
         ownership: MakeOwnership | None = FieldTracking,
         hooks: Sequence[Hook] = (),
         accepted_loss: AcceptedLoss = NO_LOSS,
@@ -91,7 +91,7 @@ class App:
     ) -> None:
         """Describe the application; nothing is opened yet.
 
-        *admission* builds the admission chain of all groups; the stores it reads exist only later.
+        *admission* has the admission plugins; the stores they read exist only later.
         *ownership* builds what tracks managedFields; None stores them as clients send them.
         *accepted_loss* are fields whose stored values may be lost although nobody declared it.
         With *shares_store*, other servers of the store are told what this one serves.

@@ -24,6 +24,7 @@ from apiserver.config_fields import (
     FieldPathList,
     FolderPath,
     Integer,
+    NameList,
     NonEmptyString,
     PortRangeField,
     ServiceRangeList,
@@ -70,6 +71,8 @@ class ServerConfig:
     service_account_signing_key_file: Path | None = None
     service_account_key_file: tuple[Path, ...] = ()
     api_audiences: tuple[str, ...] = ()
+    enable_admission_plugins: tuple[str, ...] = ()
+    disable_admission_plugins: tuple[str, ...] = ()
     accept_field_loss: tuple[str, ...] = ()
     enable_priority_and_fairness: bool = True
     service_cluster_ip_range: tuple[str, ...] = ("10.0.0.0/24",)
@@ -240,6 +243,18 @@ SETTINGS: Final = (
         StringList(),
         "NAME",
         "an audience of the server; tokens must be valid for one of them (default: the issuers)",
+    ),
+    Setting(
+        "enable_admission_plugins",
+        NameList(),
+        "NAME,...",
+        "admission plugins to run beside those that run by default",
+    ),
+    Setting(
+        "disable_admission_plugins",
+        NameList(),
+        "NAME,...",
+        "admission plugins not to run although they run by default",
     ),
     Setting(
         "accept_field_loss",

@@ -98,6 +98,14 @@ class StringList(marshmallow.fields.Field[tuple[str, ...]]):
         return tuple(stripped for item in items if (stripped := item.strip()))
 
 
+class NameList(StringList):
+    """A list of names: a repeated flag, or as kube-apiserver takes it, one with commas."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **_: Any) -> tuple[str, ...]:
+        items = ",".join(super()._deserialize(value, attr, data)).split(",")
+        return tuple(stripped for item in items if (stripped := item.strip()))
+
+
 class ServiceRangeList(StringList):
     """One IP range for services, or one of each IP family."""
 

@@ -14,6 +14,7 @@ from apimachinery.model.declared_rules import selectable_fields
 from apimachinery.schema import GroupResource, GroupVersionKind
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import Plugin
+from apiserver.admission.plugins import AdmissionPlugin
 from apiserver.context import RequestContext
 from apiserver.registry.allocation import Allocation
 from apiserver.registry.strategy import Strategy
@@ -170,9 +171,11 @@ class Group:
     storage_version: str = ""
     """The version in which objects are stored; defaults to the internal one."""
     mutating: tuple[Plugin, ...] = ()
-    """Mutating admission plugins for every resource of the group."""
+    """Mutating admission functions for every resource of the group."""
     validating: tuple[Plugin, ...] = ()
-    """Validating admission plugins for every resource of the group."""
+    """Validating admission functions for every resource of the group."""
+    plugins: tuple[AdmissionPlugin, ...] = ()
+    """Admission plugins for resources of every group, which depend on objects of this one."""
     deprecated: Mapping[str, str] = field(default_factory=dict)
     """Version -> its replacement; responses in that version carry a warning."""
     bootstrap: Callable[[], Iterable[Object]] | None = None

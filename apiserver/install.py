@@ -13,7 +13,7 @@ from apimachinery.codec import Codec
 from apimachinery.meta.types import Object
 from apimachinery.schema import GroupResource, GroupVersionKind, GroupVersionResource
 from apimachinery.scheme import Scheme
-from apiserver.admission.chain import NO_ADMISSION, Chain
+from apiserver.admission.plugins import NO_PLUGINS, Admission
 from apiserver.context import context_for
 from apiserver.endpoint import Endpoint
 from apiserver.evolution.judgement import Judgement, StoredKind
@@ -45,7 +45,7 @@ class Groups:
         *,
         scheme: Scheme | None = None,
         registered: Iterable[Group] = (),
-        admission: Callable[["Groups"], Chain] | None = None,
+        admission: Admission = NO_PLUGINS,
         ownership: MakeOwnership | None = None,
     ) -> None:
         """Describe the groups; *registered* are groups that *scheme* has already."""
@@ -69,7 +69,7 @@ class Groups:
             backend,
             cache,
             self.codec,
-            admission(self) if admission else NO_ADMISSION,
+            admission,
             ownership,
             self.store,
         )

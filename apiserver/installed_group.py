@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from apimachinery.codec import Codec
 from apimachinery.schema import GroupResource, GroupVersion
-from apiserver.admission.chain import Chain
+from apiserver.admission.plugins import Admission
 from apiserver.endpoint import Endpoint
 from apiserver.group import Group, Resource
 from apiserver.managed_fields.ownership import Ownership, Untracked
@@ -35,7 +35,7 @@ class Foundation:
     cache: WatchCache
     codec: Codec
     """The codec of the built-in groups; every custom resource has its own."""
-    admission: Chain
+    admission: Admission
     make_ownership: MakeOwnership | None
     find_store: Callable[[GroupResource], ResourceStore[Any]]
     """Returns the store of an installed resource; raises KeyError if there is none."""
@@ -114,8 +114,8 @@ class BuiltInGroup(InstalledGroup):
                 " whose group must be installed first"
             ) from None
         shared.rules.ownership.include(group, resource)
-        admission = foundation.admission.extended(
-            mutating=group.mutating, validating=group.validating
-        )
         own = GroupResource(group.name, resource.name)
+        admission = foundation.admission.chain(
+            own, mutating=group.mutating, validating=group.validating
+        )
         return shared.using(resource.strategy, admission=admission, resource=own)

@@ -60,8 +60,9 @@ LAYERS: dict[str, str] = {
     "apiserver.app": "apimachinery apiserver",
     "apiserver.gunicorn_conf": "apiserver.auth apiserver.config apiserver.process",
     "apiserver.process.start_check": (
-        "apimachinery apiserver.auth apiserver.config apiserver.controlplane apiserver.evolution"
-        " apiserver.group apiserver.group_check apiserver.install apiserver.storage"
+        "apimachinery apiserver.admission.plugins apiserver.auth apiserver.config"
+        " apiserver.controlplane apiserver.evolution apiserver.group apiserver.group_check"
+        " apiserver.install apiserver.storage"
     ),
     "apiserver.process": (
         "apimachinery apiserver.auth apiserver.config apiserver.connections apiserver.group"
@@ -113,7 +114,8 @@ LAYERS: dict[str, str] = {
         " apiserver.storage apiserver.time_slices apiserver.views apiserver.workload"
     ),
     "apiserver.admission": (
-        "apimachinery apiserver.auth.user apiserver.context apiserver.storage.clock"
+        "apimachinery apiserver.auth.user apiserver.context apiserver.server_parts"
+        " apiserver.storage.clock"
     ),
     "apiserver.managed_fields": "apimachinery apiserver.context apiserver.group apiserver.views",
     "apiserver.views": "apimachinery apiserver.group apiserver.storage",

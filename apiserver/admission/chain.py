@@ -1,10 +1,10 @@
-"""Admission: plugins that may modify or reject a write that is otherwise allowed.
+"""Admission: functions that may modify or reject a write that is otherwise allowed.
 
-First the mutating plugins run, each on the object that the previous one left; then, when the object
-is as it will be stored, the validating plugins, which may only reject it. A plugin is a function of
-`Attributes`, async or not. It rejects by raising an APIError, usually
-`attributes.forbidden("reason")`. A group can add plugins of its own, and a webhook is a plugin that
-calls another server.
+First the mutating functions run, each on the object that the previous one left; then, when the
+object is as it will be stored, the validating functions, which may only reject it. They are
+functions of `Attributes`, async or not. They reject by raising an APIError, usually
+`attributes.forbidden("reason")`. A group can have functions for its own resources, and named
+plugins for those of every group (`plugins.py`).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -30,7 +30,7 @@ class Operation(StrEnum):
 
 @dataclass(slots=True)
 class Attributes:
-    """The write to admit. A mutating plugin may modify *object* or replace it.
+    """The write to admit. A mutating function may modify *object* or replace it.
 
     *object* is None for a deletion, *old_object* for a creation.
     """
@@ -72,7 +72,7 @@ class Attributes:
         self.context.warn(text)
 
     def forbidden(self, reason: str, *, causes: Iterable[StatusCause] = ()) -> Forbidden:
-        """Return the error for a plugin to raise when it rejects the write."""
+        """Return the error to raise for a write that is rejected."""
         return Forbidden.of(self.resource, self._display_name(), reason, causes=causes)
 
     def _display_name(self) -> str:
@@ -85,7 +85,7 @@ Plugin: TypeAlias = Callable[[Attributes], Awaitable[None] | None]
 
 
 class Chain:
-    """The admission plugins of a server, in order."""
+    """The admission functions of one resource, in order."""
 
     def __init__(
         self, *, mutating: Sequence[Plugin] = (), validating: Sequence[Plugin] = ()
@@ -93,20 +93,12 @@ class Chain:
         self.mutating = tuple(mutating)
         self.validating = tuple(validating)
 
-    def extended(
-        self, *, mutating: Sequence[Plugin] = (), validating: Sequence[Plugin] = ()
-    ) -> "Chain":
-        """Return a chain with further plugins, which run after the present ones."""
-        return Chain(
-            mutating=(*self.mutating, *mutating), validating=(*self.validating, *validating)
-        )
-
     async def mutate(self, attributes: Attributes) -> None:
-        """Run the mutating plugins; the first that rejects the write ends it."""
+        """Run the mutating functions; the first that rejects the write ends it."""
         await _run(self.mutating, attributes)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Run the validating plugins on the object as it will be stored."""
+        """Run the validating functions on the object as it will be stored."""
         await _run(self.validating, attributes)
 
 

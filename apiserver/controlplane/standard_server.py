@@ -7,13 +7,13 @@ this up to date. A server under gunicorn and the server of a test are built by t
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from apimachinery.schema import GroupResource
 from apis.apiextensions.install import APIEXTENSIONS
@@ -26,8 +26,13 @@ from apis.core.install import CORE
 from apis.events.install import EVENTS
 from apis.flowcontrol.install import FLOWCONTROL
 from apis.flowcontrol.reconciliation import ensure_configuration
-from apiserver.admission.chain import Chain
 from apiserver.admission.namespace_lifecycle import NamespaceLifecycle, NamespacePhase
+from apiserver.admission.plugins import (
+    Admission,
+    AdmissionPlugin,
+    PluginFunctions,
+    select_plugins,
+)
 from apiserver.app import App
 from apiserver.auth.authentication import Authentication, Authenticator
 from apiserver.auth.service_account_tokens import ServiceAccountTokens
@@ -67,11 +72,14 @@ from apiserver.process.data_folder import (
     token_keys,
 )
 from apiserver.process.loading import load_groups
+from apiserver.registry.store import ResourceStore
 from apiserver.server_parts import ServerParts
 from apiserver.storage.backends import open_backend
 from client.client import AsyncClient
 
 log = logging.getLogger(__name__)
+
+FindStore = Callable[[GroupResource], ResourceStore[Any]]
 
 RENEWAL_INTERVAL: Final = 3600.0
 """Seconds between two looks at the serving certificate."""
@@ -171,7 +179,7 @@ def create_app(
             anonymous=config.allows_anonymous,
         ),
         authorizer=access.authorizer,
-        admission=namespace_admission,
+        admission=Admission.build(selected_plugins(config, installed), parts),
         accepted_loss=AcceptedLoss.parse(config.accept_field_loss),
         shares_store=":memory:" not in config.storage_url,
         limits=_worker_limits(config),
@@ -259,13 +267,29 @@ def beyond(standard: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
     return [group for group in added if group.resources]
 
 
-def namespace_admission(groups: Groups) -> Chain:
-    """Return the admission of every server: no objects in missing or terminating namespaces."""
+def admission_plugins(groups: Iterable[Group]) -> list[AdmissionPlugin]:
+    """Return the plugins of *groups*, and those of every server, in no order."""
+    own = AdmissionPlugin("NamespaceLifecycle", lambda parts: namespace_lifecycle(parts.find_store))
+    return [own, *(plugin for group in groups for plugin in group.plugins)]
+
+
+def selected_plugins(config: ServerConfig, groups: Iterable[Group]) -> list[AdmissionPlugin]:
+    """Return the plugins that a server runs, in order. Raises UnknownPlugin."""
+    return select_plugins(
+        admission_plugins(groups),
+        enabled=config.enable_admission_plugins,
+        disabled=config.disable_admission_plugins,
+    )
+
+
+def namespace_lifecycle(find_store: FindStore) -> PluginFunctions:
+    """Accept no objects in namespaces that are missing or terminating."""
 
     async def lookup(name: str, *, newest: bool) -> NamespacePhase | None:
-        return await StoredNamespaces(groups.store(_NAMESPACES))(name, newest=newest)
+        return await StoredNamespaces(find_store(_NAMESPACES))(name, newest=newest)
 
-    return Chain(mutating=[NamespaceLifecycle(lookup)])
+    # It mutates nothing, but must reject before anything else runs.
+    return PluginFunctions(mutate=NamespaceLifecycle(lookup))
 
 
 def _namespace_defaults(config: ServerConfig) -> list[NamespaceDefault]:

@@ -108,13 +108,16 @@ class ServedDefinition:
         # A manager may have become the owner of a field in a version that is no longer served.
         names = sort_versions(defined.name for defined in definition.versions)
         group = Group(definition.group, tuple(names), (), no_kinds)
+        resource = GroupResource(definition.group, definition.plural)
         return WriteRules[Any](
-            resource=GroupResource(definition.group, definition.plural),
+            resource=resource,
             kind=GroupKind(definition.group, definition.kind),
             strategy=CustomStrategy(own_kind, kind.schemas[version.name], version),
             namespaced=definition.namespaced,
             has_status=version.has_status,
-            admission=foundation.admission.extended(mutating=(self._refuse_while_terminating,)),
+            admission=foundation.admission.chain(
+                resource, mutating=(self._refuse_while_terminating,)
+            ),
             ownership=foundation.ownership(self.codec, group, self.resource_in(version)),
         )
 

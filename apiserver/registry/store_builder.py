@@ -8,7 +8,7 @@ from apimachinery.codec import Codec
 from apimachinery.scalars.time import now
 from apimachinery.schema import GroupKind, GroupResource, GroupVersion
 from apimachinery.storage_codec import StorageCodec
-from apiserver.admission.chain import NO_ADMISSION, Chain
+from apiserver.admission.plugins import NO_PLUGINS, Admission
 from apiserver.group import Group, Resource, selectable_of
 from apiserver.managed_fields.ownership import Ownership, Untracked
 from apiserver.registry.status import check_status
@@ -28,14 +28,12 @@ def assemble_store(
     codec: Codec,
     backend: Backend,
     cache: WatchCache,
-    admission: Chain = NO_ADMISSION,
+    admission: Admission = NO_PLUGINS,
     ownership: Ownership | None = None,
     now: Callable[[], datetime] = now,
 ) -> ResourceStore[Any]:
-    """Build the store of one resource and register it with the cache.
-
-    The admission plugins of the group run after those of *admission*.
-    """
+    """Build the store of one resource and register it with the cache."""
+    own = GroupResource(group.name, resource.name)
     if resource.has_status:
         check_status(resource.cls)
     version = group.storage_version_of(resource)
@@ -56,13 +54,13 @@ def assemble_store(
     keys = ResourceKeys(group.name, resource.name, namespaced=resource.namespaced)
     cached = cache.register(keys, view)
     rules = WriteRules[Any](
-        resource=GroupResource(group.name, resource.name),
+        resource=own,
         kind=GroupKind(group.name, resource.kind),
         strategy=resource.strategy,
         namespaced=resource.namespaced,
         has_status=resource.has_status,
         ttl=resource.ttl,
-        admission=admission.extended(mutating=group.mutating, validating=group.validating),
+        admission=admission.chain(own, mutating=group.mutating, validating=group.validating),
         ownership=ownership or Untracked(),
         now=now,
         allocation=resource.allocation,

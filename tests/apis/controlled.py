@@ -16,7 +16,6 @@ from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.served_resources import ServedResources
-from apiserver.controlplane.standard_server import namespace_admission
 from apiserver.controlplane.stored_contents import StoredContents
 from apiserver.group import Group
 from apiserver.storage.sqlite.backend import open_sqlite
@@ -28,6 +27,7 @@ from client.runtime.clock import SystemClock
 from client.testing.faults import Faults
 from client.testing.faulty_transport import FaultyTransport
 from client.transport.in_process import ASGITransport
+from tests.admitting import namespace_admission
 from tests.roles import standard_authorizer
 
 TOKEN = "root"
@@ -44,15 +44,16 @@ def client_of(app: App, token: str = TOKEN) -> AsyncClient:
 
 def bare_app(*groups: Group) -> App:
     """An application with these groups, and neither controllers nor bootstrap objects."""
-    return App(
+    app = App(
         groups or (CORE, COORDINATION, APIEXTENSIONS, RoleAccess().group),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication(
             [TokenAuthenticator({TOKEN: User("root", groups=(MASTERS,))})]
         ),
         authorizer=standard_authorizer(),
-        admission=namespace_admission,
+        admission=namespace_admission(lambda resource: app.groups.store(resource)),
     )
+    return app
 
 
 class ControlledServer:

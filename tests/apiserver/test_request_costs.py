@@ -26,9 +26,9 @@ from apiserver.app import App
 from apiserver.auth.authentication import Authentication
 from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
-from apiserver.controlplane.standard_server import namespace_admission
 from apiserver.managed_fields.field_tracking import FieldTracking
 from apiserver.storage.sqlite.backend import open_sqlite
+from tests.admitting import namespace_admission
 from tests.roles import standard_authorizer
 
 FIGURES: Final = Path(__file__).with_name("request_costs.json")
@@ -134,13 +134,13 @@ async def count() -> dict[str, int]:
 
 
 async def _count() -> dict[str, int]:
-    app = App(
+    app: App = App(
         (CORE,),
         lambda: open_sqlite("sqlite://:memory:"),
         authentication=Authentication([TokenAuthenticator({"root": User("root", "", (MASTERS,))})]),
         authorizer=standard_authorizer(),
         ownership=FieldTracking,
-        admission=namespace_admission,
+        admission=namespace_admission(lambda resource: app.groups.store(resource)),
     )
     await app.start()
     try:

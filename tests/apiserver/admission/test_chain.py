@@ -83,17 +83,6 @@ async def test_the_two_phases_are_apart() -> None:
     assert asked == ["mutating", "validating"]
 
 
-async def test_a_group_is_asked_after_the_server() -> None:
-    asked: list[str] = []
-    server = Chain(mutating=[lambda _: asked.append("server")])
-    both = server.extended(mutating=[lambda _: asked.append("group")])
-
-    await both.mutate(attributes())
-
-    assert asked == ["server", "group"]
-    assert len(server.mutating) == 1
-
-
 @pytest.mark.parametrize(
     ("request_", "message"),
     [

@@ -6,7 +6,7 @@ have a period of grace if they ask for one. Shelves have no namespace, no spec a
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -178,12 +178,11 @@ async def world(
 
     def assemble(group: Group, resource: Resource) -> ResourceStore[Any]:
         return assemble_store(
-            group,
+            replace(group, mutating=admission.mutating, validating=admission.validating),
             resource,
             codec=codec,
             backend=store,
             cache=cache,
-            admission=admission,
             ownership=ownership,
             now=clock,
         )
