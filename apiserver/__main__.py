@@ -48,9 +48,9 @@ def _load_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 def _mistakes() -> tuple[type[Exception], ...]:
     """Return the errors that are mistakes of the caller."""
+    from apimachinery.certificates import CertificateError
     from apiserver.auth.static_tokens import InvalidTokenFile
     from apiserver.config import ServerConfigError
-    from apiserver.process.certificates import CertificateError
     from apiserver.process.data_dir import DataDirError
     from apiserver.process.start_report import StartRefused
     from apiserver.storage.interface import StorageError

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from typing import Final
 
+from apimachinery.certificates import CertificateError
 from apiserver.app import STARTUP_ERRORS, App, run_lifespan
 from apiserver.auth.static_tokens import InvalidTokenFile
 from apiserver.auth.token_keys import InvalidSigningKey
@@ -16,7 +17,6 @@ from apiserver.controlplane.standard_server import create_app
 from apiserver.http.exchange import Scope
 from apiserver.http.gate import Send
 from apiserver.http.request_bodies import Receive
-from apiserver.process.certificates import CertificateError
 from apiserver.process.data_dir import DataDirError
 from apiserver.process.loading import GroupError
 

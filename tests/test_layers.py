@@ -194,7 +194,7 @@ DOORS: dict[str, str] = {
     "gunicorn": "apiserver.process apiserver.connections",
     "cryptography": (
         "apis.certificates.pem apis.certificates.x509"
-        " apiserver.auth.token_keys apiserver.auth.x509 apiserver.process.certificates"
+        " apiserver.auth.token_keys apiserver.auth.x509 apimachinery.certificates"
         " apiserver.connections.tls_extension"
     ),
     "jwt": "apiserver.auth.token_keys",

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from apimachinery.certificates import KeyPair
 from apimachinery.scalars.duration import parse_duration
 from apimachinery.serialization.yaml_writer import dump_yaml
 from apiserver.auth.user_tokens import issue_token, signing_key
 from apiserver.commands.serve import add_settings, given_flags
 from apiserver.config import ServerConfig, ServerConfigError, load_config
-from apiserver.process.certificates import KeyPair
 from apiserver.process.data_dir import DataDir, DataDirError
 from apiserver.process.data_folder import (
     ADMIN,

@@ -14,15 +14,15 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from apiserver.auth.token_keys import TokenKeys, new_signing_key, read_token_keys
-from apiserver.config import ServerConfig
-from apiserver.process.certificates import (
+from apimachinery.certificates import (
     CertificateAuthority,
     CertificateError,
     KeyPair,
     drop_expired,
     needs_renewal,
 )
+from apiserver.auth.token_keys import TokenKeys, new_signing_key, read_token_keys
+from apiserver.config import ServerConfig
 from apiserver.process.data_dir import DataDir, DataDirError
 
 ADMIN: Final = "admin"

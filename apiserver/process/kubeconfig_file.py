@@ -6,10 +6,10 @@ Certificates and keys are embedded, so the file can be copied to another machine
 import base64
 from typing import Any, Final
 
+from apimachinery.certificates import KeyPair
 from apimachinery.model.decoding import DecodeError
 from apimachinery.serialization.yaml import load_yaml
 from apimachinery.serialization.yaml_writer import dump_yaml
-from apiserver.process.certificates import KeyPair
 
 CLUSTER: Final = "apiserver"
 _LISTS: Final = ("clusters", "users", "contexts")

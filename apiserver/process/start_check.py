@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from apimachinery.certificates import CertificateError
 from apimachinery.scheme import Scheme
 from apiserver.admission.plugins import UnknownPlugin
 from apiserver.auth.static_tokens import InvalidTokenFile, read_tokens
@@ -30,7 +31,6 @@ from apiserver.evolution.start import ShapeStart, UnsafeStart
 from apiserver.group import Group
 from apiserver.group_check import describe_error, register_groups
 from apiserver.install import Groups
-from apiserver.process.certificates import CertificateError
 from apiserver.process.data_dir import DataDirError
 from apiserver.process.data_folder import prepare, token_keys
 from apiserver.process.loading import GroupError, load_groups

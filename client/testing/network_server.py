@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 from weakref import WeakSet
 
+from apimachinery.certificates import CertificateAuthority
 from apiserver.connections.connection import HTTPConnection
-from apiserver.process.certificates import CertificateAuthority
 from apiserver.process.kubeconfig_file import make_kubeconfig
 from apiserver.process.serving import Application
 from client.testing.app_server import ADMIN, InMemoryServer

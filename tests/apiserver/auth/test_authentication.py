@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apimachinery.certificates import CertificateAuthority
 from apimachinery.errors import Unauthorized
 from apiserver.auth.authentication import (
     Authentication,
@@ -23,7 +24,6 @@ from apiserver.auth.static_tokens import (
 )
 from apiserver.auth.user import ANONYMOUS, AUTHENTICATED, CREDENTIAL_ID, User
 from apiserver.auth.x509 import CertificateAuthenticator
-from apiserver.process.certificates import CertificateAuthority
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 ANN = User("ann", groups=("a",))

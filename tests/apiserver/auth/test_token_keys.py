@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import dsa, ec, rsa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apimachinery.certificates import CertificateAuthority
 from apiserver.auth.token_keys import (
     InvalidSignature,
     InvalidSigningKey,
@@ -25,7 +26,6 @@ from apiserver.auth.token_keys import (
     unverified_issuer,
     verification_key,
 )
-from apiserver.process.certificates import CertificateAuthority
 
 RSA = rsa.generate_private_key(65537, 2048)
 P256 = ec.generate_private_key(ec.SECP256R1())

@@ -13,8 +13,8 @@ from typing import Any
 
 import uvloop
 
+from apimachinery.certificates import CertificateAuthority
 from apiserver.connections.listener import Listener
-from apiserver.process.certificates import CertificateAuthority
 from tests.apiserver.process.fake_worker import FakeWorker
 
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from apimachinery.certificates import SERVING_LIFETIME, CertificateAuthority
 from apimachinery.serialization.yaml import load_yaml
 from apiserver.config import ServerConfig
 from apiserver.process.address import Address
-from apiserver.process.certificates import SERVING_LIFETIME, CertificateAuthority
 from apiserver.process.data_dir import DataDir, DataDirError
 from apiserver.process.data_folder import issue_client, load_authority, prepare, renew_serving
 from apiserver.process.kubeconfig_file import make_kubeconfig

@@ -21,10 +21,10 @@ from typing import Any
 
 import pytest
 
+from apimachinery.certificates import CertificateAuthority, KeyPair
 from apiserver.commands.serve import free_port
 from apiserver.config import ServerConfig
 from apiserver.process.address import Address
-from apiserver.process.certificates import CertificateAuthority, KeyPair
 from apiserver.process.data_dir import DataDir
 from apiserver.process.data_folder import issue_client, prepare, renew_serving
 from apiserver.process.worker import IDLE_GRACE

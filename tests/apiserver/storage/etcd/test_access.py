@@ -10,7 +10,7 @@ import grpc
 import pytest
 from aetcd.rpc import auth_pb2, rpc_pb2, rpc_pb2_grpc
 
-from apiserver.process.certificates import CertificateAuthority
+from apimachinery.certificates import CertificateAuthority
 from apiserver.storage.etcd.backend import EtcdBackend, open_etcd
 from apiserver.storage.etcd.errors import AccessDenied
 from apiserver.storage.interface import Unavailable

@@ -10,7 +10,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from apiserver.process.certificates import (
+from apimachinery.certificates import (
     RENEWAL_MARGIN,
     SERVING_LIFETIME,
     CertificateAuthority,

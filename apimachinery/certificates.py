@@ -45,13 +45,13 @@ class CertificateAuthority:
         self._key = key
 
     @classmethod
-    def create(cls, *, now: datetime) -> Self:
+    def create(cls, *, now: datetime, name: str = "apiserver-ca") -> Self:
         key = ec.generate_private_key(ec.SECP256R1())
         # The name must be unique: a client that trusts two authorities selects one by its name.
         serial = x509.random_serial_number()
-        name = _name(f"apiserver-ca-{serial:x}"[:32])
+        subject = _name(f"{name}-{serial:x}"[:32])
         builder = (
-            _builder(name, name, key.public_key(), now, AUTHORITY_LIFETIME)
+            _builder(subject, subject, key.public_key(), now, AUTHORITY_LIFETIME)
             .serial_number(serial)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(_key_usage(authority=True), critical=True)
