@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # groups import this module, and need no extra for that
     from apiserver.auth.service_account_tokens import ServiceAccountTokens
     from apiserver.config import ServerConfig
     from apiserver.registry.store import ResourceStore
+    from apiserver.webhook_call import WebhookCaller
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +35,5 @@ class ServerParts:
     """Returns the name of the served resource of a kind, empty if there is none."""
     check_store: "Callable[[], Awaitable[list[str]]]"
     """Checks each member of the store; returns their problems, empty for a healthy member."""
+    webhooks: "WebhookCaller"
+    """Calls webhooks over the network."""

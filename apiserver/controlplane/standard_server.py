@@ -54,6 +54,8 @@ from apiserver.controlplane.service_addresses import allocates_addresses
 from apiserver.controlplane.stored_flows import StoredFlows, object_count
 from apiserver.controlplane.stored_identities import StoredIdentities
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
+from apiserver.controlplane.webhook_connections import WebhookConnections
+from apiserver.controlplane.webhook_services import ServiceAddresses
 from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.extensions.definition_follower import DefinitionFollower
 from apiserver.fairness.request_fairness import RequestFairness
@@ -159,6 +161,7 @@ def create_app(
     )
     reviewer = TokenReviewer(credentials.tokens, accounts, audiences=config.audiences)
     standard = standard_groups(access, reviewer)
+    webhooks = WebhookConnections(ServiceAddresses(lambda name: app.groups.store(name)))
     parts = ServerParts(
         config,
         access.authorizer,
@@ -166,6 +169,7 @@ def create_app(
         lambda name: app.groups.store(name),
         lambda kind: app.groups.resource_of(kind),
         lambda: app.backend.check_members(),
+        webhooks,
     )
     defaults = _namespace_defaults(config) if namespace_defaults else []
     metrics = ServerMetrics()
@@ -198,6 +202,7 @@ def create_app(
             ),
             partial(_fair, fairness),
             partial(_renewing_certificate, config),
+            partial(_calling, webhooks),
             _warming_classes,
         ],
     )
@@ -371,6 +376,15 @@ async def _controlled(
             ),
         ):
             yield
+
+
+@asynccontextmanager
+async def _calling(webhooks: WebhookConnections, app: App) -> AsyncIterator[None]:
+    """Close the connections to webhooks when the server ends."""
+    try:
+        yield
+    finally:
+        await webhooks.aclose()
 
 
 async def _create_bootstrap_objects(app: App, client: AsyncClient, config: ServerConfig) -> None:

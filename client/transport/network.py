@@ -42,8 +42,16 @@ MAX_MESSAGE: Final = 48 * 1024 * 1024
 class NetworkTransport:
     """Sends requests to the server of one configuration."""
 
-    def __init__(self, config: Config, *, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        environ: Mapping[str, str] | None = None,
+        redirects: bool = True,
+    ) -> None:
+        """Without *redirects* a response that names another location is returned as it is."""
         self._config = config
+        self._redirects = redirects
         self._secure = config.server.startswith("https:")
         self._proxy = config.proxy_url
         if not self._proxy and config.trust_env:
@@ -53,6 +61,15 @@ class NetworkTransport:
         self._contexts: dict[ClientCertificate | None, ssl.SSLContext] = {}
         self._open_session: aiohttp.ClientSession | None = None
         self._closing: set[asyncio.Task[Any]] = set()
+
+    async def prepare(self, certificate: ClientCertificate | None = None) -> None:
+        """Load the certificates in another thread, which `open` would do in this one.
+
+        Raises ConfigError.
+        """
+        if self._secure and certificate not in self._contexts:
+            context = await asyncio.to_thread(ssl_context, self._config.tls, certificate)
+            self._keep(certificate, context)
 
     async def open(
         self, request: Request, certificate: ClientCertificate | None = None
@@ -66,6 +83,7 @@ class NetworkTransport:
                 url,
                 data=request.body or None,
                 headers=[*request.headers, ("Accept-Encoding", self._encoding(request))],
+                allow_redirects=self._redirects,
                 **self._connection(certificate),
             )
         return _HTTPResponse(response)
@@ -111,10 +129,14 @@ class NetworkTransport:
     def _context(self, certificate: ClientCertificate | None) -> ssl.SSLContext:
         context = self._contexts.get(certificate)
         if context is None:
-            # A certificate renewed by a credential plugin replaces the previous one.
-            self._contexts.clear()
-            context = self._contexts[certificate] = ssl_context(self._config.tls, certificate)
+            context = ssl_context(self._config.tls, certificate)
+            self._keep(certificate, context)
         return context
+
+    def _keep(self, certificate: ClientCertificate | None, context: ssl.SSLContext) -> None:
+        # A certificate renewed by a credential plugin replaces the previous one.
+        self._contexts.clear()
+        self._contexts[certificate] = context
 
     def _connector(self) -> aiohttp.TCPConnector:
         if self._socks is not None:
