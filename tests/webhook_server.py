@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import orjson
 from aiohttp import web
 
-from apiserver.process.certificates import CertificateAuthority
+from apimachinery.certificates import CertificateAuthority
 
 
 @dataclass(frozen=True)
