@@ -21,6 +21,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
+from apimachinery.lenient.young_objects import FROZEN_OBJECTS
 from apimachinery.serialization.document_size import count_values
 from apimachinery.serialization.media_types import JSON, YAML
 
@@ -116,33 +117,12 @@ def without_collection(step: Callable[[], R]) -> R:
     """
     if not gc.isenabled():
         return step()
-    _FROZEN_OBJECTS.remember()
     gc.disable()
     try:
         return step()
     finally:
-        gc.freeze()
-        if not _FROZEN_OBJECTS.existed():
-            gc.unfreeze()
+        FROZEN_OBJECTS.make_all_old(freeze=True)
         gc.enable()
-
-
-class _FrozenObjects:
-    """Whether the process had frozen objects of its own, remembered: counting them takes time."""
-
-    def __init__(self) -> None:
-        self._found: bool | None = None
-
-    def remember(self) -> None:
-        """Look for frozen objects, before anything is frozen here."""
-        if not self._found:
-            self._found = gc.get_freeze_count() > 0
-
-    def existed(self) -> bool:
-        return bool(self._found)
-
-
-_FROZEN_OBJECTS: Final = _FrozenObjects()
 
 
 class Workload:

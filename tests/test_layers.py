@@ -85,7 +85,7 @@ LAYERS: dict[str, str] = {
         "apimachinery apiserver/ apiserver.admission apiserver.http apiserver.managed_fields"
         " apiserver.registry apiserver.storage apiserver.views"
     ),
-    "apiserver.workload": "apimachinery.serialization",
+    "apiserver.workload": "apimachinery.lenient.young_objects apimachinery.serialization",
     "apiserver.time_slices": "",
     "apiserver.http": "apimachinery apiserver.auth apiserver.workload",
     "apiserver.fairness": "apiserver.auth.user apiserver.http",

@@ -7,6 +7,7 @@ what is no garbage moves to the oldest generation, which then does not count as 
 """
 
 import gc
+from threading import Lock
 from typing import Final
 
 NEARLY: Final = 0.85
@@ -37,23 +38,38 @@ class YoungObjects:
         promote_young_objects()
 
 
-class _FrozenObjects:
-    """Whether the program has frozen objects, remembered because counting them takes time."""
+class FrozenObjects:
+    """Makes all objects old, and knows whether the program keeps frozen objects of its own.
+
+    Objects become old by being frozen and released again, and `gc.unfreeze` releases every frozen
+    object: it is not called in a program that has frozen some. Another thread must not look in
+    between, or it would take the objects that are frozen for a moment for those of the program and
+    never release an object again; hence the lock.
+    """
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self._found = False
 
-    def exist(self) -> bool:
-        self._found = self._found or gc.get_freeze_count() > 0
-        return self._found
+    def make_all_old(self, *, freeze: bool = False) -> None:
+        """Move all objects to the oldest generation, without scanning them.
+
+        In a program with frozen objects nothing happens, or all are frozen as well with *freeze*.
+        """
+        with self._lock:
+            # Remembered, because counting them takes time.
+            self._found = self._found or gc.get_freeze_count() > 0
+            if not self._found:
+                gc.freeze()
+                gc.unfreeze()
+            elif freeze:
+                gc.freeze()
 
 
-_FROZEN_OBJECTS: Final = _FrozenObjects()
+FROZEN_OBJECTS: Final = FrozenObjects()
+"""Global because a process has only one garbage collector."""
 
 
 def promote_young_objects() -> None:
-    """Move all objects to the oldest generation, without scanning them."""
-    # unfreeze() releases every frozen object, so objects frozen by the program rule this out.
-    if not _FROZEN_OBJECTS.exist():
-        gc.freeze()
-        gc.unfreeze()
+    """Move all objects to the oldest generation, unless the program has frozen objects."""
+    FROZEN_OBJECTS.make_all_old()

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 import pytest
 
 import apiserver.workload as workload_module
+from apimachinery.lenient.young_objects import FrozenObjects
 from apimachinery.serialization.media_types import YAML
 from apiserver.workload import LIGHT_BYTES, HeavyThread, Workload, without_collection
 
@@ -171,7 +172,7 @@ async def test_after_its_end_steps_run_where_they_are_called(thread: HeavyThread
 
 def test_frozen_objects_stay_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker freezes its cache, so that no collection visits it."""
-    monkeypatch.setattr(workload_module, "_FROZEN_OBJECTS", workload_module._FrozenObjects())
+    monkeypatch.setattr(workload_module, "FROZEN_OBJECTS", FrozenObjects())
     gc.freeze()
     try:
         assert without_collection(lambda: 1) == 1
@@ -183,7 +184,7 @@ def test_frozen_objects_stay_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_frozen_in_a_process_without_frozen_objects(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(workload_module, "_FROZEN_OBJECTS", workload_module._FrozenObjects())
+    monkeypatch.setattr(workload_module, "FROZEN_OBJECTS", FrozenObjects())
     gc.unfreeze()
 
     without_collection(lambda: [[] for _ in range(1000)])

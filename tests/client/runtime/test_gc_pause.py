@@ -69,7 +69,7 @@ def test_a_full_collection_runs_once_the_byte_limit_is_exceeded() -> None:
 
 def test_objects_frozen_by_the_program_stay_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
     """That there are some is remembered, because counting them takes long."""
-    monkeypatch.setattr(young_objects, "_FROZEN_OBJECTS", young_objects._FrozenObjects())
+    monkeypatch.setattr(young_objects, "FROZEN_OBJECTS", young_objects.FrozenObjects())
     gc.freeze()
     try:
         frozen = gc.get_freeze_count()
