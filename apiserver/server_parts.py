@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # groups import this module, and need no extra for that
     from apiserver.auth.service_account_tokens import ServiceAccountTokens
     from apiserver.config import ServerConfig
     from apiserver.registry.store import ResourceStore
+    from apiserver.served_versions import ServedVersions
     from apiserver.webhook_call import WebhookCaller
 
 
@@ -37,3 +38,5 @@ class ServerParts:
     """Checks each member of the store; returns their problems, empty for a healthy member."""
     webhooks: "WebhookCaller"
     """Calls webhooks over the network."""
+    versions: "ServedVersions"
+    """The served versions of every resource; usable only while a request is served."""

@@ -75,6 +75,7 @@ from apiserver.process.data_folder import (
 )
 from apiserver.process.loading import load_groups
 from apiserver.registry.store import ResourceStore
+from apiserver.served_versions import ServedVersions
 from apiserver.server_parts import ServerParts
 from apiserver.storage.backends import open_backend
 from client.client import AsyncClient
@@ -170,6 +171,7 @@ def create_app(
         lambda kind: app.groups.resource_of(kind),
         lambda: app.backend.check_members(),
         webhooks,
+        ServedVersions(lambda: app.groups),
     )
     defaults = _namespace_defaults(config) if namespace_defaults else []
     metrics = ServerMetrics()
