@@ -147,6 +147,9 @@ LAYERS: dict[str, str] = {
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
+    "apis.core.admission": (
+        "apimachinery apis apiserver/ apiserver.registry.identifiers apiserver.storage.clock"
+    ),
     "apis.*.admission": (
         "apimachinery apis apiserver/ apiserver.auth.user apiserver.storage.cache.entry"
     ),

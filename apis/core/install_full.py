@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from apis.core import v1
+from apis.core.admission.plugins import FULL_PLUGINS
 from apis.core.component_health import ComponentHealth
 from apis.core.install import (
     CONFIG_MAPS,
@@ -199,5 +200,6 @@ FULL_CORE: Final = replace(
         SERVICE_ACCOUNTS,
         SERVICES,
     ),
+    plugins=FULL_PLUGINS,
     complete=complete,
 )

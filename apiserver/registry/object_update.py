@@ -157,10 +157,8 @@ class ObjectUpdate(Generic[T]):
                 " and no existing object was found",
             )
         check_name(obj.metadata, self.name, self.rules.namespace_of(self.context))
-        obj = await begin_creation(self.rules, obj, self.context, self.options)
-        await finish_creation(
-            self.rules, obj, self.context, self.options, pending=self.pending, track=self.track
-        )
+        obj = await begin_creation(self.rules, obj, self.context, self.options, track=self.track)
+        await finish_creation(self.rules, obj, self.context, self.options, pending=self.pending)
         return Put(obj, self.rules.seconds_to_live(obj))
 
     @property
