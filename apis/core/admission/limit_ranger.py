@@ -43,7 +43,7 @@ class LimitRanger:
     async def validate(self, attributes: Attributes) -> None:
         """Reject a pod or a claim that exceeds a bound."""
         obj = attributes.object
-        if not _applies_to(attributes):
+        if obj is None or not _applies_to(attributes):
             return
         for limits in await self._limits(attributes.namespace):
             found: dict[str, None] = {}
