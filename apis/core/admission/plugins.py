@@ -9,6 +9,7 @@ from apimachinery.schema import GroupResource
 from apis.core import GROUP
 from apiserver import AdmissionPlugin, PluginFunctions, ServerParts
 
+ATTRIBUTES_CLASSES: Final = GroupResource("storage.k8s.io", "volumeattributesclasses")
 CLAIMS: Final = GroupResource(GROUP, "persistentvolumeclaims")
 NODES: Final = GroupResource(GROUP, "nodes")
 PODS: Final = GroupResource(GROUP, "pods")
@@ -42,6 +43,12 @@ def _default_tolerations(parts: ServerParts) -> PluginFunctions:
     return PluginFunctions(mutate=add_default_tolerations)
 
 
+def _protect_storage(parts: ServerParts) -> PluginFunctions:
+    from apis.core.admission.storage_protection import add_protection
+
+    return PluginFunctions(mutate=add_protection)
+
+
 def _deny_external_ips(parts: ServerParts) -> PluginFunctions:
     from apis.core.admission.external_ips import deny_external_ips
 
@@ -64,4 +71,9 @@ FULL_PLUGINS: Final = (
     AdmissionPlugin("ServiceAccount", _service_account, frozenset((PODS,))),
     AdmissionPlugin("TaintNodesByCondition", _taint_nodes, frozenset((NODES,))),
     AdmissionPlugin("DefaultTolerationSeconds", _default_tolerations, frozenset((PODS,))),
+    AdmissionPlugin(
+        "StorageObjectInUseProtection",
+        _protect_storage,
+        frozenset((CLAIMS, VOLUMES, ATTRIBUTES_CLASSES)),
+    ),
 )

@@ -1,7 +1,7 @@
 """StorageObjectInUseProtection: new volumes, claims and classes get a finalizer.
 
-A controller removes it from an object that is to be deleted once nothing uses it any more. There
-is none in this server: the finalizer stays until somebody removes it.
+A controller (`apis.core.controllers.storage_protection`) removes it from an object that is to be
+deleted once nothing uses it any more.
 """
 
 from collections.abc import Mapping

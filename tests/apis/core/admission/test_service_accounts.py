@@ -111,7 +111,7 @@ async def test_the_choice_of_the_pod_counts_before_that_of_the_account(
     admitted: Admitted, of_account: bool | None, of_pod: bool | None, expected: bool
 ) -> None:
     parts = {"automountServiceAccountToken": of_account} if of_account is not None else {}
-    choice = {"automountServiceAccountToken": of_pod} if of_pod is not None else {}
+    choice: dict[str, Any] = {"automountServiceAccountToken": of_pod} if of_pod is not None else {}
 
     spec = await admitted.pod(serviceAccountName=await account(admitted, **parts), **choice)
 
