@@ -127,6 +127,7 @@ LAYERS: dict[str, str] = {
     # client: it knows neither the server nor the groups, except for tests
     "client.testing": "apimachinery apiserver apis client",
     "client.controller": "apimachinery client",
+    "client.webhooks": "apimachinery client",
     "client.monitoring": "client.transport client.workqueue",
     "client.leaderelection": "apimachinery client/ client.runtime client.transport",
     "client.events": "apimachinery client/ client.runtime client.transport",
