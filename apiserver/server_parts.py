@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # groups import this module, and need no extra for that
     from apimachinery.schema import GroupResource, GroupVersionKind
+    from apiserver.admission.configuration import AdmissionConfiguration
     from apiserver.auth.authorization import Authorizer
     from apiserver.auth.service_account_tokens import ServiceAccountTokens
     from apiserver.config import ServerConfig
@@ -37,3 +38,5 @@ class ServerParts:
     """Checks each member of the store; returns their problems, empty for a healthy member."""
     webhooks: "WebhookCaller"
     """Calls webhooks over the network."""
+    admission_configuration: "AdmissionConfiguration"
+    """The configurations of admission plugins."""

@@ -60,9 +60,8 @@ LAYERS: dict[str, str] = {
     "apiserver.app": "apimachinery apiserver",
     "apiserver.gunicorn_conf": "apiserver.auth apiserver.config apiserver.process",
     "apiserver.process.start_check": (
-        "apimachinery apiserver.admission.plugins apiserver.auth apiserver.config"
-        " apiserver.controlplane apiserver.evolution apiserver.group apiserver.group_check"
-        " apiserver.install apiserver.storage"
+        "apimachinery apiserver.auth apiserver.config apiserver.controlplane apiserver.evolution"
+        " apiserver.group apiserver.group_check apiserver.install apiserver.storage"
     ),
     "apiserver.process": (
         "apimachinery apiserver.auth apiserver.config apiserver.connections apiserver.group"
