@@ -147,6 +147,10 @@ LAYERS: dict[str, str] = {
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
+    "apis.core.pod_security": (
+        "apimachinery apis apiserver/ apiserver.admission apiserver.registry.store"
+        " apiserver.storage.cache.entry apiserver.storage.cache.read_revision"
+    ),
     "apis.*.admission": (
         "apimachinery apis apiserver/ apiserver.auth.user apiserver.storage.cache.entry"
     ),

@@ -31,11 +31,13 @@ _UNCHECKED_SUBRESOURCES: Final = frozenset(
 class PodSecurity:
     """Compares pods with the labels of their namespace."""
 
-    def __init__(
-        self, parts: ServerParts, configuration: PodSecurityConfiguration | None = None
-    ) -> None:
+    def __init__(self, parts: ServerParts, configuration: PodSecurityConfiguration) -> None:
         self._find_store = parts.find_store
-        self._configuration = configuration or PodSecurityConfiguration()
+        self._defaults = configuration.default_policy()
+        exemptions = configuration.exemptions
+        self._users = frozenset(exemptions.usernames)
+        self._namespaces = frozenset(exemptions.namespaces)
+        self._runtime_classes = frozenset(exemptions.runtime_classes)
 
     async def __call__(self, attributes: Attributes) -> None:
         if attributes.operation not in (Operation.CREATE, Operation.UPDATE):
@@ -65,7 +67,7 @@ class PodSecurity:
             self._find_store(PODS),
             namespace.metadata.name,
             new,
-            exempt_classes=self._configuration.runtime_classes,
+            exempt_classes=self._runtime_classes,
         )
         for text in warnings:
             attributes.warn(text)
@@ -92,7 +94,7 @@ class PodSecurity:
             self._check(attributes, policy, template, enforce=False)
 
     def _check(self, attributes: Attributes, policy: Policy, pod: Any, *, enforce: bool) -> None:
-        if pod.spec.runtime_class_name in self._configuration.runtime_classes:
+        if pod.spec.runtime_class_name in self._runtime_classes:
             return
         subject = PodToCheck(pod.spec, pod.metadata.annotations if pod.metadata else {})
         found: dict[LevelVersion, list[Violation]] = {}
@@ -110,11 +112,7 @@ class PodSecurity:
             )
 
     def _is_exempt(self, attributes: Attributes) -> bool:
-        configuration = self._configuration
-        return (
-            attributes.namespace in configuration.namespaces
-            or attributes.user.name in configuration.users
-        )
+        return attributes.namespace in self._namespaces or attributes.user.name in self._users
 
     async def _policy_of_namespace(self, name: str) -> Policy:
         store = self._find_store(NAMESPACES)
@@ -128,7 +126,7 @@ class PodSecurity:
         return self._policy(entry.labels)[0]
 
     def _policy(self, labels: Mapping[str, str]) -> tuple[Policy, list[Any]]:
-        return policy_of(labels, self._configuration.defaults)
+        return policy_of(labels, self._defaults)
 
 
 def _description(demand: LevelVersion, found: list[Violation]) -> str:

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from apimachinery.schema import GroupResource
+from apis.core.pod_security.configuration import CONFIGURATION, PodSecurityConfiguration
 from apiserver import ServerParts
 from apiserver.admission.chain import Plugin
 from apiserver.admission.first_use import MadeOnFirstUse
 from apiserver.admission.plugins import AdmissionPlugin, PluginFunctions
 
+NAME: Final = "PodSecurity"
 NAMESPACES: Final = GroupResource("", "namespaces")
 PODS: Final = GroupResource("", "pods")
 
@@ -27,15 +29,19 @@ TEMPLATES: Final[Mapping[GroupResource, str]] = {
 
 def build(parts: ServerParts) -> PluginFunctions:
     """Return the functions of the plugin for one server."""
+    configuration = parts.admission_configuration.of(NAME, CONFIGURATION)
 
     def make() -> Plugin:
         from apis.core.pod_security.admission import PodSecurity
 
-        return PodSecurity(parts)
+        return PodSecurity(parts, configuration or PodSecurityConfiguration())
 
     return PluginFunctions(validate=MadeOnFirstUse(make))
 
 
 POD_SECURITY: Final = AdmissionPlugin(
-    "PodSecurity", build, resources=frozenset((NAMESPACES, PODS, *TEMPLATES))
+    NAME,
+    build,
+    resources=frozenset((NAMESPACES, PODS, *TEMPLATES)),
+    configuration=CONFIGURATION,
 )

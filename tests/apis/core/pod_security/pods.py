@@ -24,9 +24,10 @@ def pods() -> Mapping[str, dict[str, Any]]:
 def expectations() -> Iterator[tuple[str, str, str]]:
     """Yield a pod, a demand, and why the demand is not met, empty if it is."""
     recorded = yaml.safe_load((_FOLDER / "recorded.yaml").read_text())
-    for name, by_demand in recorded.items():
+    for name, answers in recorded.items():
+        said = {demand: answer["says"] for answer in answers for demand in answer["demands"]}
         for demand in DEMANDS:
-            yield name, demand, by_demand.get(demand, "")
+            yield name, demand, said.get(demand, "")
 
 
 def _pod(name: str, parts: dict[str, Any]) -> dict[str, Any]:
