@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # groups import this module, and need no extra for that
     from apiserver.auth.service_account_tokens import ServiceAccountTokens
     from apiserver.config import ServerConfig
     from apiserver.registry.store import ResourceStore
+    from apiserver.served_versions import ServedVersions
     from apiserver.webhook_call import WebhookCaller
 
 
@@ -40,3 +41,5 @@ class ServerParts:
     """Calls webhooks over the network."""
     admission_configuration: "AdmissionConfiguration"
     """The configurations of admission plugins."""
+    versions: "ServedVersions"
+    """The served versions of every resource; usable only while a request is served."""

@@ -160,6 +160,9 @@ LAYERS: dict[str, str] = {
     "apis.kubernetes": "apis apiserver/",
     "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
     "apis.*.install_full": "apimachinery apis apiserver/",
+    "apis.admissionregistration.matching": (
+        "apimachinery apis apiserver/ apiserver.storage.cache.read_revision"
+    ),
     "apis.*.strategy": "apimachinery apis apiserver/",
     "apis.*.printers": "apimachinery apis apiserver/ apiserver.views.table",
     "apis.*.reviews": "apimachinery apis apiserver/ apiserver.auth.token_review",

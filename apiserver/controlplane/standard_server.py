@@ -70,6 +70,7 @@ from apiserver.process.data_folder import (
     token_keys,
 )
 from apiserver.process.loading import load_groups
+from apiserver.served_versions import ServedVersions
 from apiserver.server_parts import ServerParts
 from apiserver.storage.backends import open_backend
 from client.client import AsyncClient
@@ -166,6 +167,7 @@ def create_app(
         lambda: app.backend.check_members(),
         webhooks,
         configuration,
+        ServedVersions(lambda: app.groups),
     )
     defaults = _namespace_defaults(config) if namespace_defaults else []
     metrics = ServerMetrics()
