@@ -26,7 +26,7 @@ from client.webhooks.review_documents import (
     DELETE,
     UPDATE,
     AdmissionVerdict,
-    ReviewedWrite,
+    ReviewRequest,
 )
 from client.webhooks.webhook_options import DefaulterOptions
 
@@ -60,7 +60,7 @@ class AdmissionWebhook(ABC, Generic[T]):
             (self.verb, kind.version, lower, *filter(None, (kind.group,)))
         )
 
-    async def review(self, write: ReviewedWrite, size: int) -> AdmissionVerdict:
+    async def review(self, write: ReviewRequest, size: int) -> AdmissionVerdict:
         """Return the response to a request of *size* bytes; never raises an Exception."""
         request = self._request(write)
         verdict = AdmissionVerdict(
@@ -81,11 +81,11 @@ class AdmissionWebhook(ABC, Generic[T]):
 
     @abstractmethod
     async def _review(
-        self, write: ReviewedWrite, request: AdmissionRequest[T], large: bool
+        self, write: ReviewRequest, request: AdmissionRequest[T], large: bool
     ) -> list[Any]:
         """Call the function and return a JSON patch."""
 
-    def _check(self, write: ReviewedWrite) -> None:
+    def _check(self, write: ReviewRequest) -> None:
         self.forms.class_of(write.kind.gvk)
         if write.operation == DELETE:
             needed, name = write.old_object, "oldObject"
@@ -94,7 +94,7 @@ class AdmissionWebhook(ABC, Generic[T]):
         if needed is None:
             raise BadRequest(f"request.{name}: Required value: the operation is {write.operation}")
 
-    def _request(self, write: ReviewedWrite) -> AdmissionRequest[T]:
+    def _request(self, write: ReviewRequest) -> AdmissionRequest[T]:
         about = {
             "webhook": self.name,
             "operation": write.operation,
@@ -116,7 +116,7 @@ class AdmissionWebhook(ABC, Generic[T]):
             log=_RequestLog(log, about),
         )
 
-    def _invalid(self, write: ReviewedWrite, errors: Iterable[FieldError]) -> Invalid:
+    def _invalid(self, write: ReviewRequest, errors: Iterable[FieldError]) -> Invalid:
         metadata = (write.object or {}).get("metadata")
         prefix = metadata.get("generateName") if isinstance(metadata, dict) else None
         return Invalid.of(write.kind.gvk.group_kind, write.name or str(prefix or ""), errors)
@@ -140,7 +140,7 @@ class DefaultingWebhook(AdmissionWebhook[T]):
             )
 
     async def _review(
-        self, write: ReviewedWrite, request: AdmissionRequest[T], large: bool
+        self, write: ReviewRequest, request: AdmissionRequest[T], large: bool
     ) -> list[Any]:
         document = write.object
         assert document is not None
@@ -184,7 +184,7 @@ class ValidatingWebhook(AdmissionWebhook[T]):
     verb = "validate"
 
     async def _review(
-        self, write: ReviewedWrite, request: AdmissionRequest[T], large: bool
+        self, write: ReviewRequest, request: AdmissionRequest[T], large: bool
     ) -> list[Any]:
         kind = write.kind.gvk
 

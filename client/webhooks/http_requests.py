@@ -23,7 +23,7 @@ _SINGLE: Final = frozenset({"content-length", "transfer-encoding", "content-type
 
 
 @dataclass(frozen=True, slots=True)
-class RequestHead:
+class CallHead:
     """The request line and headers of a request, without its body."""
 
     method: str
@@ -40,7 +40,7 @@ class RequestHead:
         return self.headers.get("expect", "").lower() == "100-continue"
 
 
-def parse_head(data: bytes) -> RequestHead:
+def parse_head(data: bytes) -> CallHead:
     """Parse the head of a request, which ends in an empty line. Raises BadRequest."""
     first, *lines = data.removesuffix(b"\r\n\r\n").split(b"\r\n")
     request_line = _REQUEST_LINE.fullmatch(first)
@@ -56,7 +56,7 @@ def parse_head(data: bytes) -> RequestHead:
             raise BadRequest(f"header {name} is repeated")
         headers[name] = field[2].decode("latin-1").rstrip(" \t")
     path, _, query = request_line[2].decode("ascii").partition("?")
-    return RequestHead(
+    return CallHead(
         request_line[1].decode("ascii"),
         path,
         query,
@@ -66,7 +66,7 @@ def parse_head(data: bytes) -> RequestHead:
     )
 
 
-async def read_body(reader: asyncio.StreamReader, head: RequestHead, limit: int) -> bytes:
+async def read_body(reader: asyncio.StreamReader, head: CallHead, limit: int) -> bytes:
     """Read the body of a request. Raises RequestEntityTooLarge, BadRequest."""
     if head.length is None:
         return await _read_chunks(reader, limit)

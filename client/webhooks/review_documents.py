@@ -69,7 +69,7 @@ class ReviewedResource(Model):
         return GroupVersionResource(self.group, self.version, self.resource)
 
 
-class ReviewedWrite(Model):
+class ReviewRequest(Model):
     """The request of an AdmissionReview: one write that a server is about to make."""
 
     uid: str = ""
@@ -92,7 +92,7 @@ class ReviewedWrite(Model):
 class AdmissionReviewDocument(TypeMeta):
     """An AdmissionReview as it is posted."""
 
-    request: ReviewedWrite | None = None
+    request: ReviewRequest | None = None
 
 
 class ConversionOrder(Model):
@@ -123,7 +123,7 @@ class AdmissionVerdict:
         return self.denied.code if self.denied is not None else 200
 
 
-def read_admission_review(body: bytes) -> tuple[str, ReviewedWrite]:
+def read_admission_review(body: bytes) -> tuple[str, ReviewRequest]:
     """Return the apiVersion of an AdmissionReview and its request. Raises BadRequest."""
     review = _decode(AdmissionReviewDocument, body, "AdmissionReview", ADMISSION_VERSIONS)
     request = review.request

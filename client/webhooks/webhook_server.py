@@ -15,7 +15,7 @@ from typing import Final
 
 from apimachinery.errors import APIError, BadRequest, TooManyRequests
 from client.monitoring.probes import parse_address
-from client.webhooks.http_requests import MAX_HEAD, RequestHead, parse_head, read_body
+from client.webhooks.http_requests import MAX_HEAD, CallHead, parse_head, read_body
 from client.webhooks.webhook_routes import WebhookAnswer, WebhookRequest, WebhookRoutes, refusal
 
 log = logging.getLogger("apimachinery.controller.webhook")
@@ -179,7 +179,7 @@ class _Exchange:
         self._reader = reader
         self._writer = writer
 
-    async def answer(self, routes: WebhookRoutes, head: RequestHead, peer: str) -> WebhookAnswer:
+    async def answer(self, routes: WebhookRoutes, head: CallHead, peer: str) -> WebhookAnswer:
         request = WebhookRequest(
             head.method, head.path, head.query, head.headers.get("content-type", ""), peer
         )
@@ -217,7 +217,7 @@ class _Exchange:
         async with asyncio.timeout(SEND_TIMEOUT):
             await self._writer.drain()
 
-    async def discard(self, head: RequestHead) -> None:
+    async def discard(self, head: CallHead) -> None:
         """Read the rest of a refused body: closing the connection now could lose the response."""
         if self.complete or head.expects_continue:
             return
