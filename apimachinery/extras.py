@@ -26,10 +26,11 @@ class MissingExtra(ImportError):
 
 
 @contextmanager
-def name_missing_extra() -> Iterator[None]:
+def name_missing_extra(smallest: str = "") -> Iterator[None]:
     """Raise MissingExtra for an import that fails because an extra is not installed.
 
-    Other import errors pass: a module missing from the caller's own code is not an extra.
+    *smallest* is the extra to name if several have the package. Other import errors pass: a module
+    missing from the caller's own code is not an extra.
     """
     try:
         yield
@@ -38,6 +39,6 @@ def name_missing_extra() -> Iterator[None]:
         if package not in EXTRAS:
             raise
         raise MissingExtra(
-            f"{package} is not installed: pip install 'apimachinery[{EXTRAS[package]}]'",
+            f"{package} is not installed: pip install 'apimachinery[{smallest or EXTRAS[package]}]'",
             name=error.name,
         ) from error
