@@ -114,8 +114,8 @@ LAYERS: dict[str, str] = {
         " apiserver.storage apiserver.time_slices apiserver.views apiserver.workload"
     ),
     "apiserver.admission": (
-        "apimachinery apiserver.auth.user apiserver.context apiserver.server_parts"
-        " apiserver.storage.clock"
+        "apimachinery apiserver.auth.user apiserver.context apiserver.registry.allocation"
+        " apiserver.server_parts apiserver.storage.clock"
     ),
     "apiserver.managed_fields": "apimachinery apiserver.context apiserver.group apiserver.views",
     "apiserver.views": "apimachinery apiserver.group apiserver.storage",
@@ -154,9 +154,14 @@ LAYERS: dict[str, str] = {
     "apis.core.allocation": (
         "apimachinery apis apiserver/ apiserver.storage.cache.entry apiserver.storage.interface"
     ),
+    "apis.core.quota": (
+        "apimachinery apis apiserver/ apiserver.admission.chain apiserver.admission.plugins"
+        " apiserver.registry.following apiserver.registry.store apiserver.storage.cache"
+        " apiserver.storage.record_reading client.controller"
+    ),
     "apis.kubernetes": "apis apiserver/",
     "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
-    "apis.*.install_full": "apimachinery apis apiserver/",
+    "apis.*.install_full": "apimachinery apis apiserver/ apiserver.admission.plugins",
     "apis.*.strategy": "apimachinery apis apiserver/",
     "apis.*.printers": "apimachinery apis apiserver/ apiserver.views.table",
     "apis.*.reviews": "apimachinery apis apiserver/ apiserver.auth.token_review",

@@ -28,6 +28,7 @@ from apis.core.printers import namespace_policies as policy_printers
 from apis.core.printers import nodes as node_printers
 from apis.core.printers import persistent_volumes as volume_printers
 from apis.core.printers import pods as pod_printers
+from apis.core.quota.types import ResourceQuota
 from apis.core.register_full import FULL_FIELDS, add_to_scheme
 from apis.core.strategy.endpoints import EndpointsStrategy
 from apis.core.strategy.limit_range import LimitRangeStrategy
@@ -38,6 +39,7 @@ from apis.core.strategy.pod import PodStrategy, ephemeral_containers, resize
 from apis.core.strategy.pod_template import PodTemplateStrategy, ReplicationControllerStrategy
 from apis.core.strategy.resource_quota import ResourceQuotaStrategy
 from apiserver import STATUS, Group, Resource, ServerParts, Subresource, scale
+from apiserver.admission.plugins import AdmissionPlugin, PluginFunctions
 
 COMPONENT_STATUSES: Final = Resource(
     "componentstatuses",
@@ -145,13 +147,22 @@ REPLICATION_CONTROLLERS: Final = Resource(
 
 RESOURCE_QUOTAS: Final = Resource(
     "resourcequotas",
-    v1.ResourceQuota,
+    ResourceQuota,
     ResourceQuotaStrategy(),
     short_names=("quota",),
     subresources=(STATUS,),
     roles=("view",),
     columns=policy_printers.RESOURCE_QUOTA_COLUMNS,
 )
+
+
+def _build_quota_admission(parts: ServerParts) -> PluginFunctions:
+    from apis.core.quota.admission import build
+
+    return build(parts)
+
+
+RESOURCE_QUOTA: Final = AdmissionPlugin("ResourceQuota", _build_quota_admission)
 
 
 def complete(group: Group, parts: ServerParts) -> Group:
@@ -199,5 +210,6 @@ FULL_CORE: Final = replace(
         SERVICE_ACCOUNTS,
         SERVICES,
     ),
+    plugins=(RESOURCE_QUOTA,),
     complete=complete,
 )
