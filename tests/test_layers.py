@@ -148,16 +148,16 @@ LAYERS: dict[str, str] = {
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
+    "apis.core.quota": (
+        "apimachinery apis apiserver/ apiserver.admission.chain apiserver.admission.plugins"
+        " apiserver.registry.following apiserver.registry.store apiserver.storage.cache"
+        " apiserver.storage.record_reading client.controller"
+    ),
     "apis.*.admission": (
         "apimachinery apis apiserver/ apiserver.auth.user apiserver.storage.cache.entry"
     ),
     "apis.core.allocation": (
         "apimachinery apis apiserver/ apiserver.storage.cache.entry apiserver.storage.interface"
-    ),
-    "apis.core.quota": (
-        "apimachinery apis apiserver/ apiserver.admission.chain apiserver.admission.plugins"
-        " apiserver.registry.following apiserver.registry.store apiserver.storage.cache"
-        " apiserver.storage.record_reading client.controller"
     ),
     "apis.kubernetes": "apis apiserver/",
     "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",

@@ -12,7 +12,7 @@ from apimachinery.scalars.time import now
 from apimachinery.schema import GroupKind
 from apis.core import GROUP
 from apis.core.quota.amounts import ZERO, shown_names
-from apis.core.quota.demand import Demand, QuotaRefusal
+from apis.core.quota.demand import QuotaDemand, QuotaRefusal
 from apis.core.quota.evaluator import Evaluator
 from apis.core.quota.evaluators import Evaluators
 from apis.core.quota.ledger import QUOTAS, Ledger
@@ -81,7 +81,9 @@ class QuotaAdmission:
         except QuotaRefusal as refusal:
             raise attributes.forbidden(str(refusal)) from refusal
 
-    async def _charge(self, attributes: Attributes, quota: ResourceQuota, demand: Demand) -> None:
+    async def _charge(
+        self, attributes: Attributes, quota: ResourceQuota, demand: QuotaDemand
+    ) -> None:
         if attributes.dry_run:
             await self._ledger.check(quota, demand)
             return
@@ -100,10 +102,10 @@ class QuotaAdmission:
             self._quotas.pop(namespace, None)
 
 
-def _demand(evaluator: Evaluator, attributes: Attributes) -> Demand:
+def _demand(evaluator: Evaluator, attributes: Attributes) -> QuotaDemand:
     time, new, old = now(), attributes.object, attributes.old_object
     measure = evaluator.measure(new)
-    demand = Demand(
+    demand = QuotaDemand(
         evaluator,
         new,
         measure,

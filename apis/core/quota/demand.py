@@ -1,4 +1,4 @@
-"""Demand: what one write asks of the quotas of its namespace.
+"""QuotaDemand: what one write asks of the quotas of its namespace.
 
 The rules of a request, as functions of a quota: whether it concerns the object, what it is charged,
 and whether that is within its bounds. They are applied to the newest state of the quota, and so
@@ -20,7 +20,7 @@ class QuotaRefusal(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class QuotaDemand:
     """The use of an object as it will be stored, and as it was before an update."""
 
     evaluator: Evaluator

@@ -21,7 +21,7 @@ from apimachinery.errors import NotFound
 from apimachinery.schema import GroupResource, GroupVersionResource
 from apis.core import GROUP
 from apis.core.quota.amounts import ZERO
-from apis.core.quota.demand import Demand, QuotaRefusal
+from apis.core.quota.demand import QuotaDemand, QuotaRefusal
 from apis.core.quota.types import PendingCharge, ResourceQuota
 from apiserver import Reservation
 from apiserver.context import context_for
@@ -48,7 +48,7 @@ class Ledger:
         self._process = 0
         self._prefix = ""
 
-    async def charge(self, quota: ResourceQuota, demand: Demand) -> Reservation | None:
+    async def charge(self, quota: ResourceQuota, demand: QuotaDemand) -> Reservation | None:
         """Charge *demand* to the newest state of *quota*, None if it costs nothing.
 
         Raises QuotaRefusal.
@@ -66,7 +66,7 @@ class Ledger:
 
         return Reservation(settle, withdraw)
 
-    async def check(self, quota: ResourceQuota, demand: Demand) -> None:
+    async def check(self, quota: ResourceQuota, demand: QuotaDemand) -> None:
         """Raise QuotaRefusal if *demand* could not be charged. Nothing is written."""
         charge = _Charge("", demand)
         await self._account(quota).check(charge)
@@ -93,7 +93,7 @@ class _Charge:
     """One charge that waits, and its outcome on the state of the quota that was read last."""
 
     id: str
-    demand: Demand
+    demand: QuotaDemand
     charged: bool = False
     refusal: QuotaRefusal | None = None
     done: "asyncio.Future[None] | None" = None
