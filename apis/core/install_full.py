@@ -22,12 +22,14 @@ from apis.core.pod_binding import KIND as BINDING
 from apis.core.pod_binding import PodBinding
 from apis.core.pod_eviction import KIND as EVICTION
 from apis.core.pod_eviction import PodEviction
+from apis.core.pod_security.plugin import POD_SECURITY
 from apis.core.printers import component_statuses as component_printers
 from apis.core.printers import endpoints as endpoints_printers
 from apis.core.printers import namespace_policies as policy_printers
 from apis.core.printers import nodes as node_printers
 from apis.core.printers import persistent_volumes as volume_printers
 from apis.core.printers import pods as pod_printers
+from apis.core.quota.plugin import RESOURCE_QUOTA
 from apis.core.quota.types import ResourceQuota
 from apis.core.register_full import FULL_FIELDS, add_to_scheme
 from apis.core.strategy.endpoints import EndpointsStrategy
@@ -39,7 +41,6 @@ from apis.core.strategy.pod import PodStrategy, ephemeral_containers, resize
 from apis.core.strategy.pod_template import PodTemplateStrategy, ReplicationControllerStrategy
 from apis.core.strategy.resource_quota import ResourceQuotaStrategy
 from apiserver import STATUS, Group, Resource, ServerParts, Subresource, scale
-from apiserver.admission.plugins import AdmissionPlugin, PluginFunctions
 
 COMPONENT_STATUSES: Final = Resource(
     "componentstatuses",
@@ -156,15 +157,6 @@ RESOURCE_QUOTAS: Final = Resource(
 )
 
 
-def _build_quota_admission(parts: ServerParts) -> PluginFunctions:
-    from apis.core.quota.admission import build
-
-    return build(parts)
-
-
-RESOURCE_QUOTA: Final = AdmissionPlugin("ResourceQuota", _build_quota_admission)
-
-
 def complete(group: Group, parts: ServerParts) -> Group:
     """Return the group with what every core group has, and with actions on pods."""
     group = complete_core(group, parts)
@@ -210,6 +202,6 @@ FULL_CORE: Final = replace(
         SERVICE_ACCOUNTS,
         SERVICES,
     ),
-    plugins=(RESOURCE_QUOTA,),
     complete=complete,
+    plugins=(POD_SECURITY, RESOURCE_QUOTA),
 )

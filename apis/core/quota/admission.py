@@ -7,6 +7,7 @@ namespace without quotas costs a lookup.
 
 from collections.abc import Awaitable
 from dataclasses import replace
+from typing import Final
 
 from apimachinery.scalars.time import now
 from apimachinery.schema import GroupKind
@@ -19,17 +20,10 @@ from apis.core.quota.ledger import QUOTAS, Ledger
 from apis.core.quota.types import ResourceQuota
 from apiserver import Attributes, ServerParts
 from apiserver.admission.chain import Operation
-from apiserver.admission.plugins import PluginFunctions
 from apiserver.registry.following import Following
 
-NAME = "ResourceQuota"
-_NAMESPACE = GroupKind(GROUP, "Namespace")
-_WRITES = (Operation.CREATE, Operation.UPDATE)
-
-
-def build(parts: ServerParts) -> PluginFunctions:
-    """Return the function of a server."""
-    return PluginFunctions(validate=QuotaAdmission(parts))
+_NAMESPACE: Final = GroupKind(GROUP, "Namespace")
+_WRITES: Final = (Operation.CREATE, Operation.UPDATE)
 
 
 class QuotaAdmission:
