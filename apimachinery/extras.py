@@ -38,7 +38,8 @@ def name_missing_extra(smallest: str = "") -> Iterator[None]:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
             raise
+        extra = smallest or EXTRAS[package]
         raise MissingExtra(
-            f"{package} is not installed: pip install 'apimachinery[{smallest or EXTRAS[package]}]'",
+            f"{package} is not installed: pip install 'apimachinery[{extra}]'",
             name=error.name,
         ) from error
