@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from apimachinery.errors import NotFound
-from apimachinery.meta.types import Object
 from apis.core.controllers.storage_protection import StorageProtection
 from apis.core.v1 import Namespace, PersistentVolume, PersistentVolumeClaim, Pod
 from apis.kubernetes import KUBERNETES
@@ -60,7 +59,7 @@ async def create_pod(server: ControlledServer, name: str, node: str, *volumes: A
     await server.client.of(Pod).create({"metadata": {"name": name}, "spec": spec})
 
 
-async def is_waiting(client: ResourceClient[Object], name: str) -> bool:
+async def is_waiting(client: ResourceClient[Any], name: str) -> bool:
     return bool((await client.get(name)).metadata.finalizers)
 
 
