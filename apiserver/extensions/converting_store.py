@@ -16,7 +16,7 @@ from apiserver.registry.pagination import ObjectPage
 from apiserver.registry.storage_errors import api_error
 from apiserver.registry.store import ResourceStore
 from apiserver.storage.cache.entry import Entry, EntrySelection
-from apiserver.storage.cache.event_log import EventStream, Watcher
+from apiserver.storage.cache.event_log import OpenWatch, Watcher
 from apiserver.storage.interface import StorageError
 from apiserver.views.resource_view import Form
 
@@ -38,7 +38,7 @@ class ConvertingStore(ResourceStore[CustomResource]):
     @asynccontextmanager
     async def watch(
         self, selection: EntrySelection, form: Form, options: ListOptions | None = None
-    ) -> AsyncIterator[EventStream]:
+    ) -> AsyncIterator[OpenWatch]:
         if not selection.selective:
             async with super().watch(selection, form, options) as watcher:
                 yield watcher
@@ -47,7 +47,7 @@ class ConvertingStore(ResourceStore[CustomResource]):
             assert isinstance(watcher, Watcher)
             yield ConvertedWatch(watcher, self._matcher, selection)
 
-    def bookmark(self, watcher: EventStream) -> None:
+    def bookmark(self, watcher: OpenWatch) -> None:
         super().bookmark(watcher.watcher if isinstance(watcher, ConvertedWatch) else watcher)
 
     async def delete_collection(

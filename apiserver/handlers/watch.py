@@ -32,7 +32,7 @@ from apiserver.http.response import exchange_of, status_bytes
 from apiserver.http.server_metrics import ServerMetrics
 from apiserver.registry.storage_errors import api_error
 from apiserver.storage.cache.entry_event import WRITE_BYTES, EntryEvent, EventBatch, EventRun
-from apiserver.storage.cache.event_log import EventStream
+from apiserver.storage.cache.event_log import OpenWatch
 from apiserver.storage.interface import StorageError
 from apiserver.time_slices import TimeSlices
 from apiserver.views.resource_view import Form
@@ -53,7 +53,7 @@ class Watches:
     def __init__(self, limits: Limits, metrics: ServerMetrics) -> None:
         self._limits = limits
         self._metrics = metrics
-        self._open: set[EventStream] = set()
+        self._open: set[OpenWatch] = set()
         self._sources: set[str] = set()
         self._stopping = False
 
@@ -119,7 +119,7 @@ class Watches:
             return name
         return "other"
 
-    def _track(self, exchange: Exchange, watcher: EventStream) -> None:
+    def _track(self, exchange: Exchange, watcher: OpenWatch) -> None:
         """Track an open watcher, for the metrics and for shutdown, until its exchange closes."""
         gauge = self._metrics.watching(exchange)
         gauge.inc()
@@ -143,7 +143,7 @@ class Watches:
         self,
         endpoint: Endpoint,
         exchange: Exchange,
-        watcher: EventStream,
+        watcher: OpenWatch,
         options: ListOptions | None,
     ) -> None:
         """End the watcher when its time is up, and send a bookmark shortly before."""
@@ -168,7 +168,7 @@ class WatchResponse:
         endpoint: Endpoint,
         exchange: Exchange,
         first: Form,
-        watcher: EventStream | None = None,
+        watcher: OpenWatch | None = None,
         metrics: ServerMetrics | None = None,
         *,
         failure: APIError | None = None,

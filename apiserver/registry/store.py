@@ -44,7 +44,7 @@ from apiserver.registry.strategy import Strategy
 from apiserver.registry.unsafe_deletion import UnsafeDeletion
 from apiserver.registry.write_rules import WriteRules
 from apiserver.storage.cache.entry import Entry, EntrySelection
-from apiserver.storage.cache.event_log import EventStream, Watcher
+from apiserver.storage.cache.event_log import OpenWatch, Watcher
 from apiserver.storage.cache.read_revision import At, Freshness, RevisionExpired
 from apiserver.storage.cache.watch_cache import CachedResource
 from apiserver.storage.interface import Backend, Compacted, KeyExists, StorageError
@@ -194,7 +194,7 @@ class ResourceStore(Generic[T]):
     @asynccontextmanager
     async def watch(
         self, selection: EntrySelection, form: Form, options: ListOptions | None = None
-    ) -> AsyncIterator[EventStream]:
+    ) -> AsyncIterator[OpenWatch]:
         """Watch the selected objects from their current state, or from a resourceVersion.
 
         StorageErrors that the watcher raises inside the `async with` leave it as APIErrors.
@@ -218,7 +218,7 @@ class ResourceStore(Generic[T]):
         except StorageError as error:
             raise api_error(error, self.rules.resource, "watch") from error
 
-    def bookmark(self, watcher: EventStream) -> None:
+    def bookmark(self, watcher: OpenWatch) -> None:
         """Send *watcher* a bookmark now, as before its time is up."""
         assert isinstance(watcher, Watcher)
         self.cached.bookmark(watcher)

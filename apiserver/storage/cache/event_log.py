@@ -97,7 +97,7 @@ class EventLog:
         return [each for each in watchers if self.count - each.position > most]
 
 
-class EventStream(Protocol):
+class OpenWatch(Protocol):
     """The events of an open watch, in batches."""
 
     @property

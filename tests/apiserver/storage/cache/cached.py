@@ -16,7 +16,7 @@ from apimachinery.watch import EventType
 from apiserver.storage.cache.cache_limits import CacheLimits
 from apiserver.storage.cache.entry import Entry, EntrySelection, Selectable, json_frame
 from apiserver.storage.cache.entry_event import EntryEvent
-from apiserver.storage.cache.event_log import EventStream
+from apiserver.storage.cache.event_log import OpenWatch
 from apiserver.storage.cache.watch_cache import CachedResource, WatchCache
 from apiserver.storage.interface import Backend, ChangeBatch, Feed, Record
 from apiserver.storage.keys import ROOT, ResourceKeys
@@ -126,7 +126,7 @@ def told(event: EntryEvent) -> Told:
     return frame["type"], document.get("text", ""), document["resourceVersion"]
 
 
-async def take(watcher: EventStream, number: int) -> list[EntryEvent]:
+async def take(watcher: OpenWatch, number: int) -> list[EntryEvent]:
     """The next events, which must be exactly so many at the end of some batch."""
     events: list[EntryEvent] = []
     while len(events) < number:
@@ -135,11 +135,11 @@ async def take(watcher: EventStream, number: int) -> list[EntryEvent]:
     return events
 
 
-async def hear(watcher: EventStream, number: int) -> list[Told]:
+async def hear(watcher: OpenWatch, number: int) -> list[Told]:
     return [told(event) for event in await take(watcher, number)]
 
 
-async def is_waiting(watcher: EventStream) -> bool:
+async def is_waiting(watcher: OpenWatch) -> bool:
     """Whether there is nothing to be told."""
     hearing = asyncio.ensure_future(anext(watcher))
     await settle()
