@@ -55,7 +55,7 @@ from apiserver.controlplane.webhook_users import webhook_users
 from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.extensions.conversion_metrics import ConversionMetrics
 from apiserver.extensions.definition_follower import DefinitionFollower
-from apiserver.extensions.webhook_conversion import Webhooks
+from apiserver.extensions.webhook_conversion import WebhookCalls
 from apiserver.fairness.request_fairness import RequestFairness
 from apiserver.group import Group
 from apiserver.http.request_limits import Limits
@@ -190,7 +190,9 @@ def create_app(
         concurrency=fairness,
         metrics=metrics,
         hooks=[
-            partial(_serving_definitions, Webhooks(webhooks, ConversionMetrics(metrics.registry))),
+            partial(
+                _serving_definitions, WebhookCalls(webhooks, ConversionMetrics(metrics.registry))
+            ),
             partial(
                 _controlled,
                 config,
@@ -279,7 +281,7 @@ def _namespace_defaults(config: ServerConfig) -> list[NamespaceDefault]:
 
 
 @asynccontextmanager
-async def _serving_definitions(webhooks: Webhooks, app: App) -> AsyncIterator[None]:
+async def _serving_definitions(webhooks: WebhookCalls, app: App) -> AsyncIterator[None]:
     """Serve the resources that are defined at run time, in this worker."""
     follower = DefinitionFollower(app.groups, webhooks)
     await follower.start()

@@ -51,7 +51,7 @@ class Failure(StrEnum):
     INVALID_OBJECT = "conversion_webhook_invalid_converted_object_failure"
 
 
-class ConversionFailed(Exception):
+class NotConvertible(Exception):
     """A webhook has not converted the objects; the message is for the client."""
 
     def __init__(self, message: str, failure: Failure | None = None) -> None:
@@ -85,12 +85,12 @@ class Review:
         head = f'{{"kind":"{KIND}","apiVersion":"{GROUP}/{self.version}",'
         return head.encode() + dump_content(review)[1:]
 
-    def failed(self, reason: object, failure: Failure) -> ConversionFailed:
+    def failed(self, reason: object, failure: Failure) -> NotConvertible:
         """Return the error of a call without a usable answer."""
-        return ConversionFailed(f"conversion webhook for {self.kind} failed: {reason}", failure)
+        return NotConvertible(f"conversion webhook for {self.kind} failed: {reason}", failure)
 
     def results(self, answer: bytes) -> list[Document]:
-        """Return the converted documents, in the order of the request. Raises ConversionFailed."""
+        """Return the converted documents, in the order of the request. Raises NotConvertible."""
         try:
             review = _decode(answer, self.version)
         except DecodeError as error:
@@ -100,7 +100,7 @@ class Review:
         except DecodeError as error:
             raise self.failed(error, Failure.MALFORMED) from None
         if len(converted) != len(self.documents):
-            raise ConversionFailed(
+            raise NotConvertible(
                 f"conversion webhook for {self.kind} returned {len(converted)} objects,"
                 f" expected {len(self.documents)}",
                 Failure.PARTIAL,
@@ -140,24 +140,24 @@ class Review:
 
         if problem := _object_problem(result):
             text = f"{invalid}: {problem}" if is_list else problem
-            raise ConversionFailed(text, Failure.INVALID_OBJECT)
+            raise NotConvertible(text, Failure.INVALID_OBJECT)
         version, kind = _gvk(result)
         expected = original["kind"]
         if version != self.target:
             problem = f"invalid groupVersion (expected {self.target}, received {version})"
-            raise ConversionFailed(f"{invalid}: {problem}", Failure.INVALID_OBJECT)
+            raise NotConvertible(f"{invalid}: {problem}", Failure.INVALID_OBJECT)
         if kind != expected:
             problem = f"invalid kind (expected {expected}, received {kind})"
-            raise ConversionFailed(f"{invalid}: {problem}", Failure.INVALID_OBJECT)
+            raise NotConvertible(f"{invalid}: {problem}", Failure.INVALID_OBJECT)
         if problem := _identity_problem(original, result):
             text = invalid if is_list else f"{shown} invalid object"
-            raise ConversionFailed(f"{text}: {problem}", Failure.INVALID_OBJECT)
+            raise NotConvertible(f"{text}: {problem}", Failure.INVALID_OBJECT)
         try:
             metadata = restored_metadata(original, result)
         except DecodeError as error:
             where = f" in object at index {position}" if is_list else ""
             text = f"{shown} invalid metadata{where}: {error}"
-            raise ConversionFailed(text, Failure.INVALID_OBJECT) from None
+            raise NotConvertible(text, Failure.INVALID_OBJECT) from None
         return {**result, "metadata": metadata}
 
     @property
@@ -168,12 +168,12 @@ class Review:
 def review_version(accepted: Sequence[str]) -> str:
     """Return the first of the *accepted* versions that the server understands.
 
-    Raises ConversionFailed.
+    Raises NotConvertible.
     """
     for version in accepted:
         if version in REVIEW_VERSIONS:
             return version
-    raise ConversionFailed("no supported conversion review versions")
+    raise NotConvertible("no supported conversion review versions")
 
 
 def restored_metadata(original: Document, result: Document) -> Document:

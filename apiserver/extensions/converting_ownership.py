@@ -19,7 +19,7 @@ from apimachinery.lenient.lenient_decoding import decode_leniently
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import dump_content
 from apiserver.context import RequestContext
-from apiserver.extensions.conversion_review import ConversionFailed
+from apiserver.extensions.conversion_review import NotConvertible
 from apiserver.extensions.entry_conversion import EntryConversion
 from apiserver.group import Group, Resource
 from apiserver.managed_fields.field_tracking import FieldTracking
@@ -62,7 +62,7 @@ class ConversionReplay:
             document = await self._conversion.convert_document(
                 orjson.loads(needed.document), version, context.workload
             )
-        except ConversionFailed as error:
+        except NotConvertible as error:
             return APIError(str(error))
         return orjson.dumps(document)
 

@@ -21,7 +21,7 @@ from apiserver.extensions.custom_strategy import CustomStrategy
 from apiserver.extensions.custom_view import CustomView, VersionViews
 from apiserver.extensions.definition import DefinedVersion, Definition
 from apiserver.extensions.entry_conversion import EntryConversion
-from apiserver.extensions.webhook_conversion import WebhookConverter, Webhooks
+from apiserver.extensions.webhook_conversion import WebhookCalls, WebhookConverter
 from apiserver.group import STATUS, Group, Resource, Subresource, scale
 from apiserver.installed_group import Foundation
 from apiserver.managed_fields.ownership import Ownership
@@ -45,7 +45,7 @@ class ServedDefinition:
     Only `definition.terminating` may change in place: `definition` is then assigned anew.
     """
 
-    def __init__(self, definition: Definition, webhooks: Webhooks | None = None) -> None:
+    def __init__(self, definition: Definition, webhooks: WebhookCalls | None = None) -> None:
         """*webhooks* calls the webhook of a definition that has one."""
         self.definition = definition
         self.stores: dict[str, ResourceStore[Any]] = {}
@@ -176,7 +176,7 @@ class ServedDefinition:
             return ConvertingOwnership(self.codec, group, resource)
         return foundation.ownership(self.codec, group, resource)
 
-    def _convert_with(self, webhooks: Webhooks) -> EntryConversion | None:
+    def _convert_with(self, webhooks: WebhookCalls) -> EntryConversion | None:
         """Return what converts objects by the webhook of the definition, None if it has none."""
         definition, webhook = self.definition, self.definition.webhook
         if webhook is None:

@@ -54,7 +54,7 @@ class DefinedVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class ConversionWebhook:
+class DefinedWebhook:
     """The webhook that converts objects between the versions of a definition."""
 
     target: WebhookTarget
@@ -80,7 +80,7 @@ class Definition:
     versions: tuple[DefinedVersion, ...]
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
-    webhook: ConversionWebhook | None = None
+    webhook: DefinedWebhook | None = None
     """None if objects need not be converted, because versions differ in nothing but the name."""
     established: bool = False
     terminating: bool = False
@@ -139,7 +139,7 @@ def parse_definition(document: Mapping[str, Any]) -> Definition:
     )
 
 
-def _webhook(conversion: Mapping[str, Any]) -> ConversionWebhook | None:
+def _webhook(conversion: Mapping[str, Any]) -> DefinedWebhook | None:
     if conversion.get("strategy") != "Webhook":
         return None
     webhook = conversion["webhook"]
@@ -151,7 +151,7 @@ def _webhook(conversion: Mapping[str, Any]) -> ConversionWebhook | None:
         service=_service(service) if service else None,
         ca_bundle=bundle if bundle.strip() else b"",
     )
-    return ConversionWebhook(target, tuple(webhook["conversionReviewVersions"]))
+    return DefinedWebhook(target, tuple(webhook["conversionReviewVersions"]))
 
 
 def _service(service: Mapping[str, Any]) -> WebhookService:

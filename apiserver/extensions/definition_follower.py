@@ -28,7 +28,7 @@ from apiserver.workload import without_collection
 if TYPE_CHECKING:
     from apiserver.extensions.custom_resource import ServedDefinition
     from apiserver.extensions.definition import Definition
-    from apiserver.extensions.webhook_conversion import Webhooks
+    from apiserver.extensions.webhook_conversion import WebhookCalls
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ _AS_CACHED: Final = ListOptions(resource_version="0")
 class DefinitionFollower:
     """Installs and removes the custom resources of one server process."""
 
-    def __init__(self, groups: Groups, webhooks: "Webhooks | None" = None) -> None:
+    def __init__(self, groups: Groups, webhooks: "WebhookCalls | None" = None) -> None:
         """*webhooks* calls the conversion webhooks of definitions."""
         self._groups = groups
         self._webhooks = webhooks
@@ -172,7 +172,7 @@ class DefinitionFollower:
 
 
 async def _compile(
-    definition: "Definition", size: int, webhooks: "Webhooks | None"
+    definition: "Definition", size: int, webhooks: "WebhookCalls | None"
 ) -> "ServedDefinition":
     """Compile the schemas of a definition; in a thread if it is large, because that takes long."""
     from apiserver.extensions.custom_resource import ServedDefinition

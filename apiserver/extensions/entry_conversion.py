@@ -20,7 +20,7 @@ from apimachinery.meta.unstructured import dump_content
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.schema import GroupVersion
 from apimachinery.structural.custom_kind import CustomKind, CustomStorageCodec, NotConverted
-from apiserver.extensions.conversion_review import ConversionFailed
+from apiserver.extensions.conversion_review import NotConvertible
 from apiserver.extensions.webhook_conversion import WebhookConverter, batches
 from apiserver.storage.cache.entry import Entry
 from apiserver.storage.interface import Record
@@ -108,13 +108,13 @@ class EntryConversion:
                 [document], target, workload=workload, size=len(value)
             )
             return await workload.run(self._encode, converted, target)
-        except ConversionFailed as error:
+        except NotConvertible as error:
             raise Unconverted(str(error)) from error
 
     async def convert_document(
         self, document: Document, version: str, workload: Workload
     ) -> Document:
-        """Return a document of a request in another version. Raises ConversionFailed."""
+        """Return a document of a request in another version. Raises NotConvertible."""
         (converted,) = await self._converter.convert([document], version, workload=workload)
         return cast(Document, orjson.loads(self._encode(converted, version)))
 
@@ -167,7 +167,7 @@ class EntryConversion:
         size = sum(len(record.value) for record in records)
         try:
             if source not in self._kind.schemas:
-                raise ConversionFailed(f"{_FROM_INVALID}{self._kind.version(source)}")
+                raise NotConvertible(f"{_FROM_INVALID}{self._kind.version(source)}")
             stored = [await workload.run(self._load, record, source) for record in records]
             converted = await self._converter.convert(
                 stored, version.version, workload=workload, size=size
@@ -176,7 +176,7 @@ class EntryConversion:
                 await workload.run(self._encode, document, version.version, record.revision)
                 for document, record in zip(converted, records, strict=True)
             ]
-        except (ConversionFailed, CorruptObject) as error:
+        except (NotConvertible, CorruptObject) as error:
             failed = [(record.key, record.revision) for record in records]
             raise Unconverted(str(error), failed) from error
 
@@ -186,14 +186,14 @@ class EntryConversion:
         return {"apiVersion": api_version, "kind": self._kind.kind, **document}
 
     def _encode(self, document: Document, version: str, revision: int = 0) -> bytes:
-        """Return the canonical bytes of a converted document. Raises ConversionFailed."""
+        """Return the canonical bytes of a converted document. Raises NotConvertible."""
         content = {**document}
         del content["apiVersion"], content["kind"]
         try:
             encoded = dump_content(content.pop("metadata"))
             metadata = decode_json(ObjectMeta, encoded, find_unknown=False).object
         except DecodeError as error:
-            raise ConversionFailed(str(error)) from None
+            raise NotConvertible(str(error)) from None
         if revision:
             metadata.resource_version = str(revision)
         self._kind.schemas[version].prune(content)

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from apimachinery.schema import GroupVersion
 from apiserver.extensions.conversion_metrics import ConversionMetrics
-from apiserver.extensions.conversion_review import ConversionFailed, Failure, Review, review_version
+from apiserver.extensions.conversion_review import Failure, NotConvertible, Review, review_version
 from apiserver.webhook_call import WebhookCaller, WebhookCallError, WebhookTarget
 from apiserver.workload import LIGHT_BYTES, Workload
 
@@ -30,7 +30,7 @@ Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Webhooks:
+class WebhookCalls:
     """What converters of one server process call webhooks with."""
 
     caller: WebhookCaller
@@ -48,7 +48,7 @@ class WebhookConverter:
     list_kind: str
     target: WebhookTarget
     review_versions: tuple[str, ...]
-    webhooks: Webhooks = field(repr=False)
+    webhooks: WebhookCalls = field(repr=False)
 
     async def convert(
         self,
@@ -58,7 +58,7 @@ class WebhookConverter:
         workload: Workload | None = None,
         size: int = 0,
     ) -> list[Document]:
-        """Return *documents* in another version, by one call. Raises ConversionFailed.
+        """Return *documents* in another version, by one call. Raises NotConvertible.
 
         All are of one version, and *size* is about that of all of them.
         """
@@ -75,7 +75,7 @@ class WebhookConverter:
         start = clock()
         try:
             return await self._review(review, workload or Workload(), size)
-        except ConversionFailed as error:
+        except NotConvertible as error:
             failure = error.failure or Failure.CALL
             raise
         finally:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from apimachinery.schema import GroupVersionKind
 from apiserver.extensions.conversion_review import (
-    ConversionFailed,
     Failure,
+    NotConvertible,
     Review,
     restored_metadata,
     review_version,
@@ -66,9 +66,9 @@ def review(*documents: Document, version: str = "v1", kind: str = "Widget") -> R
     return Review(documents or (original(),), kinds, "example.io/v2", UID, version)
 
 
-def failure(sent: Any, asked: Review | None = None) -> ConversionFailed:
+def failure(sent: Any, asked: Review | None = None) -> NotConvertible:
     data = sent if isinstance(sent, bytes) else orjson.dumps(sent)
-    with pytest.raises(ConversionFailed) as caught:
+    with pytest.raises(NotConvertible) as caught:
         (asked or review()).results(data)
     return caught.value
 
@@ -267,7 +267,7 @@ def test_an_old_review_need_not_name_its_kind_and_uid() -> None:
 
 def test_the_first_known_version_of_reviews_is_used() -> None:
     assert review_version(["v7", "v1beta1", "v1"]) == "v1beta1"
-    with pytest.raises(ConversionFailed, match="no supported conversion review versions"):
+    with pytest.raises(NotConvertible, match="no supported conversion review versions"):
         review_version(["v7"])
 
 
@@ -318,6 +318,6 @@ def test_no_field_of_an_answer_ends_in_another_error(
     sent = answer(result(**{part: value}) if part else result(), **({} if part else {field: value}))
     try:
         (obj,) = review().results(orjson.dumps(sent))
-    except ConversionFailed:
+    except NotConvertible:
         return
     assert obj["metadata"]["name"] == "lamp"
