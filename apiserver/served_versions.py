@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from apimachinery.codec import dump_json
-from apimachinery.errors import Invalid
+from apimachinery.errors import Invalid, NotFound
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.scale import Scale
@@ -71,7 +71,10 @@ class ServedVersions:
         return tuple(version for version in found if version is not None)
 
     def encode(self, obj: Object, resource: GroupVersionResource, subresource: str = "") -> bytes:
-        """Return an object of the server as a JSON document of a served version."""
+        """Return an object of the server as a JSON document of a served version.
+
+        Raises NotFound if the resource is not served in this version, or not any more.
+        """
         endpoint, sub = self._served(resource, subresource)
         if sub is not None and sub.kind is not None:
             if sub.kind == SCALE and not isinstance(obj, Scale):
@@ -118,7 +121,7 @@ class ServedVersions:
     ) -> tuple[Endpoint, Subresource | None]:
         endpoint = self._endpoint(resource)
         if endpoint is None:
-            raise KeyError(resource)
+            raise NotFound.resource()
         return endpoint, _subresource(endpoint, subresource) if subresource else None
 
     def _endpoint(self, resource: GroupVersionResource) -> Endpoint | None:
