@@ -47,7 +47,8 @@ class ReviewedWrite:
         self._parts = parts
         context = attributes.context
         self.is_namespace = _is_namespace(context.resource)
-        self.name = attributes.name
+        # A request for a whole collection names no object, as in Kubernetes.
+        self.name = "" if context.verb == "deletecollection" else attributes.name
         self.namespace = self.name if self.is_namespace else context.namespace
         """The namespace of the object; for a Namespace, its own name."""
         self.target = target_of(attributes)

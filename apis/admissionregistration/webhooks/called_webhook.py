@@ -38,6 +38,7 @@ class CalledWebhook:
     reinvoked: bool
     """Whether it is called again if the object changes after it."""
     side_effects: str | None
+    has_conditions: bool
     review_version: str
     """The first known version of AdmissionReview that it accepts; empty if there is none."""
 
@@ -72,6 +73,7 @@ def _compile(webhook: MutatingWebhook | ValidatingWebhook, uid: str) -> CalledWe
         ignores_failures=webhook.failure_policy == IGNORE,
         reinvoked=isinstance(webhook, MutatingWebhook) and webhook.reinvocation_policy == IF_NEEDED,
         side_effects=webhook.side_effects,
+        has_conditions=bool(webhook.match_conditions),
         review_version=next((version for version in accepted if version in VERSIONS), ""),
     )
 

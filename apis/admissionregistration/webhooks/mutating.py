@@ -68,7 +68,7 @@ class MutatingWebhooks:
             invoked.object_changed()
         for invocation in invocations:
             webhook = invocation.webhook
-            if not await webhook.selectors.match(write):
+            if not await invocation.concerns(write):
                 continue
             if reinvocation.running and webhook.uid not in invoked.called_again:
                 continue

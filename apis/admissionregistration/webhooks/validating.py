@@ -32,7 +32,7 @@ class ValidatingWebhooks:
         if not invocations:
             return
         write = ReviewedWrite(attributes, self._parts)
-        concerned = [each for each in invocations if await each.webhook.selectors.match(write)]
+        concerned = [each for each in invocations if await each.concerns(write)]
         if len(concerned) == 1:
             await self._reviews.review(concerned[0], write)
         elif concerned:
