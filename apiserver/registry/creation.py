@@ -44,7 +44,7 @@ async def begin_creation(
     run = context.workload.run
     await run(drop_duplicate_owners, obj, context)
     if track:
-        # Before admission and allocation: the writer does not own what the server sets.
+        # Before anything else: the writer does not own what admission and the server set.
         if rules.replay is None:
             await run(rules.ownership.track, context, None, obj)
         else:

@@ -144,6 +144,9 @@ class ObjectUpdate(Generic[T]):
         if isinstance(changed, Draft):
             self._check_values(changed, current)
         drop_duplicate_owners(new, self.context)
+        if self.track:
+            # Before admission and the strategy: the writer does not own what they set.
+            self.rules.ownership.track(self.context, current, new)
         return new
 
     def _complete(self, new: T, current: T) -> T:
@@ -151,8 +154,6 @@ class ObjectUpdate(Generic[T]):
         rules, context = self.rules, self.context
         drop_duplicate_owners(new, context, after_admission=True)
         new = self._prepare(new, current)
-        if self.track:
-            rules.ownership.track(context, current, new)
         forget_new_times(new, current)
         declared = self._new_declared_errors(new, current)
         rules.check(context, self.name, self._new_errors(new, current), declared)
