@@ -18,6 +18,7 @@ ALL: Final = "*"
 CONTROLLERS: Final[Mapping[str, str]] = {
     "deployment": "apis.apps.controllers.deployment",
     "replicaset": "apis.apps.controllers.replica_set",
+    "replicationcontroller": "apis.core.controllers.replication_controller",
 }
 """Name -> the module of the controller, imported when it is chosen."""
 

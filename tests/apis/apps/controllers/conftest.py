@@ -11,6 +11,11 @@ from client.testing.fake_clock import FakeClock
 
 
 @pytest.fixture
-async def env() -> AsyncIterator[Environment]:
-    async with environment(KUBERNETES, clock=FakeClock()) as running:
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def env(clock: FakeClock) -> AsyncIterator[Environment]:
+    async with environment(KUBERNETES, clock=clock) as running:
         yield running

@@ -9,7 +9,9 @@ from apis.apps.controllers.deployment_status import condition_of
 from apis.apps.v1 import Deployment, ReplicaSet
 from apis.core.v1 import Event
 from client.controller.manager import Manager
-from client.testing.env import Environment, ManagerUnderTest
+from client.testing.env import Environment
+from client.testing.fake_clock import FakeClock
+from client.testing.settling import ManagerUnderTest
 from tests.apis.apps.controllers.pods import TEMPLATE, all_ready, pods
 
 
@@ -121,11 +123,11 @@ async def test_a_paused_deployment_is_scaled_but_not_updated(env: Environment) -
         assert await progress(env) == ("True", "NewReplicaSetAvailable")
 
 
-async def test_a_rollout_that_does_not_move_is_late(env: Environment) -> None:
+async def test_a_rollout_that_does_not_move_is_late(env: Environment, clock: FakeClock) -> None:
     async with env.manager(setup) as mgr:
         await env.client.of(Deployment).create(deployment(progressDeadlineSeconds=60))
         await mgr.settled()
-        await env.clock.advance(70)
+        await clock.advance(70)
         await mgr.settled()
         assert await progress(env) == ("False", "ProgressDeadlineExceeded")
 

@@ -94,9 +94,7 @@ def test_pods_that_are_not_available_go_first(
         assert sizes.get("broken", size(broken)) == 0 or healthy > Limits.of(target).minimum
 
 
-@given(
-    st.integers(0, 30), st.lists(st.integers(1, 10), min_size=2, max_size=5), share, share
-)
+@given(st.integers(0, 30), st.lists(st.integers(1, 10), min_size=2, max_size=5), share, share)
 def test_scaling_in_the_middle_of_a_rollout_keeps_the_sum(
     wanted: int, counts: list[int], surge: int | str, unavailable: int | str
 ) -> None:

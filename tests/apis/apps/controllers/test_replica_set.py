@@ -4,8 +4,10 @@ from typing import Any
 
 from apis.apps.controllers.replica_set import setup
 from apis.apps.v1 import ReplicaSet
-from apis.core.v1 import Event, Pod, ResourceQuota
+from apis.core.controllers import replication_controller
+from apis.core.v1 import Event, Pod, ReplicationController
 from client.testing.env import Environment
+from client.testing.fake_clock import FakeClock
 from tests.apis.apps.controllers.pods import TEMPLATE, all_ready, pods, report
 
 
@@ -58,7 +60,9 @@ async def test_a_pod_that_has_ended_is_replaced(env: Environment) -> None:
     assert len(await names(env)) == 2
 
 
-async def test_the_status_counts_ready_and_available_pods(env: Environment) -> None:
+async def test_the_status_counts_ready_and_available_pods(
+    env: Environment, clock: FakeClock
+) -> None:
     async with env.manager(setup) as mgr:
         await env.client.of(ReplicaSet).create(replica_set(2, minReadySeconds=30))
         await mgr.settled()
@@ -67,7 +71,7 @@ async def test_the_status_counts_ready_and_available_pods(env: Environment) -> N
         status = (await env.get(ReplicaSet, "r")).status
         assert (status.ready_replicas, status.available_replicas) == (2, 0)
 
-        await env.clock.advance(31)
+        await clock.advance(31)
         await mgr.settled()
 
     status = (await env.get(ReplicaSet, "r")).status
@@ -112,3 +116,33 @@ async def test_the_pods_that_matter_least_go_first(env: Environment) -> None:
         await sets.patch("r", {"spec": {"replicas": 1}})
         await mgr.settled()
         assert await names(env) == {two}
+
+
+async def test_a_replication_controller_does_the_same(env: Environment) -> None:
+    spec = {"replicas": 2, "selector": {"app": "a"}, "template": TEMPLATE}
+    async with env.manager(replication_controller.setup) as mgr:
+        await env.client.of(ReplicationController).create({"metadata": {"name": "r"}, "spec": spec})
+        await mgr.settled()
+        await all_ready(env)
+        await mgr.settled()
+
+    status = (await env.get(ReplicationController, "r")).status
+    assert (status.replicas, status.ready_replicas, status.available_replicas) == (2, 2, 2)
+    assert {pod.metadata.owner_references[0].kind for pod in await pods(env)} == {
+        "ReplicationController"
+    }
+
+
+async def test_faults_are_waited_out(env: Environment) -> None:
+    env.faults.create(Pod).internal_error(times=2)
+    env.faults.create(Pod).lose()
+    env.faults.update(ReplicaSet, "status").conflict(times=2)
+    async with env.manager(setup) as mgr:
+        await env.client.of(ReplicaSet).create(replica_set(3))
+        await mgr.settled()
+
+    assert not env.faults.pending
+    assert len(await pods(env)) == 3
+    status = (await env.get(ReplicaSet, "r")).status
+    assert (status.replicas, status.conditions) == (3, [])
+    assert "FailedCreate" in {event.reason for event in await env.list(Event)}
