@@ -17,6 +17,7 @@ ALL: Final = "*"
 
 CONTROLLERS: Final[Mapping[str, str]] = {
     "deployment": "apis.apps.controllers.deployment",
+    "disruption": "apis.policy.controllers.disruption",
     "replicaset": "apis.apps.controllers.replica_set",
     "replicationcontroller": "apis.core.controllers.replication_controller",
 }
