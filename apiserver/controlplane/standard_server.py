@@ -73,6 +73,7 @@ from apiserver.process.loading import load_groups
 from apiserver.served_versions import ServedVersions
 from apiserver.server_parts import ServerParts
 from apiserver.storage.backends import open_backend
+from apiserver.webhook_call import WebhookCaller
 from client.client import AsyncClient
 
 log = logging.getLogger(__name__)
@@ -136,12 +137,14 @@ def create_app(
     credentials: ServerCredentials | None = None,
     namespace_defaults: bool = True,
     flow_configuration: bool = True,
+    intercept_webhooks: Callable[[WebhookCaller], WebhookCaller] | None = None,
 ) -> App:
     """Return the application of a configuration, not yet started.
 
     It serves *groups* beside those that *config* names. *credentials* replace the stored ones, for
     a server without a data folder. Without *namespace_defaults* namespaces are created empty,
     without *flow_configuration* there are no flow schemas and priority levels beside the mandatory.
+    *intercept_webhooks* returns what calls webhooks instead of the network that it is given.
     """
     own = [*groups, *(group for name in config.groups for group in load_groups(name))]
     credentials = credentials or ServerCredentials.stored(config)
@@ -165,7 +168,7 @@ def create_app(
         lambda name: app.groups.store(name),
         lambda kind: app.groups.resource_of(kind),
         lambda: app.backend.check_members(),
-        webhooks,
+        intercept_webhooks(webhooks) if intercept_webhooks is not None else webhooks,
         configuration,
         ServedVersions(lambda: app.groups),
     )
