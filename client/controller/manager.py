@@ -116,7 +116,7 @@ class Manager:
         self._health_checks: dict[str, Check] = {}
         self._ready_checks: dict[str, Check] = {}
         self._grace = grace
-        self._servers: dict[str, HTTPServer | WebhookServing] = {}
+        self._servers: dict[str, HTTPServer | ServesWebhooks] = {}
         self._servers.update(self._http_servers(probes, metrics_address))
         self._failure: BaseException | None = None
         self._leaderless_group = RunnableGroup("leaderless", self.clock, self._fail)

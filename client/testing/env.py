@@ -108,7 +108,8 @@ class Environment:
         """Run a manager with the controllers that *setup* adds, for the duration of the block.
 
         The server of the test calls its webhooks in this process, and through sockets only if the
-        option *webhooks* says where. *options* are those of `Manager`. An error that ends the manager is raised.
+        option *webhooks* says where. *options* are those of `Manager`. An error that ends the
+        manager is raised.
         """
         manager = ManagerUnderTest(
             self.client,
