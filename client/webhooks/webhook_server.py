@@ -111,8 +111,8 @@ class WebhookServer:
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError) as error:
             log.debug("connection ended: %r", error)
         except asyncio.CancelledError:
-            if not self._stopping:
-                raise
+            # By `stop`, or with the event loop. Nobody awaits this task, and asyncio would log it.
+            log.debug("connection cancelled")
         finally:
             del self._connections[task]
             writer.close()

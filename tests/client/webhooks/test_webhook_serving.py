@@ -281,7 +281,15 @@ async def test_only_the_authority_is_kept_in_configurations_of_others(env: Envir
 
 
 async def test_webhooks_are_part_of_the_health_of_the_manager(env: Environment) -> None:
-    async with serving(env, probes="127.0.0.1:0") as (manager, _):
+    async with serving(env, probes="127.0.0.1:0", metrics_address="127.0.0.1:0") as (manager, port):
+        await call(port, await bundle_of(env))
+        reader, writer = await asyncio.open_connection("127.0.0.1", manager.ports["metrics"])
+        writer.write(b"GET /metrics HTTP/1.1\r\n\r\n")
+        metrics = await reader.read()
+        assert b'webhook_requests_total{code="200",webhook="/validate' in metrics
+        assert b"certwatcher_read_certificate_total 1.0" in metrics
+        assert b"webhook_certificate_expiration_timestamp_seconds 1." in metrics
+        writer.close()
         for page in ("readyz", "healthz"):
             reader, writer = await asyncio.open_connection("127.0.0.1", manager.ports["probes"])
             writer.write(f"GET /{page}?verbose HTTP/1.1\r\n\r\n".encode())
