@@ -161,9 +161,10 @@ def create_app(
     reviewer = TokenReviewer(credentials.tokens, accounts, audiences=config.audiences)
     standard = standard_groups(access, reviewer)
     configuration = AdmissionConfiguration.read(config.admission_control_config_file)
-    webhooks = WebhookConnections(
+    connections = WebhookConnections(
         ServiceAddresses(lambda name: app.groups.store(name)), users=webhook_users(configuration)
     )
+    webhooks = intercept_webhooks(connections) if intercept_webhooks is not None else connections
     metrics = ServerMetrics()
     parts = ServerParts(
         config,
@@ -172,7 +173,7 @@ def create_app(
         lambda name: app.groups.store(name),
         lambda kind: app.groups.resource_of(kind),
         lambda: app.backend.check_members(),
-        intercept_webhooks(webhooks) if intercept_webhooks is not None else webhooks,
+        webhooks,
         configuration,
         AdmissionMetrics(metrics.registry),
         ServedVersions(lambda: app.groups),
@@ -209,7 +210,7 @@ def create_app(
             ),
             partial(_fair, fairness),
             partial(_renewing_certificate, config),
-            partial(_calling, webhooks),
+            partial(_calling, connections),
             _warming_classes,
         ],
     )

@@ -89,7 +89,6 @@ class ConversionWebhook:
                 raise ConversionFailed(f"{field}: {needed} is not converted here, but {known}")
         try:
             source = decode_leniently(self._classes[kind], encode_json(document))
-            self._scheme.default(source)
             converted = self._scheme.convert(source, self._classes[target])
             assign(converted, kind=target.kind, api_version=target.api_version)
             result = orjson.loads(dump_json(converted))
