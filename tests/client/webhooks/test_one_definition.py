@@ -17,9 +17,18 @@ from apimachinery.errors import APIError
 from apimachinery.meta.unstructured import Unstructured
 from apis.admissionregistration.install import ADMISSIONREGISTRATION
 from apis.apiextensions.v1 import CustomResourceDefinition
+from client.controller import Manager
 from client.testing.env import Environment, environment
 from client.webhooks import WebhookSettings
-from tests.client.webhooks.orders import DEFINITION, GROUP, ORDERS, add_to_scheme, setup
+from tests.client.webhooks.orders import (
+    DEFINITION,
+    GROUP,
+    ORDERS,
+    Order,
+    OrderV1,
+    add_to_scheme,
+    setup,
+)
 from tests.client.webhooks.test_webhook_serving import free_port
 
 DENIED = re.compile(r'admission webhook "[^"]*" denied the request: ')
@@ -145,12 +154,7 @@ async def forms(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Form, For
         ours = await stack.enter_async_context(environment((ORDERS,)))
         theirs = await stack.enter_async_context(environment((ADMISSIONREGISTRATION,)))
         await define(theirs)
-        options = {}
-        if request.param == "over sockets":
-            port = free_port()
-            options["webhooks"] = WebhookSettings(
-                f"127.0.0.1:{port}", url=f"https://127.0.0.1:{port}"
-            )
+        options = reached() if request.param == "over sockets" else {}
         await stack.enter_async_context(theirs.manager(setup, **options))
         await converted(theirs)
         yield Form(ours), Form(theirs)
@@ -162,3 +166,35 @@ async def test_both_forms_answer_alike(forms: tuple[Form, Form], steps: Any) -> 
     ours, theirs = forms
 
     assert await theirs.run(steps) == await ours.run(steps)
+
+
+@pytest.mark.parametrize("sockets", [False, True], ids=["in process", "over sockets"])
+async def test_a_webhook_of_one_version_reviews_the_others(sockets: bool) -> None:
+    """The server has the object converted by one webhook before it shows it to another."""
+
+    def of_v1(manager: Manager) -> None:
+        manager.defaulter(OrderV1)(lambda order: None)
+        manager.validator(OrderV1, operations=["CREATE", "UPDATE", "DELETE"])(lambda order: None)
+        manager.converter(Order)
+
+    async with AsyncExitStack() as stack:
+        env = await stack.enter_async_context(environment((ADMISSIONREGISTRATION,)))
+        await define(env)
+        await stack.enter_async_context(env.manager(of_v1, **(reached() if sockets else {})))
+        await converted(env)
+        orders = env.observer.kind("Order", f"{GROUP}/v1alpha1")
+        created = await orders.create(order("v1alpha1", item="shoes", count=4))
+        changed = await orders.patch("a", {"spec": {"count": 6}})
+        stored = await env.observer.kind("Order", f"{GROUP}/v1").get("a")
+        await orders.delete("a")
+
+    assert created["spec"] == {"item": "shoes", "count": 4}
+    assert created.metadata.annotations == {f"{GROUP}/note": '"as usual"'}
+    assert changed["spec"] == {"item": "shoes", "count": 6}
+    assert stored["spec"] == {"item": "shoes", "quantity": 6, "note": "as usual"}
+
+
+def reached() -> dict[str, Any]:
+    """The options of a manager that is called over sockets."""
+    port = free_port()
+    return {"webhooks": WebhookSettings(f"127.0.0.1:{port}", url=f"https://127.0.0.1:{port}")}
