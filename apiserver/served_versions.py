@@ -84,7 +84,8 @@ class ServedVersions:
         endpoint = self._endpoint(resource)
         if endpoint is None or endpoint.store is None or not endpoint.store.view.converts:
             return obj
-        return await endpoint.store.objects.object_in_version(obj, workload)
+        converted: Object = await endpoint.store.objects.object_in_version(obj, workload)
+        return converted
 
     def encode(self, obj: Object, resource: GroupVersionResource, subresource: str = "") -> bytes:
         """Return an object of the server as a JSON document of a served version.
