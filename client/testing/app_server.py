@@ -12,6 +12,7 @@ from apiserver.auth.user import MASTERS, User
 from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import ServerCredentials, create_app
 from apiserver.group import Group
+from client.testing.in_process_webhooks import InProcessWebhooks
 
 ADMIN: Final = "admin"
 MEMORY: Final = "sqlite://:memory:"
@@ -31,6 +32,7 @@ class InMemoryServer:
             tokens=[TokenAuthenticator({self.token: admin})],
             keys=TokenKeys(load_signing_key(new_signing_key())),
         )
+        self.webhook_calls = InProcessWebhooks()
         config = replace(config or ServerConfig(), storage=storage, insecure_http=True)
         # Without defaults, so that a test finds only its own objects, and begins soon. Without the
         # account `default`, no pod could be created.
@@ -40,6 +42,7 @@ class InMemoryServer:
             credentials=credentials,
             namespace_defaults=False,
             flow_configuration=False,
+            intercept_webhooks=self.webhook_calls.intercept,
         )
 
     def resources(self) -> dict[str, dict[str, str]]:
