@@ -1,0 +1,180 @@
+"""Text format: `"%s has %d".format([...])`."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from apimachinery.cel.checked_expression import Unsigned
+from apimachinery.cel.interpreter.conversions import go_float
+from apimachinery.cel.interpreter.overloads import traversal
+from apimachinery.cel.interpreter.times import duration_text, timestamp_text
+from apimachinery.cel.interpreter.values import (
+    CELError,
+    Duration,
+    Timestamp,
+    TypeValue,
+    type_name,
+)
+
+_CLAUSE: Final = re.compile(r"%(?:(%)|(?:\.(\d*))?(.?))", re.DOTALL)
+_MAX_PRECISION: Final = 1000
+
+
+def format_cost(text: str, arguments: list[Any]) -> int:
+    """Return the cost of a format: that of its text, and of the texts of its arguments."""
+    return traversal(len(text)) + traversal(sum(map(_weight, arguments)))
+
+
+def _weight(value: Any) -> int:
+    """Return about how long the text of a value is."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, list):
+        return 2 + sum(map(_weight, value)) + 10 * len(value)
+    if isinstance(value, dict):
+        return 2 + sum(_weight(key) + _weight(item) + 20 for key, item in value.items())
+    return 1
+
+
+def format_text(text: str, arguments: list[Any]) -> str:
+    """Return the text with its clauses replaced by the arguments; raise CELError."""
+    position = 0
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal position
+        if match[1]:
+            return "%"
+        clause = match[3]
+        if not clause:
+            raise CELError("unexpected end of string")
+        if position >= len(arguments):
+            raise CELError(f"index {position} out of range")
+        precision = None if match[2] is None else int(match[2] or 0)
+        if precision is not None and precision > _MAX_PRECISION:
+            raise CELError(
+                f"precision {precision} exceeds maximum allowed precision {_MAX_PRECISION}"
+            )
+        convert = _CLAUSES.get(clause)
+        if convert is None:
+            raise CELError(
+                "could not parse formatting clause: unrecognized formatting clause"
+                f' "{clause}"'
+            )
+        value = arguments[position]
+        position += 1
+        return convert(value, precision)
+
+    return _CLAUSE.sub(replace, text)
+
+
+def display(value: Any) -> str:
+    """Return the text of a value of any type, as `%s` shows it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return value
+        case int():
+            return str(int(value))
+        case float():
+            return {"+Inf": "Infinity", "-Inf": "-Infinity"}.get(go_float(value), go_float(value))
+        case bytes():
+            return value.decode(errors="replace")
+        case Timestamp():
+            return timestamp_text(value)
+        case Duration():
+            return duration_text(value)
+        case TypeValue(name=name):
+            return name
+        case list():
+            return "[" + ", ".join(map(_nested, value)) + "]"
+        case dict():
+            shown = sorted((display(key), _nested(item)) for key, item in value.items())
+            return "{" + ", ".join(f"{key}: {item}" for key, item in shown) + "}"
+    raise CELError(
+        "error during formatting: string clause can only be used on strings, bools, bytes, ints,"
+        f" doubles, maps, lists, types, durations, and timestamps, was given {type_name(value)}"
+    )
+
+
+def _nested(value: Any) -> str:
+    return display(value)
+
+
+def _decimal(value: Any, precision: int | None) -> str:
+    if type(value) in (int, Unsigned):
+        return str(int(value))
+    if type(value) is float and (value != value or value in (float("inf"), float("-inf"))):
+        return display(value)
+    raise _wrong("decimal clause can only be used on integers", value)
+
+
+def _fixed(value: Any, precision: int | None) -> str:
+    number = _double(value, "fixed-point")
+    if isinstance(number, str):
+        return number
+    return f"{number:.{6 if precision is None else precision}f}"
+
+
+def _scientific(value: Any, precision: int | None) -> str:
+    number = _double(value, "scientific")
+    if isinstance(number, str):
+        return number
+    return f"{number:.{6 if precision is None else precision}e}"
+
+
+def _double(value: Any, clause: str) -> float | str:
+    if value in ("NaN", "Infinity", "-Infinity"):
+        return str(value)
+    if type(value) not in (float, int, Unsigned):
+        raise _wrong(f"{clause} clause can only be used on doubles", value)
+    number = float(value)
+    if number != number or number in (float("inf"), float("-inf")):
+        return display(number)
+    return number
+
+
+def _binary(value: Any, precision: int | None) -> str:
+    if isinstance(value, int):
+        return f"{int(value):b}"
+    raise _wrong("only integers and bools can be formatted as binary", value)
+
+
+def _octal(value: Any, precision: int | None) -> str:
+    if type(value) in (int, Unsigned):
+        return f"{int(value):o}"
+    raise _wrong("octal clause can only be used on integers", value)
+
+
+def _hexadecimal(upper: bool) -> "Clause":
+    def convert(value: Any, precision: int | None) -> str:
+        if type(value) in (int, Unsigned):
+            text = f"{int(value):x}"
+        elif isinstance(value, str | bytes):
+            text = (value.encode() if isinstance(value, str) else value).hex()
+        else:
+            raise _wrong(
+                "only integers, byte buffers, and strings can be formatted as hex", value
+            )
+        return text.upper() if upper else text
+
+    return convert
+
+
+def _wrong(rule: str, value: Any) -> CELError:
+    return CELError(f"error during formatting: {rule}, was given {type_name(value)}")
+
+
+Clause = Callable[[Any, int | None], str]
+_CLAUSES: Final[Mapping[str, Clause]] = {
+    "s": lambda value, precision: display(value),
+    "d": _decimal,
+    "f": _fixed,
+    "e": _scientific,
+    "b": _binary,
+    "o": _octal,
+    "x": _hexadecimal(upper=False),
+    "X": _hexadecimal(upper=True),
+}
