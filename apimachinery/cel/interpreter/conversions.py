@@ -31,6 +31,8 @@ _DURATION: Final = "google.protobuf.Duration"
 _TRUE: Final = frozenset(("true", "TRUE", "True", "t", "1"))
 _FALSE: Final = frozenset(("false", "FALSE", "False", "f", "0"))
 _LONGEST_NUMBER: Final = 400
+_LARGEST_POWER: Final = 6
+"""The power of ten from which Go prints a double with an exponent."""
 
 
 def overloads() -> Iterator[Overload]:
@@ -132,7 +134,7 @@ def text_of(value: Any) -> str:
 
 
 def go_float(value: float) -> str:
-    """Return a double as Go prints it with the fewest digits."""
+    """Return a double as Go prints it with the fewest digits (`%g`)."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -140,13 +142,24 @@ def go_float(value: float) -> str:
     if value == 0:
         return "-0" if math.copysign(1, value) < 0 else "0"
     digits, _, exponent = f"{value!r}".partition("e")
-    if not exponent and -4 <= (power := math.floor(math.log10(abs(value)))) < 21:
-        return digits.removesuffix(".0")
-    digits, _, exponent = (f"{value!r}" if exponent else f"{value:.17g}").partition("e")
-    power = int(exponent or 0)
-    if -4 <= power < 21:
-        return f"{value:f}".rstrip("0").rstrip(".") if power < 0 else str(int(value))
-    return f"{digits.removesuffix('.0')}e{'+' if power >= 0 else '-'}{abs(power):02d}"
+    sign = "-" if value < 0 else ""
+    whole, _, fraction = digits.removeprefix("-").removesuffix(".0").partition(".")
+    significant = (whole + fraction).lstrip("0")
+    power = int(exponent or 0) + len(whole) - 1
+    if whole == "0":
+        power = -(len(fraction) - len(fraction.lstrip("0"))) - 1
+    significant = significant.rstrip("0") or "0"
+    if -4 <= power < _LARGEST_POWER:
+        return sign + _positional(significant, power)
+    rest = f".{significant[1:]}" if len(significant) > 1 else ""
+    return f"{sign}{significant[0]}{rest}e{'+' if power >= 0 else '-'}{abs(power):02d}"
+
+
+def _positional(digits: str, power: int) -> str:
+    if power < 0:
+        return f"0.{'0' * (-power - 1)}{digits}"
+    whole, fraction = digits[: power + 1].ljust(power + 1, "0"), digits[power + 1 :]
+    return f"{whole}.{fraction}" if fraction else whole
 
 
 def _whole(value: float) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from apimachinery.cel.interpreter.evaluation import Evaluation
-from apimachinery.cel.interpreter.values import OVERLOAD, CELError
+from apimachinery.cel.interpreter.values import CELError, type_name
 
 Runner = Callable[[Evaluation], Any]
 
@@ -73,7 +73,7 @@ def _items(values: Any) -> Iterable[tuple[Any, None]]:
     """Return the items of a list or the keys of a map."""
     if isinstance(values, list | dict):
         return ((value, None) for value in values)
-    raise CELError(OVERLOAD)
+    raise _not_iterable(values)
 
 
 def _entries(values: Any) -> Iterable[tuple[Any, Any]]:
@@ -81,4 +81,9 @@ def _entries(values: Any) -> Iterable[tuple[Any, Any]]:
         return enumerate(values)
     if isinstance(values, dict):
         return values.items()
-    raise CELError(OVERLOAD)
+    raise _not_iterable(values)
+
+
+def _not_iterable(value: Any) -> CELError:
+    name = type_name(value).rpartition(".")[2].removesuffix("_type").capitalize()
+    return CELError(f"got 'types.{name}', expected iterable type")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 from urllib.parse import unquote_plus
 
 from apimachinery.cel.interpreter.overloads import Overload, overload, reading, traversal
-from apimachinery.cel.interpreter.values import CELError, Opaque
+from apimachinery.cel.interpreter.values import OVERLOAD, CELError, Opaque
 from apimachinery.fieldpath import quote
 from apimachinery.urls import MalformedURL, ParsedURL, parse_url
 
@@ -156,8 +156,23 @@ def parse_ip(text: str) -> IP:
 
 
 def _parse_error(text: str) -> str:
-    """Return why a text is not an address, in Go's words where they are short."""
-    return f"ParseAddr({quote(text)}): unable to parse IP"
+    """Return why a text is not an address, in Go's words."""
+    reason = "unable to parse IP"
+    fields = text.split(".")
+    if len(fields) > 1 and ":" not in text:
+        reason = _decimal_problem(fields)
+    return f"ParseAddr({quote(text)}): {reason}"
+
+
+def _decimal_problem(fields: list[str]) -> str:
+    for field in fields[:4]:
+        if not field.isascii() or not field.isdigit():
+            return "unexpected character" if field else "IPv4 field must have at least one digit"
+        if len(field) > 1 and field[0] == "0":
+            return "IPv4 field has octet with leading zero"
+        if len(field) > 3 or int(field) > 255:
+            return "IPv4 field has value >255"
+    return "IPv4 address too short" if len(fields) < 4 else "IPv4 address too long"
 
 
 def _is_global_unicast(address: Address) -> bool:
@@ -198,16 +213,23 @@ def _networks() -> Iterator[Overload]:
     yield overload(
         "containsIP",
         f"{kind} string",
-        lambda cidr, text: _contains_ip(cidr, parse_ip(text)),
+        lambda cidr, text: _contains_ip(cidr, _argument(parse_ip, text)),
         _containing(0),
     )
     yield overload("containsCIDR", f"{kind} {kind}", _contains_cidr, _containing(2))
     yield overload(
         "containsCIDR",
         f"{kind} string",
-        lambda cidr, text: _contains_cidr(cidr, parse_cidr(text)),
+        lambda cidr, text: _contains_cidr(cidr, _argument(parse_cidr, text)),
         _containing(2),
     )
+
+
+def _argument(parse: Callable[[str], Any], text: str) -> Any:
+    try:
+        return parse(text)
+    except CELError:
+        raise CELError(OVERLOAD) from None
 
 
 def _containing(base: int) -> Callable[[CIDR, Any], int]:

@@ -20,6 +20,7 @@ from apimachinery.cel.interpreter.values import (
     checked_uint,
     less,
     size,
+    type_name,
 )
 
 _COPIED_PER_COST: Final = 50
@@ -41,8 +42,9 @@ def select(value: Any, name: str) -> Any:
         found = value.find(name)
         if found.has_value:
             return found.content
-        raise CELError(f"no such key: {name}")
-    raise CELError(OVERLOAD)
+    if type(value) is list:
+        raise CELError("unsupported index type 'string' in list")
+    raise CELError(f"no such key: {name}")
 
 
 def has_field(value: Any, name: str) -> bool:
@@ -53,7 +55,7 @@ def has_field(value: Any, name: str) -> bool:
         return value.has_value and has_field(value.content, name)
     if isinstance(value, Fields):
         return value.find(name).has_value
-    raise CELError(OVERLOAD)
+    return False
 
 
 def find(value: Any, key: Any) -> Optional:
@@ -67,7 +69,7 @@ def find(value: Any, key: Any) -> Optional:
         return value.find(key)
     if type(value) is Optional:
         return find(value.content, key) if value.has_value else EMPTY
-    raise CELError(OVERLOAD)
+    return EMPTY
 
 
 def _index(evaluation: Evaluation, value: Any, key: Any) -> Any:
@@ -85,7 +87,7 @@ def _index(evaluation: Evaluation, value: Any, key: Any) -> Any:
         raise CELError(f"no such key: {_shown(key)}")
     if isinstance(value, Fields) and isinstance(key, str):
         return select(value, key)
-    raise CELError(OVERLOAD)
+    raise CELError(f"no such key: {_shown(key)}")
 
 
 def _is_key(key: Any) -> bool:
@@ -101,7 +103,7 @@ def _position(key: Any) -> int:
         return key
     if isinstance(key, float) and key.is_integer():
         return int(key)
-    raise CELError(f"unsupported index type '{type(key).__name__}' in list")
+    raise CELError(f"unsupported index type '{type_name(key)}' in list")
 
 
 def _equal(evaluation: Evaluation, left: Any, right: Any) -> bool:

@@ -19,6 +19,10 @@ Cost = Callable[..., int]
 _ANY: Final = "dyn"
 _TEXT_FACTOR: Final = 0.1
 _PATTERN_FACTOR: Final = 0.25
+_UNNAMED: Final = frozenset(
+    ("!_", "-_", "startsWith", "endsWith", "contains", "matches", "find", "findAll")
+)
+_WITHOUT_TYPES: Final = frozenset(("size", "sort"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Functions:
         for one in overloads:
             by_name.setdefault(one.name, []).append(one)
         self._dispatchers: Mapping[str, Dispatcher] = {
-            name: Dispatcher(found) for name, found in by_name.items()
+            name: Dispatcher(name, found) for name, found in by_name.items()
         }
 
     def __contains__(self, name: str) -> bool:
@@ -59,7 +63,8 @@ class Functions:
 class Dispatcher:
     """The overloads of one function."""
 
-    def __init__(self, overloads: list[Overload]) -> None:
+    def __init__(self, name: str, overloads: list[Overload]) -> None:
+        self._name = name
         self._overloads = overloads
         self._chosen: dict[tuple[type, ...], Overload | None] = {}
 
@@ -71,12 +76,20 @@ class Dispatcher:
         except KeyError:
             chosen = self._chosen[types] = self._choose([type_name(each) for each in arguments])
         if chosen is None:
-            raise CELError(OVERLOAD)
+            raise CELError(self._missing(arguments))
         if chosen.cost is None:
             evaluation.cost += 1
         else:
             evaluation.spend(chosen.cost(*arguments))
         return chosen.call(*arguments)
+
+    def _missing(self, arguments: list[Any]) -> str:
+        """Return the error for arguments of other types, which not all functions name."""
+        if self._name in _UNNAMED:
+            return OVERLOAD
+        if self._name in _WITHOUT_TYPES:
+            return f"{OVERLOAD}: {self._name}"
+        return f"{OVERLOAD}: {self._name}({', '.join(map(type_name, arguments))})"
 
     def _choose(self, names: list[str]) -> Overload | None:
         for one in self._overloads:

@@ -89,7 +89,7 @@ def _parse(text: str) -> QuantityValue:
     try:
         return QuantityValue(parse_quantity(text))
     except InvalidQuantity as error:
-        raise CELError(str(error)) from None
+        raise CELError(error.rule) from None
 
 
 def _is_integer(quantity: Quantity) -> bool:

@@ -1,5 +1,6 @@
 """Text format: `"%s has %d".format([...])`."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -15,9 +16,11 @@ from apimachinery.cel.interpreter.values import (
     TypeValue,
     type_name,
 )
+from apimachinery.fieldpath import quote
 
 _CLAUSE: Final = re.compile(r"%(?:(%)|(?:\.(\d*))?(.?))", re.DOTALL)
 _MAX_PRECISION: Final = 1000
+_SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def format_cost(text: str, arguments: list[Any]) -> int:
@@ -79,7 +82,7 @@ def display(value: Any) -> str:
         case int():
             return str(int(value))
         case float():
-            return {"+Inf": "Infinity", "-Inf": "-Infinity"}.get(go_float(value), go_float(value))
+            return go_float(value)
         case bytes():
             return value.decode(errors="replace")
         case Timestamp():
@@ -89,25 +92,38 @@ def display(value: Any) -> str:
         case TypeValue(name=name):
             return name
         case list():
-            return "[" + ", ".join(map(_nested, value)) + "]"
+            return "[" + ", ".join(map(_literal, value)) + "]"
         case dict():
-            shown = sorted((display(key), _nested(item)) for key, item in value.items())
-            return "{" + ", ".join(f"{key}: {item}" for key, item in shown) + "}"
+            shown = sorted((_literal(key), _literal(item)) for key, item in value.items())
+            return "{" + ", ".join(f"{key}:{item}" for key, item in shown) + "}"
     raise CELError(
         "error during formatting: string clause can only be used on strings, bools, bytes, ints,"
         f" doubles, maps, lists, types, durations, and timestamps, was given {type_name(value)}"
     )
 
 
-def _nested(value: Any) -> str:
-    return display(value)
+def _literal(value: Any) -> str:
+    """Return a value within a list or map, about as an expression writes it."""
+    match value:
+        case str():
+            return quote(value)
+        case bytes():
+            return f"b{quote(display(value))}"
+        case float():
+            return f"{value:.6f}" if math.isfinite(value) else quote(display(value))
+        case Timestamp():
+            return f"timestamp({quote(display(value))})"
+        case Duration():
+            return f"duration({quote(display(value))})"
+    try:
+        return display(value)
+    except CELError:
+        raise CELError(f"no formatting function for {type_name(value)}") from None
 
 
 def _decimal(value: Any, precision: int | None) -> str:
     if type(value) in (int, Unsigned):
         return str(int(value))
-    if type(value) is float and (value != value or value in (float("inf"), float("-inf"))):
-        return display(value)
     raise _wrong("decimal clause can only be used on integers", value)
 
 
@@ -115,25 +131,23 @@ def _fixed(value: Any, precision: int | None) -> str:
     number = _double(value, "fixed-point")
     if isinstance(number, str):
         return number
-    return f"{number:.{6 if precision is None else precision}f}"
+    return f"{number:,.{6 if precision is None else precision}f}"
 
 
 def _scientific(value: Any, precision: int | None) -> str:
     number = _double(value, "scientific")
     if isinstance(number, str):
         return number
-    return f"{number:.{6 if precision is None else precision}e}"
+    digits, _, exponent = f"{number:.6e}".partition("e")
+    return f"{digits}\u00d710{exponent.removeprefix('+').translate(_SUPERSCRIPTS)}"
 
 
 def _double(value: Any, clause: str) -> float | str:
     if value in ("NaN", "Infinity", "-Infinity"):
         return str(value)
-    if type(value) not in (float, int, Unsigned):
+    if type(value) is not float:
         raise _wrong(f"{clause} clause can only be used on doubles", value)
-    number = float(value)
-    if number != number or number in (float("inf"), float("-inf")):
-        return display(number)
-    return number
+    return float(value)
 
 
 def _binary(value: Any, precision: int | None) -> str:

@@ -127,7 +127,7 @@ def _joining(items: list[Any], separator: str = "") -> int:
 def _join(items: list[Any], separator: str) -> str:
     for item in items:
         if type(item) is not str:
-            raise CELError(OVERLOAD)
+            raise CELError(f"{OVERLOAD}: join(list, string)")
     return separator.join(items)
 
 

@@ -60,14 +60,20 @@ def parse_timestamp(text: str) -> Timestamp:
     except ValueError:
         raise CELError(f"type conversion error from 'string' to '{_TIME}'") from None
     nanoseconds = int(((match[3] or "") + "0" * 9)[:9])
-    return checked_timestamp((moment - _EPOCH) // timedelta(seconds=1) * _SECOND + nanoseconds)
+    seconds = (moment - _EPOCH) // timedelta(seconds=1)
+    value = checked_timestamp(seconds * _SECOND + nanoseconds)
+    offset = moment.utcoffset() or timedelta()
+    return Timestamp(value.nanoseconds, offset // timedelta(minutes=1))
 
 
 def timestamp_text(value: Timestamp) -> str:
     seconds, nanoseconds = divmod(value.nanoseconds, _SECOND)
-    text = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
+    moment = _EPOCH + timedelta(seconds=seconds, minutes=value.offset)
+    text = moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
     fraction = f".{nanoseconds:09d}".rstrip("0") if nanoseconds else ""
-    return f"{text}{fraction}Z"
+    hours, minutes = divmod(abs(value.offset), 60)
+    zone = f"{'-' if value.offset < 0 else '+'}{hours:02d}:{minutes:02d}" if value.offset else "Z"
+    return f"{text}{fraction}{zone}"
 
 
 def duration_text(value: Duration) -> str:

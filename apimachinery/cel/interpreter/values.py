@@ -5,7 +5,7 @@ as it is. `uint` is `Unsigned`; everything else is a class of this module or an 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from apimachinery.cel.checked_expression import Unsigned
@@ -61,6 +61,8 @@ class Timestamp:
     """A point in time, in nanoseconds since 1970."""
 
     nanoseconds: int
+    offset: int = field(default=0, compare=False)
+    """The minutes that its text is ahead of UTC."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
