@@ -60,9 +60,8 @@ LAYERS: dict[str, str] = {
     "apiserver.app": "apimachinery apiserver",
     "apiserver.gunicorn_conf": "apiserver.auth apiserver.config apiserver.process",
     "apiserver.process.start_check": (
-        "apimachinery apiserver.admission.plugins apiserver.auth apiserver.config"
-        " apiserver.controlplane apiserver.evolution apiserver.group apiserver.group_check"
-        " apiserver.install apiserver.storage"
+        "apimachinery apiserver.auth apiserver.config apiserver.controlplane apiserver.evolution"
+        " apiserver.group apiserver.group_check apiserver.install apiserver.storage"
     ),
     "apiserver.process": (
         "apimachinery apiserver.auth apiserver.config apiserver.connections apiserver.group"
@@ -157,6 +156,9 @@ LAYERS: dict[str, str] = {
     "apis.kubernetes": "apis apiserver/",
     "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
     "apis.*.install_full": "apimachinery apis apiserver/",
+    "apis.admissionregistration.matching": (
+        "apimachinery apis apiserver/ apiserver.storage.cache.read_revision"
+    ),
     "apis.*.strategy": "apimachinery apis apiserver/",
     "apis.*.printers": "apimachinery apis apiserver/ apiserver.views.table",
     "apis.*.reviews": "apimachinery apis apiserver/ apiserver.auth.token_review",
