@@ -4,6 +4,7 @@ from typing import Final
 
 from apis.admissionregistration import GROUP, printers, strategy, v1
 from apis.admissionregistration.admission import with_parameter_permissions
+from apis.admissionregistration.policies.plugin import validating_plugin
 from apis.admissionregistration.register import add_to_scheme
 from apiserver import STATUS, Group, Resource
 
@@ -14,6 +15,7 @@ ADMISSIONREGISTRATION: Final = Group(
     versions=("v1",),
     add_to_scheme=add_to_scheme,
     complete=with_parameter_permissions,
+    plugins=(validating_plugin(),),
     resources=(
         Resource(
             "mutatingadmissionpolicies",

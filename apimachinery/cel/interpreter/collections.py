@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cmp_to_key
+from itertools import pairwise
 from typing import Any, Final
 
 from apimachinery.cel.checked_expression import Unsigned
@@ -31,7 +32,9 @@ def overloads() -> Iterator[Overload]:
     yield overload("max", "list", lambda items: _extreme("max", items, largest=True), _reading)
     yield overload("indexOf", "list dyn", _index_of, _comparing)
     yield overload("lastIndexOf", "list dyn", _last_index_of, _comparing)
-    yield overload("includes", "list dyn", lambda items, item: _index_of(items, item) >= 0, _comparing)
+    yield overload(
+        "includes", "list dyn", lambda items, item: _index_of(items, item) >= 0, _comparing
+    )
     yield overload("includes", "dyn dyn", equal)
     yield overload("distinct", "list", _distinct, _every_pair)
     yield overload("flatten", "list", lambda items: _flatten(items, 1), _flattening)
@@ -87,7 +90,7 @@ def _pairs(factor: int) -> Any:
 
 
 def _is_sorted(items: list[Any]) -> bool:
-    return not any(less(after, before) for before, after in zip(items, items[1:], strict=False))
+    return not any(less(after, before) for before, after in pairwise(items))
 
 
 def _sum(items: list[Any]) -> Any:
@@ -171,12 +174,19 @@ def _sort(items: list[Any]) -> list[Any]:
 
 def _sort_by_keys(items: list[Any], keys: list[Any]) -> list[Any]:
     if len(items) != len(keys):
-        raise CELError("@sortByAssociatedKeys() expected a list of the same size as the associated keys")
+        raise CELError(
+            "@sortByAssociatedKeys() expected a list of the same size as the associated keys"
+        )
     kinds = {type_name(key) for key in keys}
     if len(kinds) > 1:
         raise CELError("list elements must have the same type")
-    ordered = sorted(range(len(items)), key=cmp_to_key(lambda a, b: _order(keys[a], keys[b])))
-    return [items[position] for position in ordered]
+    pairs: list[tuple[Any, Any]] = list(zip(keys, items, strict=True))
+    pairs.sort(key=cmp_to_key(_order_pairs))
+    return [item for _, item in pairs]
+
+
+def _order_pairs(left: tuple[Any, Any], right: tuple[Any, Any]) -> int:
+    return _order(left[0], right[0])
 
 
 def _order(left: Any, right: Any) -> int:
@@ -196,9 +206,7 @@ def _range(count: int) -> list[int]:
     if count < 0:
         raise CELError(f"lists.range: size must be non-negative, got {count}")
     if count > _LONGEST_RANGE:
-        raise CELError(
-            f"lists.range: size {count} exceeds maximum allowed ({_LONGEST_RANGE})"
-        )
+        raise CELError(f"lists.range: size {count} exceeds maximum allowed ({_LONGEST_RANGE})")
     return list(range(count))
 
 

@@ -110,7 +110,9 @@ def is_zero(value: Any) -> bool:
         return value.nanoseconds == 0
     if isinstance(value, Optional):
         return not value.has_value
-    return value is None or (isinstance(value, str | bytes | list | dict | int | float) and not value)
+    return value is None or (
+        isinstance(value, str | bytes | list | dict | int | float) and not value
+    )
 
 
 def text_of(value: Any) -> str:

@@ -92,9 +92,7 @@ def _transform_list(
     return _loop(target, key, value, initial=NewList(()), step=_filtered(step, parts))
 
 
-def _transform_map(
-    target: Expression, key: str, value: str, parts: list[Expression]
-) -> Expression:
+def _transform_map(target: Expression, key: str, value: str, parts: list[Expression]) -> Expression:
     step: Expression = Call("cel.@mapInsert", (_ACCUMULATED, Identifier(key), parts[-1]))
     return _loop(target, key, value, initial=NewMap(()), step=_filtered(step, parts))
 

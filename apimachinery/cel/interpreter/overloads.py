@@ -94,8 +94,7 @@ class Dispatcher:
     def _choose(self, names: list[str]) -> Overload | None:
         for one in self._overloads:
             if len(one.parameters) == len(names) and all(
-                wanted in (name, _ANY)
-                for wanted, name in zip(one.parameters, names, strict=True)
+                wanted in (name, _ANY) for wanted, name in zip(one.parameters, names, strict=True)
             ):
                 return one
         return None

@@ -294,12 +294,8 @@ def _binary(operator: Callable[[Evaluation, Any, Any], Any], left: Runner, right
     return lambda evaluation: operator(evaluation, left(evaluation), right(evaluation))
 
 
-def _function(
-    call: Callable[[Evaluation, list[Any]], Any], arguments: list[Runner]
-) -> Runner:
-    return lambda evaluation: call(
-        evaluation, [argument(evaluation) for argument in arguments]
-    )
+def _function(call: Callable[[Evaluation, list[Any]], Any], arguments: list[Runner]) -> Runner:
+    return lambda evaluation: call(evaluation, [argument(evaluation) for argument in arguments])
 
 
 def _boolean(runner: Runner, evaluation: Evaluation) -> bool | CELError:

@@ -1,7 +1,7 @@
 """Quantities and semantic versions."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import total_ordering
 from typing import Any, ClassVar, Final
 
@@ -128,7 +128,7 @@ def _versions() -> Iterator[Overload]:
         yield overload(name, kind, lambda value, at=position: value.numbers[at])
 
 
-_IDENTIFIERS: Final = re.compile(r"[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*")
+_IDENTIFIERS: Final = re.compile(r"[0-9A-Za-z-]+")
 _NUMBER: Final = re.compile(r"[0-9]+")
 
 
@@ -149,6 +149,12 @@ def parse_version(text: str, normalize: bool = False) -> Version:
         _number(patch, "patch"),
     )
     identifiers = tuple(before.split(".")) if dash else ()
+    _check_prerelease(identifiers)
+    _check_build(build.split(".") if plus else ())
+    return Version(numbers, identifiers)
+
+
+def _check_prerelease(identifiers: Sequence[str]) -> None:
     for identifier in identifiers:
         if not identifier:
             raise CELError("Prerelease is empty")
@@ -158,12 +164,14 @@ def parse_version(text: str, normalize: bool = False) -> Version:
             raise CELError(
                 f'Numeric PreRelease version must not contain leading zeroes "{identifier}"'
             )
-    for identifier in build.split(".") if plus else ():
+
+
+def _check_build(identifiers: Sequence[str]) -> None:
+    for identifier in identifiers:
         if not identifier:
             raise CELError("Build meta data is empty")
         if not _IDENTIFIERS.fullmatch(identifier):
             raise CELError(f'Invalid character(s) found in build meta data "{identifier}"')
-    return Version(numbers, identifiers)
 
 
 def _number(text: str, name: str) -> int:

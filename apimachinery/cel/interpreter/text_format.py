@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from apimachinery.cel.checked_expression import Unsigned
-from apimachinery.cel.interpreter.conversions import go_float
+from apimachinery.cel.interpreter.conversions import text_of
 from apimachinery.cel.interpreter.overloads import traversal
-from apimachinery.cel.interpreter.times import duration_text, timestamp_text
 from apimachinery.cel.interpreter.values import (
     CELError,
     Duration,
     Timestamp,
-    TypeValue,
     type_name,
 )
 from apimachinery.fieldpath import quote
@@ -60,8 +58,7 @@ def format_text(text: str, arguments: list[Any]) -> str:
         convert = _CLAUSES.get(clause)
         if convert is None:
             raise CELError(
-                "could not parse formatting clause: unrecognized formatting clause"
-                f' "{clause}"'
+                f'could not parse formatting clause: unrecognized formatting clause "{clause}"'
             )
         value = arguments[position]
         position += 1
@@ -72,34 +69,23 @@ def format_text(text: str, arguments: list[Any]) -> str:
 
 def display(value: Any) -> str:
     """Return the text of a value of any type, as `%s` shows it."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return value
-        case int():
-            return str(int(value))
-        case float():
-            return go_float(value)
-        case bytes():
-            return value.decode(errors="replace")
-        case Timestamp():
-            return timestamp_text(value)
-        case Duration():
-            return duration_text(value)
-        case TypeValue(name=name):
-            return name
-        case list():
-            return "[" + ", ".join(map(_literal, value)) + "]"
-        case dict():
-            shown = sorted((_literal(key), _literal(item)) for key, item in value.items())
-            return "{" + ", ".join(f"{key}:{item}" for key, item in shown) + "}"
-    raise CELError(
-        "error during formatting: string clause can only be used on strings, bools, bytes, ints,"
-        f" doubles, maps, lists, types, durations, and timestamps, was given {type_name(value)}"
-    )
+    if value is None:
+        return "null"
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    if isinstance(value, dict):
+        shown = sorted((_literal(key), _literal(item)) for key, item in value.items())
+        return "{" + ", ".join(f"{key}:{item}" for key, item in shown) + "}"
+    try:
+        return text_of(value)
+    except CELError:
+        raise CELError(
+            "error during formatting: string clause can only be used on strings, bools, bytes,"
+            " ints, doubles, maps, lists, types, durations, and timestamps, was given"
+            f" {type_name(value)}"
+        ) from None
 
 
 def _literal(value: Any) -> str:
@@ -169,9 +155,7 @@ def _hexadecimal(upper: bool) -> "Clause":
         elif isinstance(value, str | bytes):
             text = (value.encode() if isinstance(value, str) else value).hex()
         else:
-            raise _wrong(
-                "only integers, byte buffers, and strings can be formatted as hex", value
-            )
+            raise _wrong("only integers, byte buffers, and strings can be formatted as hex", value)
         return text.upper() if upper else text
 
     return convert
