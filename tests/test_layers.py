@@ -113,8 +113,8 @@ LAYERS: dict[str, str] = {
         " apiserver.storage apiserver.time_slices apiserver.views apiserver.workload"
     ),
     "apiserver.admission": (
-        "apimachinery apiserver.auth.user apiserver.context apiserver.server_parts"
-        " apiserver.storage.clock"
+        "apimachinery apiserver.auth.user apiserver.context apiserver.registry.allocation"
+        " apiserver.server_parts apiserver.storage.clock"
     ),
     "apiserver.managed_fields": "apimachinery apiserver.context apiserver.group apiserver.views",
     "apiserver.views": "apimachinery apiserver.group apiserver.storage",
@@ -126,6 +126,7 @@ LAYERS: dict[str, str] = {
     # client: it knows neither the server nor the groups, except for tests
     "client.testing": "apimachinery apiserver apis client",
     "client.controller": "apimachinery client",
+    "client.webhooks": "apimachinery client",
     "client.monitoring": "client.transport client.workqueue",
     "client.leaderelection": "apimachinery client/ client.runtime client.transport",
     "client.events": "apimachinery client/ client.runtime client.transport",
@@ -147,6 +148,15 @@ LAYERS: dict[str, str] = {
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
+    "apis.core.pod_security": (
+        "apimachinery apis apiserver/ apiserver.admission apiserver.registry.store"
+        " apiserver.storage.cache.entry apiserver.storage.cache.read_revision"
+    ),
+    "apis.core.quota": (
+        "apimachinery apis apiserver/ apiserver.admission"
+        " apiserver.registry.following apiserver.registry.store apiserver.storage.cache"
+        " apiserver.storage.record_reading client.controller"
+    ),
     "apis.*.admission": (
         "apimachinery apis apiserver/ apiserver.auth.user apiserver.storage.cache.entry"
     ),
