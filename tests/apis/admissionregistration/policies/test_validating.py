@@ -412,8 +412,8 @@ async def test_large_writes_and_expensive_policies_are_evaluated_in_a_thread(
         assert (await server.denial(large)).startswith("failed expression: object.data.exists")
 
 
-PARAMETER = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
-WITH_MAXIMUM = {
+PARAMETER: dict[str, Any] = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
+WITH_MAXIMUM: dict[str, Any] = {
     "expression": "params != null && object.data.k == params.data.max",
     "messageExpression": "'max is ' + string(params.data.max)",
 }
