@@ -117,7 +117,7 @@ LAYERS: dict[str, str] = {
         " apiserver.server_parts apiserver.storage.clock"
     ),
     "apiserver.managed_fields": "apimachinery apiserver.context apiserver.group apiserver.views",
-    "apiserver.views": "apimachinery apiserver.group apiserver.storage",
+    "apiserver.views": "apimachinery apiserver.group apiserver.storage apiserver.workload",
     "apiserver.storage.cache": "apimachinery.watch apiserver.storage/ apiserver.time_slices",
     "apiserver.storage.sqlite": "apiserver.storage/",
     "apiserver.storage.etcd": "apiserver.storage/",
@@ -214,7 +214,10 @@ DOORS: dict[str, str] = {
         " apiserver.connections.tls_extension"
     ),
     "jwt": "apiserver.auth.token_keys",
-    "prometheus_client": "apiserver.fairness apiserver.http.server_metrics client.monitoring",
+    "prometheus_client": (
+        "apiserver.extensions.conversion_metrics apiserver.fairness apiserver.http.server_metrics"
+        " client.monitoring"
+    ),
     "aiohttp": "client.transport.network",
     "aiohttp_socks": "client.transport.socks",
     "cel_expr_python": "apimachinery.cel",

@@ -65,7 +65,10 @@ async def finish_creation(
         drop_status(obj)
     if track:
         # Before allocation and the strategy: the writer does not own what the server sets.
-        await context.workload.run(rules.ownership.track, context, None, obj)
+        if rules.replay is None:
+            await context.workload.run(rules.ownership.track, context, None, obj)
+        else:
+            await rules.replay.run(context, rules.ownership.track, context, None, obj)
     await rules.reserve(pending, obj, None, dry_run=dry_run)
     if not context.workload.is_heavy:
         context.workload.add_values(rules.strategy.effort(obj))
