@@ -164,8 +164,15 @@ LAYERS: dict[str, str] = {
         "apimachinery apis apiserver/ apiserver.storage.cache.entry apiserver.storage.interface"
     ),
     "apis.kubernetes": "apis apiserver/",
-    "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
+    "apis.*.install": (
+        "apimachinery apis apiserver/ apiserver.admission.plugins"
+        " apiserver.admission.webhook_configuration apiserver.auth.token_review"
+    ),
     "apis.*.install_full": "apimachinery apis apiserver/",
+    "apis.admissionregistration.webhooks": (
+        "apimachinery apis apiserver/ apiserver.admission.admission_metrics"
+        " apiserver.registry.following"
+    ),
     "apis.admissionregistration.matching": (
         "apimachinery apis apiserver/ apiserver.storage.cache.read_revision"
     ),
@@ -214,7 +221,10 @@ DOORS: dict[str, str] = {
         " apiserver.connections.tls_extension"
     ),
     "jwt": "apiserver.auth.token_keys",
-    "prometheus_client": "apiserver.fairness apiserver.http.server_metrics client.monitoring",
+    "prometheus_client": (
+        "apiserver.admission.admission_metrics apiserver.fairness apiserver.http.server_metrics"
+        " client.monitoring"
+    ),
     "aiohttp": "client.transport.network",
     "aiohttp_socks": "client.transport.socks",
     "cel_expr_python": "apimachinery.cel",
