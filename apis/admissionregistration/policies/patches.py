@@ -18,7 +18,6 @@ from apimachinery.patch.json_patch_failures import failure_message
 from apimachinery.patch.json_values import JSONList, JSONObject
 from apimachinery.patch.patch_errors import PatchError, PatchFailed
 
-
 _FAILED_TEST: Final = "testing value "
 
 
