@@ -223,7 +223,7 @@ class _Mutation:
         document = dump_content(mutated.document)
         write.attributes.context.workload.add(document)
         try:
-            new = await write.decode(document, shown)
+            new = await write.decode(document, shown, strict=True)
         except DecodeError as error:
             raise InternalError.of(str(error)) from None
         write.replace(new)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from apimachinery.apply import InvalidValue, merge, validate
+from apimachinery.apply.typed_values import check_scalars
 from apimachinery.apply.value_shapes import as_list, as_map, is_atomic, resolve
 from apimachinery.cel.interpreter.objects import JSONPatchValue, ObjectValue, to_json
 from apimachinery.cel.interpreter.values import CELError, type_name
@@ -39,6 +40,7 @@ def apply_configuration(value: Any, document: Any, shape: Shape) -> Any:
     patch |= {key: document[key] for key in ("apiVersion", "kind") if key in document}
     try:
         validate(patch, shape)
+        check_scalars(patch, shape)
     except InvalidValue as error:
         problem = f"failed to convert patch object to typed object: {error}"
         raise MutationFailed(f"error applying patch: {problem}") from None
