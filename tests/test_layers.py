@@ -117,7 +117,7 @@ LAYERS: dict[str, str] = {
         " apiserver.server_parts apiserver.storage.clock"
     ),
     "apiserver.managed_fields": "apimachinery apiserver.context apiserver.group apiserver.views",
-    "apiserver.views": "apimachinery apiserver.group apiserver.storage",
+    "apiserver.views": "apimachinery apiserver.group apiserver.storage apiserver.workload",
     "apiserver.storage.cache": "apimachinery.watch apiserver.storage/ apiserver.time_slices",
     "apiserver.storage.sqlite": "apiserver.storage/",
     "apiserver.storage.etcd": "apiserver.storage/",
@@ -222,7 +222,8 @@ DOORS: dict[str, str] = {
     ),
     "jwt": "apiserver.auth.token_keys",
     "prometheus_client": (
-        "apiserver.admission.admission_metrics apiserver.fairness apiserver.http.server_metrics"
+        "apiserver.admission.admission_metrics apiserver.extensions.conversion_metrics"
+        " apiserver.fairness apiserver.http.server_metrics"
         " client.monitoring"
     ),
     "aiohttp": "client.transport.network",

@@ -54,7 +54,9 @@ from apiserver.controlplane.webhook_connections import WebhookConnections
 from apiserver.controlplane.webhook_services import ServiceAddresses
 from apiserver.controlplane.webhook_users import webhook_users
 from apiserver.evolution.accepted_loss import AcceptedLoss
+from apiserver.extensions.conversion_metrics import ConversionMetrics
 from apiserver.extensions.definition_follower import DefinitionFollower
+from apiserver.extensions.webhook_conversion import WebhookCalls
 from apiserver.fairness.request_fairness import RequestFairness
 from apiserver.group import Group
 from apiserver.http.request_limits import Limits
@@ -190,7 +192,9 @@ def create_app(
         concurrency=fairness,
         metrics=metrics,
         hooks=[
-            _serving_definitions,
+            partial(
+                _serving_definitions, WebhookCalls(webhooks, ConversionMetrics(metrics.registry))
+            ),
             partial(
                 _controlled,
                 config,
@@ -279,9 +283,9 @@ def _namespace_defaults(config: ServerConfig) -> list[NamespaceDefault]:
 
 
 @asynccontextmanager
-async def _serving_definitions(app: App) -> AsyncIterator[None]:
+async def _serving_definitions(webhooks: WebhookCalls, app: App) -> AsyncIterator[None]:
     """Serve the resources that are defined at run time, in this worker."""
-    follower = DefinitionFollower(app.groups)
+    follower = DefinitionFollower(app.groups, webhooks)
     await follower.start()
     async with asyncio.TaskGroup() as tasks:
         following = tasks.create_task(follower.run(), name="definition follower")

@@ -45,7 +45,10 @@ async def begin_creation(
     await run(drop_duplicate_owners, obj, context)
     if track:
         # Before anything else: the writer does not own what admission and the server set.
-        await run(rules.ownership.track, context, None, obj)
+        if rules.replay is None:
+            await run(rules.ownership.track, context, None, obj)
+        else:
+            await rules.replay.run(context, rules.ownership.track, context, None, obj)
     obj = await rules.mutate(Operation.CREATE, context, obj, options=options)
     await run(drop_duplicate_owners, obj, context, after_admission=True)
     # Admission may have changed the namespace.

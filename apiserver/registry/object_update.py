@@ -109,14 +109,20 @@ class ObjectUpdate(Generic[T]):
         check_uid(self.rules, self.key, current, self.name, self.uid)
         if current is None:
             return await self._create()
-        rules, context = self.rules, self.context
-        new = await context.workload.run(self._changed, current)
+        rules, context, replay = self.rules, self.context, self.rules.replay
+        if replay is None:
+            new = await context.workload.run(self._changed, current)
+        else:
+            new = await replay.run(context, self._changed, current)
         new = await rules.mutate(Operation.UPDATE, context, new, old=current, options=self.options)
         if not self.subresource:
             await rules.reserve(self.pending, new, current, dry_run=self._dry_run)
         if not context.workload.is_heavy:
             context.workload.add_values(rules.strategy.effort(new))
-        new = await context.workload.run(self._complete, new, current)
+        if replay is None:
+            new = await context.workload.run(self._complete, new, current)
+        else:
+            new = await replay.run(context, self._complete, new, current)
         await rules.admit(
             Operation.UPDATE,
             context,
