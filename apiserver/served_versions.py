@@ -9,10 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from apimachinery.codec import dump_json
-from apimachinery.errors import Invalid
+from apimachinery.codec import Decoded, FieldValidation, dump_json
+from apimachinery.errors import APIError, Invalid, NotFound
+from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object
-from apimachinery.model.decoding import DecodeError, decode_json
+from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.class_fields import shape_of
+from apimachinery.model.decoding import decode_json
+from apimachinery.model.document_diff import has_only_declared_fields
+from apimachinery.model.type_shape import Shape
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apiserver.endpoint import Endpoint
@@ -71,13 +76,28 @@ class ServedVersions:
         return tuple(version for version in found if version is not None)
 
     def encode(self, obj: Object, resource: GroupVersionResource, subresource: str = "") -> bytes:
-        """Return an object of the server as a JSON document of a served version."""
+        """Return an object of the server as a JSON document of a served version.
+
+        Raises NotFound if the resource is not served in this version, or not any more.
+        """
         endpoint, sub = self._served(resource, subresource)
         if sub is not None and sub.kind is not None:
             if sub.kind == SCALE and not isinstance(obj, Scale):
                 return dump_json(scale_of(obj, sub))
             return dump_json(endpoint.codec.in_version(obj, sub.kind.group_version))
         return dump_json(endpoint.codec.in_version(obj, endpoint.version))
+
+    def shape(self, resource: GroupVersionResource, subresource: str = "") -> Shape:
+        """Return the shape of the documents of a served version, for merging them.
+
+        Raises NotFound if the resource is not served in this version, or not any more.
+        """
+        endpoint, sub = self._served(resource, subresource)
+        if sub is not None and sub.kind is not None:
+            if sub.kind == SCALE:
+                return shape_of(Scale)
+            return shape_of(endpoint.scheme.class_of(sub.kind))
+        return shape_of(endpoint.scheme.class_of(endpoint.kind))
 
     def decode(
         self,
@@ -86,12 +106,14 @@ class ServedVersions:
         subresource: str = "",
         *,
         current: Object,
+        strict: bool = False,
     ) -> Object:
         """Return the object of a changed document, with the defaults of its version.
 
         *current* is the object that was changed; the new one is of the same class. Raises
         DecodeError and NotRegistered for a document that is none of this version, Invalid for
-        values that its fields refuse.
+        values that its fields refuse. If *strict*, StrictDecodeError for unknown fields, except
+        of custom resources, which are pruned.
         """
         endpoint, sub = self._served(resource, subresource)
         if sub is not None and sub.kind == SCALE:
@@ -99,11 +121,16 @@ class ServedVersions:
             group_resource, kind = resource.group_resource, endpoint.kind.group_kind
             return with_scale(current, scale, sub, resource=group_resource, kind=kind)
         expected = sub.kind if sub is not None and sub.kind is not None else endpoint.kind
+        strict = strict and has_only_declared_fields(endpoint.scheme.class_of(expected))
         decoded = endpoint.codec.decode_internal(
-            document, expected=expected, lenient=True, may_repeat_keys=False
+            document,
+            expected=expected,
+            validation=FieldValidation.STRICT if strict else FieldValidation.IGNORE,
+            lenient=True,
+            may_repeat_keys=False,
         )
         if decoded.kind != expected:
-            raise DecodeError(f"{decoded.kind} is not suitable for converting to {expected}")
+            raise _unknown_conversion(decoded, expected)
         if decoded.errors:
             name = current.metadata.name
             raise Invalid.of(expected.group_kind, name, decoded.errors)
@@ -118,7 +145,7 @@ class ServedVersions:
     ) -> tuple[Endpoint, Subresource | None]:
         endpoint = self._endpoint(resource)
         if endpoint is None:
-            raise KeyError(resource)
+            raise NotFound.resource()
         return endpoint, _subresource(endpoint, subresource) if subresource else None
 
     def _endpoint(self, resource: GroupVersionResource) -> Endpoint | None:
@@ -128,6 +155,21 @@ class ServedVersions:
 
 def _subresource(endpoint: Endpoint, name: str) -> Subresource | None:
     return next((sub for sub in endpoint.resource.subresources if sub.name == name), None)
+
+
+def _unknown_conversion(decoded: Decoded, expected: GroupVersionKind) -> APIError:
+    """Return Kubernetes' error, which has no reason, for a document of another kind."""
+    kind = decoded.kind
+    if not isinstance(decoded.object, Object) or isinstance(decoded.object, Unstructured):
+        return APIError(
+            f"{kind} is unstructured and is not suitable for converting to"
+            f" {quote(expected.api_version)}"
+        )
+    package = expected.group.partition(".")[0] or "core"
+    return APIError(
+        f"converting ({kind.version}.{kind.kind}) to ({package}.{expected.kind}):"
+        " unknown conversion"
+    )
 
 
 def _identity(endpoint: Endpoint) -> Any:

@@ -164,8 +164,15 @@ LAYERS: dict[str, str] = {
         "apimachinery apis apiserver/ apiserver.storage.cache.entry apiserver.storage.interface"
     ),
     "apis.kubernetes": "apis apiserver/",
-    "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
+    "apis.*.install": (
+        "apimachinery apis apiserver/ apiserver.admission.plugins"
+        " apiserver.admission.webhook_configuration apiserver.auth.token_review"
+    ),
     "apis.*.install_full": "apimachinery apis apiserver/",
+    "apis.admissionregistration.webhooks": (
+        "apimachinery apis apiserver/ apiserver.admission.admission_metrics"
+        " apiserver.registry.following"
+    ),
     "apis.admissionregistration.matching": (
         "apimachinery apis apiserver/ apiserver.storage.cache.read_revision"
     ),
@@ -215,7 +222,8 @@ DOORS: dict[str, str] = {
     ),
     "jwt": "apiserver.auth.token_keys",
     "prometheus_client": (
-        "apiserver.extensions.conversion_metrics apiserver.fairness apiserver.http.server_metrics"
+        "apiserver.admission.admission_metrics apiserver.extensions.conversion_metrics"
+        " apiserver.fairness apiserver.http.server_metrics"
         " client.monitoring"
     ),
     "aiohttp": "client.transport.network",

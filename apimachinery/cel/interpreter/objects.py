@@ -44,7 +44,7 @@ class ObjectValue(Fields):
 
     def mismatched_types(self) -> list[str]:
         """Return the nested types that are not named like the fields that they are in."""
-        return list(_mismatches(self, _OBJECT))
+        return list(_mismatches(self, self.type_name))
 
 
 class JSONPatchValue(Fields):
@@ -98,7 +98,8 @@ def to_json(value: Any) -> Any:
         return value
     if isinstance(value, int):
         return int(value)
-    raise CELError(f"unsupported type {type_name(value)}")
+    kind = type_name(value).rpartition(".")[2]
+    raise CELError(f"type conversion error from '{kind}' to '*structpb.Value'")
 
 
 def _key(name: Any) -> str:

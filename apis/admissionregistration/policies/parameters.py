@@ -99,7 +99,8 @@ class Parameters:
         name = self._parts.find_resource(wanted)
         if not name:
             raise ParameterError(
-                f"failed to find resource referenced by paramKind: '{version}, Kind={kind.kind}'"
+                "failed to find resource referenced by paramKind:"
+                f" '{wanted.group}/{wanted.version}, Kind={wanted.kind}'"
             )
         return version.with_resource(name)
 

@@ -11,12 +11,13 @@ from typing import Any, Final, Generic, TypeVar
 
 from apimachinery.schema import GroupResource
 from apis.admissionregistration import GROUP
+from apis.admissionregistration.matching.reviewed_write import ReviewedWrite, target_of
 from apis.admissionregistration.matching.rules import Target, is_exempt
 from apis.admissionregistration.policies.constraints import Constraints
 from apis.admissionregistration.policies.parameters import Reference
 from apis.admissionregistration.v1.policy_parameters import ParamKind
 from apis.admissionregistration.v1.rules import MatchResources
-from apiserver import ServerParts
+from apiserver import Attributes, ServerParts
 from apiserver.registry.following import Following
 from apiserver.served_versions import ServedVersion
 
@@ -79,20 +80,31 @@ class PolicySource(Generic[C]):
         self._updating = asyncio.Lock()
         self._changed = False
 
-    @property
-    def is_current(self) -> bool:
-        """Whether the hooks are those of the policies in the watch cache."""
-        return (
-            self._following is not None
-            and not self._changed
-            and all(each.is_current for each in self._following)
-        )
+    def may_concern(self, attributes: Attributes) -> bool:
+        """Return whether a policy may concern a write, as far as that is known without waiting."""
+        if self._following is None or self._changed:
+            return True
+        if not all(each.is_current for each in self._following):
+            return True
+        if not self._hooks:
+            return False
+        if self._parts.versions.revision != self._revision:
+            return True
+        known = self._by_target.get(target_of(attributes))
+        return known is None or bool(known)
 
-    @property
-    def has_hooks(self) -> bool:
-        return bool(self._hooks)
+    async def concerning(self, write: ReviewedWrite) -> Sequence[Hook[C]]:
+        """Return the policies that may concern a write.
 
-    async def catch_up(self) -> None:
+        Raises Forbidden if policies have not been read from the store yet.
+        """
+        try:
+            await self._catch_up()
+        except NotReady:
+            raise write.attributes.forbidden("not yet ready to handle request") from None
+        return self._hooks_of(write.target, write.own) if self._hooks else ()
+
+    async def _catch_up(self) -> None:
         """Bring the hooks to the state of the watch cache."""
         async with self._updating:
             if self._following is None:
@@ -108,7 +120,7 @@ class PolicySource(Generic[C]):
                     self._changed = True
                     raise
 
-    def hooks(self, target: Target, own: ServedVersion) -> Sequence[Hook[C]]:
+    def _hooks_of(self, target: Target, own: ServedVersion) -> Sequence[Hook[C]]:
         """Return the policies that may concern writes of a target."""
         revision = self._parts.versions.revision
         if revision != self._revision or len(self._by_target) >= _MOST_TARGETS:
@@ -118,12 +130,6 @@ class PolicySource(Generic[C]):
         if found is None:
             found = self._by_target[target] = tuple(self._concerned(target, own))
         return found
-
-    def known_hooks(self, target: Target) -> Sequence[Hook[C]] | None:
-        """Return the policies that may concern a target, if that is known."""
-        if self._parts.versions.revision != self._revision:
-            return None
-        return self._by_target.get(target)
 
     def _concerned(self, target: Target, own: ServedVersion) -> Iterable[Hook[C]]:
         if is_exempt(target.resource):

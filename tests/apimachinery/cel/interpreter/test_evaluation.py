@@ -196,7 +196,7 @@ def test_operations_of_a_json_patch_have_fields() -> None:
 
 
 def test_values_that_are_no_json_have_no_document() -> None:
-    with pytest.raises(CELError, match="unsupported type"):
+    with pytest.raises(CELError, match="type conversion error from 'Quantity'"):
         to_json(value("quantity('1')"))
     with pytest.raises(CELError, match="not string"):
         to_json(value("{1: 2}"))

@@ -7,25 +7,17 @@ even if an earlier one denies.
 
 import json
 import logging
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from apimachinery.errors import APIError
-from apimachinery.meta.unstructured import load_content
-from apimachinery.schema import GroupVersionResource
-from apis.admissionregistration.matching.admission_request import admission_request
-from apis.admissionregistration.matching.reviewed_write import NAMESPACES, ReviewedWrite
-from apis.admissionregistration.matching.rules import Target
+from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
 from apis.admissionregistration.policies.denial import Denial
 from apis.admissionregistration.policies.parameters import ParameterError, Parameters
-from apis.admissionregistration.policies.policy_source import (
-    Binding,
-    Hook,
-    NotReady,
-    PolicySource,
-)
+from apis.admissionregistration.policies.policy_source import Binding, Hook, PolicySource
+from apis.admissionregistration.policies.policy_variables import PolicyVariables
 from apis.admissionregistration.policies.validating_policy import (
     CompiledValidatingPolicy,
     Decision,
@@ -37,12 +29,9 @@ from apis.admissionregistration.v1.validating_policy import AUDIT, DENY, WARN
 from apiserver import Attributes, ServerParts
 from apiserver.admission.plugins import AdmissionPlugin, PluginFunctions
 from apiserver.served_versions import ServedVersion
-from apiserver.storage.cache.read_revision import Freshness
 
 log = logging.getLogger(__name__)
 
-_HIDDEN: Final = ("managedFields", "ownerReferences", "selfLink")
-_NAMESPACE: Final = GroupVersionResource("", "v1", "namespaces")
 _MOST_FAILURES: Final = 50
 """Failures of one write that are logged."""
 
@@ -72,30 +61,11 @@ class ValidatingPolicies:
         )
 
     def __call__(self, attributes: Attributes) -> Awaitable[None] | None:
-        source = self._source
-        if source.is_current and not (source.has_hooks and self._may_concern(attributes)):
-            return None
-        return self._review(attributes)
-
-    def _may_concern(self, attributes: Attributes) -> bool:
-        """Return whether a policy may concern a write, as far as that is known."""
-        context = attributes.context
-        namespaced = bool(context.namespace) and context.resource.group_resource != NAMESPACES
-        target = Target(
-            attributes.operation, context.resource, context.subresource, namespaced=namespaced
-        )
-        known = self._source.known_hooks(target)
-        return known is None or bool(known)
+        return self._review(attributes) if self._source.may_concern(attributes) else None
 
     async def _review(self, attributes: Attributes) -> None:
-        try:
-            await self._source.catch_up()
-        except NotReady:
-            raise attributes.forbidden("not yet ready to handle request") from None
-        if not self._source.has_hooks:
-            return
         write = ReviewedWrite(attributes, self._parts)
-        hooks = self._source.hooks(write.target, write.own)
+        hooks = await self._source.concerning(write)
         if hooks:
             review = _Review(write, self._parts, self._parameters)
             for hook in hooks:
@@ -122,11 +92,10 @@ class _Review:
         self._parts = parts
         self._parameters = parameters
         self._evaluation = WriteEvaluation(write, parts)
+        self._variables = PolicyVariables(write, parts, self._evaluation)
         self._denials: list[Denial] = []
         self._failures: list[_Failure] = []
         self._annotations: dict[str, list[str]] = {}
-        self._namespace: Any = None
-        self._has_namespace = False
 
     async def apply(self, hook: ValidatingHook) -> None:
         """Evaluate a policy with each of its bindings that match the write."""
@@ -157,30 +126,11 @@ class _Review:
             return
         if not found:
             return
-        values = await self._values(shown)
+        values = await self._variables.values(shown)
         for parameter in found:
             evaluate = partial(hook.compiled.validate, {**values, "params": parameter})
             verdict = await self._evaluation.run(evaluate)
             self._enforce(hook, binding, verdict)
-
-    async def _values(self, shown: ServedVersion) -> dict[str, Any]:
-        """Return the variables of expressions, except `params`."""
-        write = self._write
-        return {
-            "object": await write.content(shown),
-            "oldObject": await write.content(shown, old=True),
-            "request": admission_request(write, shown),
-            "namespaceObject": await self._namespace_object(),
-            **self._evaluation.authorizer_variables(),
-        }
-
-    async def _namespace_object(self) -> Any:
-        write = self._write
-        if not self._has_namespace:
-            if write.namespace and not write.is_namespace:
-                self._namespace = await namespace_document(self._parts, write.namespace)
-            self._has_namespace = True
-        return self._namespace
 
     def _misconfigured(self, hook: ValidatingHook, binding: Binding | None, problem: str) -> None:
         if hook.ignores_failures:
@@ -245,16 +195,3 @@ class _Review:
         if annotations:
             context = self._write.attributes.context
             log.info("audit annotations of request %s: %s", context.request_id, annotations)
-
-
-async def namespace_document(parts: ServerParts, name: str) -> Mapping[str, Any]:
-    """Return a namespace as expressions see it (`namespaceObject`). Raises NotFound."""
-    store = parts.find_store(NAMESPACES)
-    try:
-        entry = await store.get(name, at=Freshness.ANY)
-    except APIError:
-        entry = await store.get(name, at=Freshness.NEWEST)
-    document = load_content(parts.versions.encode(store.decode(entry), _NAMESPACE))
-    metadata = {key: value for key, value in document["metadata"].items() if key not in _HIDDEN}
-    shown: dict[str, Any] = {key: document[key] for key in ("spec", "status") if key in document}
-    return {"metadata": metadata, **shown}
