@@ -26,6 +26,15 @@ _OUT_OF_BUDGET: Final = (
 )
 
 
+def error_type(problem: str) -> str:
+    """Return the type of an evaluation's problem, as metrics name it."""
+    if not problem:
+        return "no_error"
+    if problem.startswith("compilation"):
+        return "compile_error"
+    return "out_of_budget" if problem == _OUT_OF_BUDGET else "invalid_error"
+
+
 class OutOfBudget(Exception):
     """The expressions of a policy have cost more than their budget."""
 

@@ -18,6 +18,7 @@ from apimachinery.meta.unstructured import dump_content
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.semantic_equality import equal
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
+from apis.admissionregistration.policies.activation import error_type
 from apis.admissionregistration.policies.match_conditions import ConditionFailed
 from apis.admissionregistration.policies.mutating_policy import (
     CompiledMutatingPolicy,
@@ -214,6 +215,12 @@ class _Mutation:
         shape = self._parts.versions.shape(shown.resource, write.target.subresource)
         mutated = await self._evaluation.run(
             partial(invocation.hook.compiled.mutate, mutation, values, shape)
+        )
+        self._parts.admission_metrics.observe_mutation(
+            invocation.hook.name,
+            invocation.binding.name,
+            error=error_type(mutated.problem),
+            seconds=mutated.seconds,
         )
         if mutated.problem:
             self._failed(invocation, mutated.problem)

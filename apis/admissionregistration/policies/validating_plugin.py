@@ -14,6 +14,7 @@ from typing import Final
 
 from apimachinery.errors import APIError
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
+from apis.admissionregistration.policies.activation import error_type
 from apis.admissionregistration.policies.denial import Denial
 from apis.admissionregistration.policies.parameters import ParameterError, Parameters
 from apis.admissionregistration.policies.policy_source import Binding, Hook, PolicySource
@@ -91,6 +92,7 @@ class _Review:
         self._write = write
         self._parts = parts
         self._parameters = parameters
+        self._metrics = parts.admission_metrics
         self._evaluation = WriteEvaluation(write, parts)
         self._variables = PolicyVariables(write, parts, self._evaluation)
         self._denials: list[Denial] = []
@@ -143,12 +145,27 @@ class _Review:
             if decision.denies:
                 for action in binding.actions:
                     self._act(hook, binding, action, decision, position)
+                    self._count(hook, binding, decision, action.lower())
+            elif decision.evaluation == "error":
+                self._count(hook, binding, decision, "allow")
         for key, value in verdict.annotations:
             values = self._annotations.setdefault(f"{hook.name}/{key}", [])
             if value not in values:
                 values.append(value)
         for failed in verdict.failed_annotations:
             self._denials.append(Denial(hook.name, binding.name, failed.message))
+            self._count(hook, binding, failed, "deny")
+
+    def _count(
+        self, hook: ValidatingHook, binding: Binding, decision: Decision, action: str
+    ) -> None:
+        self._metrics.observe_validation(
+            hook.name,
+            binding.name,
+            error=error_type(decision.message),
+            action=action,
+            seconds=decision.seconds,
+        )
 
     def _act(
         self,

@@ -368,3 +368,15 @@ async def test_objects_of_users_groups_are_changed_too(server: PolicyServer) -> 
         answer = await server.create(gadget, GADGET_PATH)
 
     assert answer.json["spec"]["replicas"] == 2
+
+
+async def test_mutations_are_counted(server: PolicyServer) -> None:
+    async with policy(server, setting("2"), setting("object.nope"), name="counted"):
+        await server.create(deployment(), DEPLOYMENTS)
+
+    metrics = (await server.admin.get("/metrics")).body.decode()
+
+    name = "apiserver_mutating_admission_policy_check_total"
+    labels = 'policy="counted",policy_binding="counted-binding"'
+    for error in ("no_error", "invalid_error"):
+        assert f'{name}{{error_type="{error}",{labels}}} 1.0' in metrics

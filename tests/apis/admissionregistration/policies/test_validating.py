@@ -529,3 +529,27 @@ async def test_a_policy_takes_effect_with_each_change(server: PolicyServer) -> N
 
     assert (first, second) == ("one", "two")
     assert (await server.create(config_map())).code == 201
+
+
+async def test_what_policies_decide_is_counted(server: PolicyServer) -> None:
+    async with server.policy("false", "object.data.zz == ''", name="counted"):
+        await server.create(config_map())
+    async with server.policy(
+        "object.data.zz == ''", name="counted", failurePolicy="Ignore", actions=("Warn",)
+    ):
+        await server.create(config_map())
+
+    metrics = (await server.admin.get("/metrics")).body.decode()
+
+    name = "apiserver_validating_admission_policy_check_total"
+    labels = 'policy="counted",policy_binding="counted-binding"'
+    counts = {
+        line.partition("} ")[0].partition("{")[2]: float(line.rpartition(" ")[2])
+        for line in metrics.split("\n")
+        if line.startswith(name) and 'policy="counted"' in line
+    }
+    assert counts == {
+        f'enforcement_action="deny",error_type="invalid_error",{labels}': 2.0,
+        f'enforcement_action="allow",error_type="invalid_error",{labels}': 1.0,
+    }
+    assert "apiserver_validating_admission_policy_check_duration_seconds_bucket" in metrics
