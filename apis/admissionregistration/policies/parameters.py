@@ -135,12 +135,11 @@ class Parameters:
             return known[1]
         workload = write.attributes.context.workload
         workload.add(entry.record.value)
-        document = await workload.run(self._decode, resource, entry)
+        store, versions = self._parts.find_store(resource.group_resource), self._parts.versions
+        obj = await workload.run(store.decode, entry)
+        obj = await versions.convert(obj, resource, workload)
+        document = load_content(await workload.run(versions.encode, obj, resource))
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
         self._kept[key] = entry.revision, document
         return document
-
-    def _decode(self, resource: GroupVersionResource, entry: Entry) -> Any:
-        store = self._parts.find_store(resource.group_resource)
-        return load_content(self._parts.versions.encode(store.decode(entry), resource))
