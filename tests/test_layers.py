@@ -199,7 +199,7 @@ DOORS: dict[str, str] = {
     ),
     "jwt": "apiserver.auth.token_keys",
     "prometheus_client": "apiserver.fairness apiserver.http.server_metrics client.monitoring",
-    "aiohttp": "client.transport.network",
+    "aiohttp": "client.transport.aiohttp_transport",
     "aiohttp_socks": "client.transport.socks",
     "cel_expr_python": "apimachinery.cel",
     "re2": "apimachinery.structural.patterns",
