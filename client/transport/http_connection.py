@@ -5,6 +5,7 @@ One request at a time is sent. Its response keeps what arrives until it is read;
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -94,7 +95,7 @@ class HTTPResponse:
         self.buffered = 0
         self.connection = connection
         self._parser = ResponseParser(method)
-        self._pieces: list[bytes] = []
+        self._pieces: deque[bytes] = deque()
         self._reads_all = self._closed = False
         self._error: TransportError | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -122,7 +123,7 @@ class HTTPResponse:
         self.connection.resume()
         while not self.complete:
             await self._wait()
-        body = self._take()
+        body = self._take_all()
         if not self._is_compressed():
             return body
         if len(body) < THREAD_BYTES:
@@ -132,8 +133,9 @@ class HTTPResponse:
     async def chunk(self) -> bytes:
         while not self._closed:
             if self._pieces:
-                data = self._take()
-                data = self._decompress(data, end=self.complete) if self._is_compressed() else data
+                data = self._take_first()
+                if self._is_compressed():
+                    data = self._decompress(data, end=self.complete and not self._pieces)
                 if data:
                     return data
             elif self.complete:
@@ -193,10 +195,17 @@ class HTTPResponse:
             raise ConnectionLost("the compressed body is not complete")
         return plain
 
-    def _take(self) -> bytes:
-        pieces, self._pieces, self.buffered = self._pieces, [], 0
-        self.connection.resume()
+    def _take_all(self) -> bytes:
+        pieces, self._pieces = self._pieces, deque()
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _take_first(self) -> bytes:
+        """Return one piece: to join them would copy them once more."""
+        piece = self._pieces.popleft()
+        if not self._pieces:
+            self.buffered = 0
+            self.connection.resume()
+        return piece
 
     async def _wait(self) -> None:
         """Wait until more has arrived; raises TransportError if the connection is lost."""
