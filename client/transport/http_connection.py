@@ -12,13 +12,17 @@ from typing import Any, Final
 from client.transport.response_parser import MalformedResponse, ResponseParser
 from client.transport.transport import ConnectionLost, Headers, TransportError
 
+READ_BYTES: Final = 64 * 1024
+"""Bytes that are read at once; larger ones pass through the caches of the processor."""
 HIGH_WATER: Final = 256 * 1024
 """Bytes of a body that wait for their reader before the connection is paused."""
 THREAD_BYTES: Final = 256 * 1024
 """Bytes of a compressed body above which it is decompressed in another thread."""
 
+_NO_BUFFER: Final = memoryview(b"")
 
-class HTTPConnection(asyncio.Protocol):
+
+class HTTPConnection(asyncio.BufferedProtocol):
     """A connection that is idle or carries one exchange."""
 
     def __init__(self, release: Callable[["HTTPConnection"], None]) -> None:
@@ -27,6 +31,7 @@ class HTTPConnection(asyncio.Protocol):
         self.transport: Any = None
         self._release = release
         self._response: HTTPResponse | None = None
+        self._buffer = _NO_BUFFER
         self._paused = False
 
     @property
@@ -58,7 +63,15 @@ class HTTPConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        # Not kept: a client may have thousands of watches that wait. A view, because asyncio fills
+        # slices of it with TLS.
+        self._buffer = memoryview(bytearray(READ_BYTES))
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        data = bytes(self._buffer[:nbytes])
+        self._buffer = _NO_BUFFER
         response = self._response
         if response is None:
             # Bytes that belong to no request: the next one would take them for its response.
