@@ -86,7 +86,8 @@ class HTTPPool:
 
     def _message(self, request: Request, headers: Pairs) -> bytes:
         lines = [f"{request.method} {self._prefix}{request.target} HTTP/1.1"]
-        lines.append(f"Host: {self._host_header}")
+        if all(name.lower() != "host" for name, _ in headers):
+            lines.append(f"Host: {self._host_header}")
         lines += [f"{name}: {value}" for name, value in headers]
         if request.body or request.method not in _WITHOUT_BODY:
             lines.append(f"Content-Length: {len(request.body)}")
