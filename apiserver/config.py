@@ -73,6 +73,7 @@ class ServerConfig:
     api_audiences: tuple[str, ...] = ()
     enable_admission_plugins: tuple[str, ...] = ()
     disable_admission_plugins: tuple[str, ...] = ()
+    admission_control_config_file: Path | None = None
     accept_field_loss: tuple[str, ...] = ()
     enable_priority_and_fairness: bool = True
     service_cluster_ip_range: tuple[str, ...] = ("10.0.0.0/24",)
@@ -255,6 +256,12 @@ SETTINGS: Final = (
         NameList(),
         "NAME,...",
         "admission plugins not to run although they run by default",
+    ),
+    Setting(
+        "admission_control_config_file",
+        ExistingFile(),
+        "FILE",
+        "an AdmissionConfiguration with the configurations of admission plugins",
     ),
     Setting(
         "accept_field_loss",

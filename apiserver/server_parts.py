@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # groups import this module, and need no extra for that
     from apimachinery.schema import GroupResource, GroupVersionKind
+    from apiserver.admission.configuration import AdmissionConfiguration
     from apiserver.auth.authorization import Authorizer
     from apiserver.auth.service_account_tokens import ServiceAccountTokens
     from apiserver.config import ServerConfig
     from apiserver.registry.store import ResourceStore
+    from apiserver.served_versions import ServedVersions
     from apiserver.webhook_call import WebhookCaller
 
 
@@ -37,3 +39,7 @@ class ServerParts:
     """Checks each member of the store; returns their problems, empty for a healthy member."""
     webhooks: "WebhookCaller"
     """Calls webhooks over the network."""
+    admission_configuration: "AdmissionConfiguration"
+    """The configurations of admission plugins."""
+    versions: "ServedVersions"
+    """The served versions of every resource; usable only while a request is served."""

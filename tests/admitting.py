@@ -1,7 +1,7 @@
 """The admission that every server has, for servers that tests put together themselves."""
 
 from apiserver.admission.plugins import Admission, AdmissionPlugin
-from apiserver.controlplane.standard_server import FindStore, namespace_lifecycle
+from apiserver.controlplane.server_admission import FindStore, namespace_lifecycle
 
 
 def namespace_admission(find_store: FindStore) -> Admission:

@@ -60,9 +60,8 @@ LAYERS: dict[str, str] = {
     "apiserver.app": "apimachinery apiserver",
     "apiserver.gunicorn_conf": "apiserver.auth apiserver.config apiserver.process",
     "apiserver.process.start_check": (
-        "apimachinery apiserver.admission.plugins apiserver.auth apiserver.config"
-        " apiserver.controlplane apiserver.evolution apiserver.group apiserver.group_check"
-        " apiserver.install apiserver.storage"
+        "apimachinery apiserver.auth apiserver.config apiserver.controlplane apiserver.evolution"
+        " apiserver.group apiserver.group_check apiserver.install apiserver.storage"
     ),
     "apiserver.process": (
         "apimachinery apiserver.auth apiserver.config apiserver.connections apiserver.group"
@@ -127,6 +126,7 @@ LAYERS: dict[str, str] = {
     # client: it knows neither the server nor the groups, except for tests
     "client.testing": "apimachinery apiserver apis client",
     "client.controller": "apimachinery client",
+    "client.webhooks": "apimachinery client",
     "client.monitoring": "client.transport client.workqueue",
     "client.leaderelection": "apimachinery client/ client.runtime client.transport",
     "client.events": "apimachinery client/ client.runtime client.transport",
@@ -148,6 +148,10 @@ LAYERS: dict[str, str] = {
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
+    "apis.core.pod_security": (
+        "apimachinery apis apiserver/ apiserver.admission apiserver.registry.store"
+        " apiserver.storage.cache.entry apiserver.storage.cache.read_revision"
+    ),
     "apis.*.admission": (
         "apimachinery apis apiserver/ apiserver.auth.user apiserver.storage.cache.entry"
     ),
@@ -157,6 +161,9 @@ LAYERS: dict[str, str] = {
     "apis.kubernetes": "apis apiserver/",
     "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
     "apis.*.install_full": "apimachinery apis apiserver/",
+    "apis.admissionregistration.matching": (
+        "apimachinery apis apiserver/ apiserver.storage.cache.read_revision"
+    ),
     "apis.*.strategy": "apimachinery apis apiserver/",
     "apis.*.printers": "apimachinery apis apiserver/ apiserver.views.table",
     "apis.*.reviews": "apimachinery apis apiserver/ apiserver.auth.token_review",

@@ -22,6 +22,7 @@ from apis.core.pod_binding import KIND as BINDING
 from apis.core.pod_binding import PodBinding
 from apis.core.pod_eviction import KIND as EVICTION
 from apis.core.pod_eviction import PodEviction
+from apis.core.pod_security.plugin import POD_SECURITY
 from apis.core.printers import component_statuses as component_printers
 from apis.core.printers import endpoints as endpoints_printers
 from apis.core.printers import namespace_policies as policy_printers
@@ -200,4 +201,5 @@ FULL_CORE: Final = replace(
         SERVICES,
     ),
     complete=complete,
+    plugins=(POD_SECURITY,),
 )

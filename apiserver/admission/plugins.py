@@ -9,12 +9,13 @@ policies and quotas see every object complete.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from apimachinery.schema import GroupResource
 from apiserver.admission.chain import Chain, Plugin
 
 if TYPE_CHECKING:
+    from apiserver.admission.configuration import ConfigurationKind
     from apiserver.server_parts import ServerParts
 
 GROUP_FUNCTIONS: Final = "*"
@@ -74,6 +75,11 @@ class AdmissionPlugin:
     resources: frozenset[GroupResource] = frozenset()
     """The resources it is about, with their subresources; empty for all."""
     on_by_default: bool = True
+    configuration: "ConfigurationKind[Any] | None" = None
+    """What its document in the configuration file contains; None if it has no configuration.
+
+    *build* gets it by `parts.admission_configuration.of(name, kind)`.
+    """
 
     @property
     def position(self) -> int:

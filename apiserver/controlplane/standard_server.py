@@ -7,13 +7,13 @@ this up to date. A server under gunicorn and the server of a test are built by t
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from apimachinery.schema import GroupResource
 from apis.apiextensions.install import APIEXTENSIONS
@@ -26,13 +26,8 @@ from apis.core.install import CORE
 from apis.events.install import EVENTS
 from apis.flowcontrol.install import FLOWCONTROL
 from apis.flowcontrol.reconciliation import ensure_configuration
-from apiserver.admission.namespace_lifecycle import NamespaceLifecycle, NamespacePhase
-from apiserver.admission.plugins import (
-    Admission,
-    AdmissionPlugin,
-    PluginFunctions,
-    select_plugins,
-)
+from apiserver.admission.configuration import AdmissionConfiguration
+from apiserver.admission.plugins import Admission
 from apiserver.app import App
 from apiserver.auth.authentication import Authentication, Authenticator
 from apiserver.auth.service_account_tokens import ServiceAccountTokens
@@ -50,12 +45,13 @@ from apiserver.controlplane.leader import election_for
 from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.server_addresses import advertised
+from apiserver.controlplane.server_admission import selected_plugins
 from apiserver.controlplane.service_addresses import allocates_addresses
 from apiserver.controlplane.stored_flows import StoredFlows, object_count
 from apiserver.controlplane.stored_identities import StoredIdentities
-from apiserver.controlplane.stored_namespaces import StoredNamespaces
 from apiserver.controlplane.webhook_connections import WebhookConnections
 from apiserver.controlplane.webhook_services import ServiceAddresses
+from apiserver.controlplane.webhook_users import webhook_users
 from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.extensions.definition_follower import DefinitionFollower
 from apiserver.fairness.request_fairness import RequestFairness
@@ -74,19 +70,16 @@ from apiserver.process.data_folder import (
     token_keys,
 )
 from apiserver.process.loading import load_groups
-from apiserver.registry.store import ResourceStore
+from apiserver.served_versions import ServedVersions
 from apiserver.server_parts import ServerParts
 from apiserver.storage.backends import open_backend
 from client.client import AsyncClient
 
 log = logging.getLogger(__name__)
 
-FindStore = Callable[[GroupResource], ResourceStore[Any]]
-
 RENEWAL_INTERVAL: Final = 3600.0
 """Seconds between two looks at the serving certificate."""
 
-_NAMESPACES: Final = GroupResource("", "namespaces")
 _ORDER: Final = (
     "",
     "apiregistration.k8s.io",
@@ -161,7 +154,10 @@ def create_app(
     )
     reviewer = TokenReviewer(credentials.tokens, accounts, audiences=config.audiences)
     standard = standard_groups(access, reviewer)
-    webhooks = WebhookConnections(ServiceAddresses(lambda name: app.groups.store(name)))
+    configuration = AdmissionConfiguration.read(config.admission_control_config_file)
+    webhooks = WebhookConnections(
+        ServiceAddresses(lambda name: app.groups.store(name)), users=webhook_users(configuration)
+    )
     parts = ServerParts(
         config,
         access.authorizer,
@@ -170,6 +166,8 @@ def create_app(
         lambda kind: app.groups.resource_of(kind),
         lambda: app.backend.check_members(),
         webhooks,
+        configuration,
+        ServedVersions(lambda: app.groups),
     )
     defaults = _namespace_defaults(config) if namespace_defaults else []
     metrics = ServerMetrics()
@@ -270,31 +268,6 @@ def beyond(standard: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
         for group in groups
     )
     return [group for group in added if group.resources]
-
-
-def admission_plugins(groups: Iterable[Group]) -> list[AdmissionPlugin]:
-    """Return the plugins of *groups*, and those of every server, in no order."""
-    own = AdmissionPlugin("NamespaceLifecycle", lambda parts: namespace_lifecycle(parts.find_store))
-    return [own, *(plugin for group in groups for plugin in group.plugins)]
-
-
-def selected_plugins(config: ServerConfig, groups: Iterable[Group]) -> list[AdmissionPlugin]:
-    """Return the plugins that a server runs, in order. Raises UnknownPlugin."""
-    return select_plugins(
-        admission_plugins(groups),
-        enabled=config.enable_admission_plugins,
-        disabled=config.disable_admission_plugins,
-    )
-
-
-def namespace_lifecycle(find_store: FindStore) -> PluginFunctions:
-    """Accept no objects in namespaces that are missing or terminating."""
-
-    async def lookup(name: str, *, newest: bool) -> NamespacePhase | None:
-        return await StoredNamespaces(find_store(_NAMESPACES))(name, newest=newest)
-
-    # It mutates nothing, but must reject before anything else runs.
-    return PluginFunctions(mutate=NamespaceLifecycle(lookup))
 
 
 def _namespace_defaults(config: ServerConfig) -> list[NamespaceDefault]:

@@ -17,15 +17,11 @@ from datetime import UTC, datetime
 
 from apimachinery.certificates import CertificateError
 from apimachinery.scheme import Scheme
-from apiserver.admission.plugins import UnknownPlugin
 from apiserver.auth.static_tokens import InvalidTokenFile, read_tokens
 from apiserver.auth.token_keys import InvalidSigningKey
 from apiserver.config import ServerConfig
-from apiserver.controlplane.standard_server import (
-    selected_plugins,
-    standard_groups,
-    with_standard,
-)
+from apiserver.controlplane.server_admission import admission_problems
+from apiserver.controlplane.standard_server import standard_groups, with_standard
 from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.evolution.start import ShapeStart, UnsafeStart
 from apiserver.group import Group
@@ -57,10 +53,9 @@ def check_start(config: ServerConfig) -> StartReport:
     """Check everything that can be checked before a server starts; never raises."""
     try:
         candidate = load_candidate(config.groups)
-        admission_problems = _check_plugins(config, candidate)
+        problems = candidate.problems + admission_problems(config, candidate.groups)
     except (Exception, SystemExit) as error:  # a reload must survive whatever new code does
         return StartReport(problems=(f"checking the groups failed: {describe_error(error)}",))
-    problems = candidate.problems + admission_problems
     report = StartReport(served=describe(candidate), problems=problems)
     return report if report.problems else _with_store(report, config, candidate)
 
@@ -75,14 +70,6 @@ def prepare_files(config: ServerConfig) -> StartReport:
     except (DataDirError, CertificateError, InvalidSigningKey, InvalidTokenFile) as error:
         return StartReport(problems=tuple(str(error).splitlines()))
     return StartReport()
-
-
-def _check_plugins(config: ServerConfig, candidate: Candidate) -> tuple[str, ...]:
-    try:
-        selected_plugins(config, candidate.groups)
-    except UnknownPlugin as error:
-        return (str(error),)
-    return ()
 
 
 def _with_store(report: StartReport, config: ServerConfig, candidate: Candidate) -> StartReport:

@@ -5,6 +5,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from client.monitoring import controller_metrics as names
+from client.monitoring import webhook_metrics
 from client.monitoring.controller_metrics import Labels
 from client.workqueue import queue_metrics
 
@@ -27,6 +28,12 @@ _HELP: Final = {
     names.ACTIVE_WORKERS: "Number of currently used workers per controller",
     names.LEADER: "Whether this process leads: 1, or stands by: 0",
     names.REQUESTS: "Number of HTTP requests, by status code, method and host",
+    webhook_metrics.REQUESTS: "Total number of admission and conversion requests by HTTP code",
+    webhook_metrics.LATENCY: "Seconds from the head of a request to its response",
+    webhook_metrics.IN_FLIGHT: "Current number of requests being served",
+    webhook_metrics.CERTIFICATE_READS: "Total number of certificate reads",
+    webhook_metrics.CERTIFICATE_ERRORS: "Total number of certificate read errors",
+    webhook_metrics.CERTIFICATE_EXPIRY: "When the serving certificate expires, as Unix time",
     queue_metrics.DEPTH: "Current depth of workqueue by priority",
     queue_metrics.ADDS: "Total number of adds handled by workqueue",
     queue_metrics.QUEUE_DURATION: "Seconds an item stays in workqueue before being requested",

@@ -19,6 +19,7 @@ from apis.core.v1 import Namespace, Service
 from apis.kubernetes import KUBERNETES
 from apis.networking.v1 import IPAddress, ServiceCIDR
 from apis.networking.v1.service_cidr import SERVICE_CIDR_FINALIZER
+from apiserver.admission.configuration import AdmissionConfiguration
 from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import standard_groups, with_standard
 from apiserver.server_parts import ServerParts
@@ -41,6 +42,8 @@ async def server() -> AsyncIterator[ControlledServer]:
         find_resource=lambda kind: "",
         check_store=no_members,
         webhooks=cast(Any, None),  # no webhook is called
+        admission_configuration=AdmissionConfiguration(),
+        versions=cast(Any, None),  # and no object is shown to one
     )
     groups = [group.completed(parts) for group in with_standard(KUBERNETES, standard_groups())]
     async with controlled_server(*groups) as running:

@@ -187,3 +187,18 @@ def test_check_takes_the_groups_from_the_environment(
 
     assert main(["check"]) == 1
     assert "versions has 'v3'" in capsys.readouterr().err
+
+
+def test_admission_that_cannot_be_configured_is_a_problem(folder: Path) -> None:
+    file = folder / "admission.yaml"
+    file.write_text(
+        "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\n"
+        "plugins: [{name: Typo, configuration: {}}]\n"
+    )
+
+    with pytest.raises(StartRefused) as refused:
+        check_apart(ServerConfig(admission_control_config_file=file))
+
+    assert refused.value.problems == (
+        f"{file}: plugins: the admission plugin Typo is not known to this server",
+    )

@@ -1,0 +1,1 @@
+"""Pod security: the levels of the Pod Security Standards, chosen by the labels of a namespace."""

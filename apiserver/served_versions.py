@@ -1,0 +1,137 @@
+"""ServedVersions: the versions in which a server serves an object, for those who show it to others.
+
+Inside the server objects have no version. Admission webhooks and policies see them in the version
+of the request, or in one that their rules name: here an object becomes a document of a version, and
+a document that a webhook has changed becomes an object again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from apimachinery.codec import dump_json
+from apimachinery.errors import Invalid
+from apimachinery.meta.types import Object
+from apimachinery.model.decoding import DecodeError, decode_json
+from apimachinery.scale import Scale
+from apimachinery.schema import GroupVersionKind, GroupVersionResource
+from apiserver.endpoint import Endpoint
+from apiserver.group import Subresource
+from apiserver.install import Groups
+from apiserver.views.scale_mapping import KIND as SCALE
+from apiserver.views.scale_mapping import scale_of, with_scale
+
+
+@dataclass(frozen=True, slots=True)
+class ServedVersion:
+    """A resource in one version, and the kind that its documents have there."""
+
+    resource: GroupVersionResource
+    kind: GroupVersionKind
+
+
+class ServedVersions:
+    """The versions of the resources of one server; usable only while requests are served."""
+
+    def __init__(self, groups: Callable[[], Groups]) -> None:
+        self._groups = groups
+
+    @property
+    def revision(self) -> int:
+        """A number that changes with the served resources and versions."""
+        return self._groups().revision
+
+    def find(self, resource: GroupVersionResource, subresource: str = "") -> ServedVersion | None:
+        """Return a resource as it is served, None if it is not."""
+        endpoint = self._endpoint(resource)
+        if endpoint is None:
+            return None
+        if not subresource:
+            return ServedVersion(resource, endpoint.kind)
+        found = _subresource(endpoint, subresource)
+        return ServedVersion(resource, found.kind or endpoint.kind) if found else None
+
+    def equivalents(
+        self, resource: GroupVersionResource, subresource: str = ""
+    ) -> Sequence[ServedVersion]:
+        """Return the versions of the same objects in any group, with the given one.
+
+        They are those that have the subresource, in the order of installation.
+        """
+        own = self._endpoint(resource)
+        if own is None:
+            return ()
+        found = (
+            self.find(endpoint.gvr, subresource)
+            for installed in self._groups()
+            for endpoints in installed.versions.values()
+            for endpoint in endpoints.values()
+            if _identity(endpoint) == _identity(own)
+        )
+        return tuple(version for version in found if version is not None)
+
+    def encode(self, obj: Object, resource: GroupVersionResource, subresource: str = "") -> bytes:
+        """Return an object of the server as a JSON document of a served version."""
+        endpoint, sub = self._served(resource, subresource)
+        if sub is not None and sub.kind is not None:
+            if sub.kind == SCALE and not isinstance(obj, Scale):
+                return dump_json(scale_of(obj, sub))
+            return dump_json(endpoint.codec.in_version(obj, sub.kind.group_version))
+        return dump_json(endpoint.codec.in_version(obj, endpoint.version))
+
+    def decode(
+        self,
+        document: bytes,
+        resource: GroupVersionResource,
+        subresource: str = "",
+        *,
+        current: Object,
+    ) -> Object:
+        """Return the object of a changed document, with the defaults of its version.
+
+        *current* is the object that was changed; the new one is of the same class. Raises
+        DecodeError and NotRegistered for a document that is none of this version, Invalid for
+        values that its fields refuse.
+        """
+        endpoint, sub = self._served(resource, subresource)
+        if sub is not None and sub.kind == SCALE:
+            scale = decode_json(Scale, document, find_unknown=False).object
+            group_resource, kind = resource.group_resource, endpoint.kind.group_kind
+            return with_scale(current, scale, sub, resource=group_resource, kind=kind)
+        expected = sub.kind if sub is not None and sub.kind is not None else endpoint.kind
+        decoded = endpoint.codec.decode_internal(
+            document, expected=expected, lenient=True, may_repeat_keys=False
+        )
+        if decoded.kind != expected:
+            raise DecodeError(f"{decoded.kind} is not suitable for converting to {expected}")
+        if decoded.errors:
+            name = current.metadata.name
+            raise Invalid.of(expected.group_kind, name, decoded.errors)
+        obj = cast(Object, decoded.object)
+        # Built-in resources have one internal class; custom ones have a class for each version.
+        return (
+            obj if isinstance(obj, type(current)) else endpoint.scheme.convert(obj, type(current))
+        )
+
+    def _served(
+        self, resource: GroupVersionResource, subresource: str
+    ) -> tuple[Endpoint, Subresource | None]:
+        endpoint = self._endpoint(resource)
+        if endpoint is None:
+            raise KeyError(resource)
+        return endpoint, _subresource(endpoint, subresource) if subresource else None
+
+    def _endpoint(self, resource: GroupVersionResource) -> Endpoint | None:
+        endpoints = self._groups().version(resource.group, resource.version)
+        return None if endpoints is None else endpoints.get(resource.resource)
+
+
+def _subresource(endpoint: Endpoint, name: str) -> Subresource | None:
+    return next((sub for sub in endpoint.resource.subresources if sub.name == name), None)
+
+
+def _identity(endpoint: Endpoint) -> Any:
+    """Return what equivalent resources have in common: where they are stored."""
+    if endpoint.store is None:
+        return endpoint.gvr.group_resource
+    return endpoint.store.cached.collection.keys.prefix
