@@ -194,7 +194,9 @@ async def test_a_stream_may_be_compressed() -> None:
     assert received == text
 
 
-@pytest.mark.parametrize("body", [b"no gzip", gzip.compress(b"text")[:-4]])
+@pytest.mark.parametrize(
+    "body", [b"no gzip", gzip.compress(b"text")[:-4]], ids=["malformed", "incomplete"]
+)
 async def test_a_broken_compressed_body_is_an_error(body: bytes) -> None:
     async def respond(_: int, head: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n")
