@@ -113,8 +113,8 @@ LAYERS: dict[str, str] = {
         " apiserver.storage apiserver.time_slices apiserver.views apiserver.workload"
     ),
     "apiserver.admission": (
-        "apimachinery apiserver.auth.user apiserver.context apiserver.server_parts"
-        " apiserver.storage.clock"
+        "apimachinery apiserver.auth.user apiserver.context apiserver.registry.allocation"
+        " apiserver.server_parts apiserver.storage.clock"
     ),
     "apiserver.managed_fields": "apimachinery apiserver.context apiserver.group apiserver.views",
     "apiserver.views": "apimachinery apiserver.group apiserver.storage",
@@ -151,6 +151,11 @@ LAYERS: dict[str, str] = {
     "apis.core.pod_security": (
         "apimachinery apis apiserver/ apiserver.admission apiserver.registry.store"
         " apiserver.storage.cache.entry apiserver.storage.cache.read_revision"
+    ),
+    "apis.core.quota": (
+        "apimachinery apis apiserver/ apiserver.admission"
+        " apiserver.registry.following apiserver.registry.store apiserver.storage.cache"
+        " apiserver.storage.record_reading client.controller"
     ),
     "apis.*.admission": (
         "apimachinery apis apiserver/ apiserver.auth.user apiserver.storage.cache.entry"

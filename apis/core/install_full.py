@@ -29,6 +29,8 @@ from apis.core.printers import namespace_policies as policy_printers
 from apis.core.printers import nodes as node_printers
 from apis.core.printers import persistent_volumes as volume_printers
 from apis.core.printers import pods as pod_printers
+from apis.core.quota.plugin import RESOURCE_QUOTA
+from apis.core.quota.types import ResourceQuota
 from apis.core.register_full import FULL_FIELDS, add_to_scheme
 from apis.core.strategy.endpoints import EndpointsStrategy
 from apis.core.strategy.limit_range import LimitRangeStrategy
@@ -146,7 +148,7 @@ REPLICATION_CONTROLLERS: Final = Resource(
 
 RESOURCE_QUOTAS: Final = Resource(
     "resourcequotas",
-    v1.ResourceQuota,
+    ResourceQuota,
     ResourceQuotaStrategy(),
     short_names=("quota",),
     subresources=(STATUS,),
@@ -201,5 +203,5 @@ FULL_CORE: Final = replace(
         SERVICES,
     ),
     complete=complete,
-    plugins=(POD_SECURITY,),
+    plugins=(POD_SECURITY, RESOURCE_QUOTA),
 )

@@ -26,32 +26,24 @@ _NONE: Final = Quantity(0)
 
 def aggregate_requests(spec: PodSpec) -> _Quantities:
     """Return the requests of all containers together."""
-    return _aggregate(spec, lambda container: container.resources.requests)
+    return aggregate(spec, lambda container: container.resources.requests)
 
 
 def aggregate_limits(spec: PodSpec) -> _Quantities:
     """Return the limits of all containers together."""
-    return _aggregate(spec, lambda container: container.resources.limits)
+    return aggregate(spec, lambda container: container.resources.limits)
 
 
-def quality_of_service(pod: Pod) -> str:
-    """Return the class that decides which pods are evicted first when a node runs out of memory.
-
-    The requirements of the pod as a whole decide if there are any, and otherwise those of its
-    containers: all guaranteed, all without any, or a mixture.
-    """
-    if pod.spec.resources is not None and _has_pod_level_resources(pod.spec.resources):
-        return _requirements_class(pod.spec.resources)
-    classes = {
-        _requirements_class(container.resources)
-        for container in (*pod.spec.init_containers, *pod.spec.containers)
-    }
-    return _common_class(classes)
+def has_pod_level_resources(resources: ResourceRequirements) -> bool:
+    """Return whether a pod as a whole has requests or limits of what it can have them of."""
+    names = (*resources.requests, *resources.limits)
+    return any(name in _COMPUTE or name.startswith(_HUGE_PAGES) for name in names)
 
 
-def _aggregate(
+def aggregate(
     spec: PodSpec, quantities_of: Callable[[Container], Mapping[str, Quantity]]
 ) -> _Quantities:
+    """Return what all containers need together, if one needs what *quantities_of* returns."""
     total: _Quantities = {}
     for container in spec.containers:
         _add(total, quantities_of(container))
@@ -71,6 +63,21 @@ def _aggregate(
     return total
 
 
+def quality_of_service(pod: Pod) -> str:
+    """Return the class that decides which pods are evicted first when a node runs out of memory.
+
+    The requirements of the pod as a whole decide if there are any, and otherwise those of its
+    containers: all guaranteed, all without any, or a mixture.
+    """
+    if pod.spec.resources is not None and has_pod_level_resources(pod.spec.resources):
+        return _requirements_class(pod.spec.resources)
+    classes = {
+        _requirements_class(container.resources)
+        for container in (*pod.spec.init_containers, *pod.spec.containers)
+    }
+    return _common_class(classes)
+
+
 def _add(total: _Quantities, quantities: Mapping[str, Quantity]) -> None:
     for name, quantity in quantities.items():
         total[name] = total[name] + quantity if name in total else quantity
@@ -80,11 +87,6 @@ def _raise(total: _Quantities, quantities: Mapping[str, Quantity]) -> None:
     for name, quantity in quantities.items():
         if name not in total or quantity > total[name]:
             total[name] = quantity
-
-
-def _has_pod_level_resources(resources: ResourceRequirements) -> bool:
-    names = (*resources.requests, *resources.limits)
-    return any(name in _COMPUTE or name.startswith(_HUGE_PAGES) for name in names)
 
 
 def _requirements_class(resources: ResourceRequirements) -> str:

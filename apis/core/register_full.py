@@ -6,8 +6,10 @@ Add a kind in alphabetical place: its class, its defaults and its field labels.
 from collections.abc import Mapping
 from typing import Final
 
+from apimachinery.schema import INTERNAL, GroupVersion
 from apimachinery.scheme import Scheme
-from apis.core import v1
+from apis.core import GROUP, v1
+from apis.core.quota.types import ResourceQuota
 from apis.core.register import V1
 from apis.core.register import add_to_scheme as add_standard_to_scheme
 from apis.core.v1.defaults import (
@@ -55,8 +57,12 @@ def add_to_scheme(scheme: Scheme) -> None:
         v1.Pod,
         v1.PodTemplate,
         v1.ReplicationController,
-        v1.ResourceQuota,
         internal=True,
+    )
+    scheme.add(V1, v1.ResourceQuota)
+    scheme.add(GroupVersion(GROUP, INTERNAL), ResourceQuota)
+    scheme.add_similar(
+        v1.ResourceQuota, ResourceQuota, dropped={"status.pending", "status.recounts"}
     )
     scheme.add_defaults(
         *pod.POD_DEFAULTS,

@@ -19,6 +19,7 @@ from apimachinery.meta.types import Object, TypeMeta
 from apimachinery.schema import GroupKind, GroupResource
 from apiserver.auth.user import User
 from apiserver.context import RequestContext
+from apiserver.registry.allocation import PendingReservations, Reservation
 
 
 class Operation(StrEnum):
@@ -41,6 +42,8 @@ class Attributes:
     object: Object | None = None
     old_object: Object | None = None
     options: TypeMeta | None = None
+    pending: PendingReservations | None = None
+    """What is reserved for the write; None for mutating functions and deletions."""
 
     @property
     def resource(self) -> GroupResource:
@@ -70,6 +73,14 @@ class Attributes:
 
     def warn(self, text: str) -> None:
         self.context.warn(text)
+
+    def hold(self, reservation: Reservation) -> None:
+        """Commit *reservation* when the object is stored, or revert it when it is refused.
+
+        For validating functions of a creation or an update.
+        """
+        assert self.pending is not None, "only the validation of an object can reserve"
+        self.pending.hold(reservation)
 
     def forbidden(self, reason: str, *, causes: Iterable[StatusCause] = ()) -> Forbidden:
         """Return the error to raise for a write that is rejected."""

@@ -30,7 +30,11 @@ from apis.rbac.controllers.role_aggregation import RoleAggregationController
 from apiserver.app import App
 from apiserver.controlplane.leader import Election, supervise
 from apiserver.controlplane.served_resources import ServedResources
-from apiserver.controlplane.service_addresses import add_allocation_repair, add_range_protection
+from apiserver.controlplane.service_addresses import (
+    add_allocation_repair,
+    add_range_protection,
+    serves,
+)
 from apiserver.controlplane.stored_contents import StoredContents
 from client.client import AsyncClient
 from client.controller.manager import Manager
@@ -71,6 +75,7 @@ async def running_controllers(
             manager
         )
         add_allocation_repair(manager, client, app.groups)
+        _add_quotas(manager, app)
         if flow_configuration:
             _add_service_registration(manager, client, resources)
             add_range_protection(manager, client, app.groups)
@@ -110,6 +115,18 @@ async def running_controllers(
         app.before_drain(stop)
         yield
         stop()
+
+
+def _add_quotas(manager: Manager, app: App) -> None:
+    """Keep the use of ResourceQuotas, if the server has them."""
+    if serves(app.groups, GroupResource("", "resourcequotas")):
+        # Imported late: a server without quotas need not load the types of pods.
+        from apis.core.controllers.resource_quota import ResourceQuotaController
+        from apis.core.quota.changes import QuotaChanges
+        from apis.core.quota.recount import Recount
+
+        changes, recount = QuotaChanges(app.groups), Recount(app.groups.store)
+        ResourceQuotaController(changes, recount).add_to(manager)
 
 
 def _add_service_registration(

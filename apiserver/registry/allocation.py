@@ -41,24 +41,23 @@ class Allocation(Generic[T]):
         """Release everything that an object had reserved when it was removed."""
 
 
-class PendingReservation:
-    """The reservation of a write that is under way, as a context manager around the write.
+class PendingReservations:
+    """The reservations of a write that is under way, as a context manager around the write.
 
-    A write that is tried again on a newer object reserves again, and the last attempt counts.
+    A write that is tried again on a newer object begins by reverting those of the attempt before.
     """
 
     def __init__(self) -> None:
-        self._reservation: Reservation | None = None
+        self.held: list[Reservation] = []
 
-    async def hold(self, reservation: Reservation | None) -> None:
-        """Hold the reservation of an attempt, and revert that of the attempt before."""
-        await self.revert()
-        self._reservation = reservation
+    def hold(self, reservation: Reservation) -> None:
+        """Commit or revert *reservation* when the outcome of the write is known."""
+        self.held.append(reservation)
 
     async def revert(self) -> None:
-        reservation, self._reservation = self._reservation, None
-        if reservation is not None:
-            await reservation.revert()
+        """Revert everything, the last reservation first."""
+        while self.held:
+            await self.held.pop().revert()
 
     async def __aenter__(self) -> Self:
         return self
@@ -70,8 +69,8 @@ class PendingReservation:
         traceback: TracebackType | None,
     ) -> None:
         if error is None:
-            if self._reservation is not None:
-                await self._reservation.commit()
+            for reservation in self.held:
+                await reservation.commit()
         elif _was_refused(error):
             await self.revert()
 

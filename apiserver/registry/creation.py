@@ -17,7 +17,7 @@ from apimachinery.meta.options import CreateOptions, UpdateOptions
 from apimachinery.meta.types import Object
 from apiserver.admission.chain import Operation
 from apiserver.context import RequestContext
-from apiserver.registry.allocation import PendingReservation
+from apiserver.registry.allocation import PendingReservations
 from apiserver.registry.status import drop_status
 from apiserver.registry.system_metadata import (
     drop_duplicate_owners,
@@ -51,7 +51,7 @@ async def finish_creation(
     context: RequestContext,
     options: WriteOptions,
     *,
-    pending: PendingReservation,
+    pending: PendingReservations,
     track: bool = True,
 ) -> None:
     """Fill in server-owned fields, validate the object, and run validating admission.
@@ -70,7 +70,7 @@ async def finish_creation(
     if not context.workload.is_heavy:
         context.workload.add_values(rules.strategy.effort(obj))
     await context.workload.run(_complete, rules, obj, context)
-    await rules.admit(Operation.CREATE, context, obj, options=options)
+    await rules.admit(Operation.CREATE, context, obj, options=options, pending=pending)
 
 
 def _complete(rules: WriteRules[T], obj: T, context: RequestContext) -> None:

@@ -24,7 +24,7 @@ from apimachinery.schema import GroupKind
 from apiserver.admission.chain import Operation
 from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import forget_new_times
-from apiserver.registry.allocation import PendingReservation
+from apiserver.registry.allocation import PendingReservations
 from apiserver.registry.creation import begin_creation, finish_creation
 from apiserver.registry.status import keep_status, only_status
 from apiserver.registry.system_metadata import (
@@ -100,10 +100,12 @@ class ObjectUpdate(Generic[T]):
     """If given, the uid that the current object must have."""
     track: bool = True
     """Whether to update managedFields; an apply has done so itself."""
-    pending: PendingReservation = field(default_factory=PendingReservation)
+    pending: PendingReservations = field(default_factory=PendingReservations)
     """What the object reserves outside of itself, until it is stored."""
 
     async def __call__(self, current: T | None) -> Intent[T]:
+        if self.pending.held:
+            await self.pending.revert()
         check_uid(self.rules, self.key, current, self.name, self.uid)
         if current is None:
             return await self._create()
@@ -115,7 +117,14 @@ class ObjectUpdate(Generic[T]):
         if not context.workload.is_heavy:
             context.workload.add_values(rules.strategy.effort(new))
         new = await context.workload.run(self._complete, new, current)
-        await rules.admit(Operation.UPDATE, context, new, old=current, options=self.options)
+        await rules.admit(
+            Operation.UPDATE,
+            context,
+            new,
+            old=current,
+            options=self.options,
+            pending=self.pending,
+        )
         if self._unblocks_deletion(new, current):
             return Remove(new)
         return Put(new, rules.seconds_to_live(new))

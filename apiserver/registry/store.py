@@ -19,7 +19,7 @@ from apimachinery.names import is_path_segment_name
 from apimachinery.schema import GroupResource
 from apiserver.admission.chain import Chain
 from apiserver.context import RequestContext
-from apiserver.registry.allocation import PendingReservation
+from apiserver.registry.allocation import PendingReservations
 from apiserver.registry.creation import begin_creation, finish_creation, refuse_resource_version
 from apiserver.registry.deletion import Deletion, warn_of_dependents
 from apiserver.registry.object_update import Change, ObjectUpdate, check_uid
@@ -248,7 +248,7 @@ class ResourceStore(Generic[T]):
         options = options or UpdateOptions()
         key = self._key(name, context)
         dry_run = _dry_run(context, options)
-        async with PendingReservation() as pending:
+        async with PendingReservations() as pending:
             decide = ObjectUpdate(
                 self.rules,
                 key,
@@ -364,7 +364,7 @@ class ResourceStore(Generic[T]):
     async def _create(
         self, obj: T, context: RequestContext, options: CreateOptions, *, track: bool
     ) -> T:
-        async with PendingReservation() as pending:
+        async with PendingReservations() as pending:
             await finish_creation(self.rules, obj, context, options, pending=pending, track=track)
             outcome = await self._store_new(obj, context, dry_run=_dry_run(context, options))
         context.stored = outcome.stored

@@ -20,7 +20,7 @@ from apimachinery.scheme import Scheme
 from apiserver.admission.chain import NO_ADMISSION, Attributes, Chain, Operation
 from apiserver.context import RequestContext
 from apiserver.managed_fields.ownership import Ownership, Untracked
-from apiserver.registry.allocation import Allocation, PendingReservation
+from apiserver.registry.allocation import Allocation, PendingReservations
 from apiserver.registry.declared_fields import declared_errors
 from apiserver.registry.identifiers import PooledRandom
 from apiserver.registry.strategy import Strategy
@@ -89,12 +89,13 @@ class WriteRules(Generic[T]):
         yield from declared_errors(self.scheme, kind, new, old, only=only)
 
     async def reserve(
-        self, pending: PendingReservation, new: T, old: T | None, *, dry_run: bool
+        self, pending: PendingReservations, new: T, old: T | None, *, dry_run: bool
     ) -> None:
-        """Reserve what an object needs outside of itself, instead of what *pending* holds."""
+        """Reserve what an object needs outside of itself, and have *pending* hold it."""
         if self.allocation is not None:
-            await pending.revert()
-            await pending.hold(await self.allocation.reserve(new, old, dry_run=dry_run))
+            reservation = await self.allocation.reserve(new, old, dry_run=dry_run)
+            if reservation is not None:
+                pending.hold(reservation)
 
     async def release(self, removed: T) -> None:
         """Release what a removed object had reserved."""
@@ -129,11 +130,12 @@ class WriteRules(Generic[T]):
         *,
         old: T | None = None,
         options: TypeMeta | None = None,
+        pending: PendingReservations | None = None,
     ) -> None:
-        """Run validating admission."""
+        """Run validating admission; *pending* holds what its functions reserve."""
         if self.admission.validating:
             await self.admission.validate(
-                Attributes(context, operation, self.kind, obj, old, options)
+                Attributes(context, operation, self.kind, obj, old, options, pending)
             )
 
     def _in_version(self, context: RequestContext, error: FieldError) -> FieldError:

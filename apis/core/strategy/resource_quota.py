@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from apimachinery.fieldpath import FieldErrors
-from apis.core.v1.resource_quota import ResourceQuota
+from apis.core.quota.types import ResourceQuota
 from apis.core.validation.resource_quota import (
     validate_resource_quota,
     validate_resource_quota_status,
@@ -18,6 +18,11 @@ class ResourceQuotaStrategy(Strategy[ResourceQuota]):
     qualified_finalizers = True
     returns_deleted_object = True
     status_updates_metadata = True
+
+    def prepare_for_status_update(self, new: ResourceQuota, old: ResourceQuota) -> None:
+        # Clients do not have these fields.
+        new.status.pending = old.status.pending
+        new.status.recounts = old.status.recounts
 
     def validate(self, obj: ResourceQuota) -> FieldErrors:
         yield from validate_resource_quota(obj)

@@ -7,6 +7,7 @@ import pytest
 from apimachinery.names import is_qualified_name
 from apis.core import v1
 from apis.core.install_full import LIMIT_RANGES, RESOURCE_QUOTAS
+from apis.core.quota.types import ResourceQuota
 from apis.core.strategy.limit_range import LimitRangeStrategy
 from apis.core.strategy.resource_quota import ResourceQuotaStrategy
 from tests.apis.validating import decoded, messages
@@ -22,9 +23,9 @@ def limit_errors(*items: dict[str, Any]) -> list[str]:
     return messages(LimitRangeStrategy().validate(limit_range(*items)))
 
 
-def quota(spec: dict[str, Any], status: dict[str, Any] | None = None) -> v1.ResourceQuota:
+def quota(spec: dict[str, Any], status: dict[str, Any] | None = None) -> ResourceQuota:
     document = {"metadata": {"name": "a"}, "spec": spec, "status": status or {}}
-    return decoded(v1.ResourceQuota, document)
+    return decoded(ResourceQuota, document)
 
 
 def quota_errors(**spec: Any) -> list[str]:

@@ -1,0 +1,113 @@
+"""The admission plugin ResourceQuota: charges the quotas of a namespace for what is written there.
+
+It is the last plugin, so nothing rejects a write that it has charged but its storage, and then the
+charge is withdrawn. Quotas are read from the watch cache, decoded once for each of their changes; a
+namespace without quotas costs a lookup.
+"""
+
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Final
+
+from apimachinery.scalars.time import now
+from apimachinery.schema import GroupKind
+from apis.core import GROUP
+from apis.core.quota.amounts import ZERO, shown_names
+from apis.core.quota.demand import QuotaDemand, QuotaRefusal
+from apis.core.quota.evaluator import Evaluator
+from apis.core.quota.evaluators import Evaluators
+from apis.core.quota.ledger import QUOTAS, Ledger
+from apis.core.quota.types import ResourceQuota
+from apiserver import Attributes, ServerParts
+from apiserver.admission.chain import Operation
+from apiserver.registry.following import Following
+
+_NAMESPACE: Final = GroupKind(GROUP, "Namespace")
+_WRITES: Final = (Operation.CREATE, Operation.UPDATE)
+
+
+class QuotaAdmission:
+    """Admits a write if all quotas that concern it allow it."""
+
+    def __init__(self, parts: ServerParts) -> None:
+        self._find_store = parts.find_store
+        self._evaluators = Evaluators()
+        self._ledger = Ledger(parts.find_store)
+        self._quotas: dict[str, dict[str, ResourceQuota]] = {}
+        """Namespace -> name -> quota, as the cache has it."""
+        self._following: Following | None = None
+
+    def __call__(self, attributes: Attributes) -> Awaitable[None] | None:
+        """Charge a creation or an update. Raises Forbidden."""
+        namespace = attributes.namespace
+        if not namespace or attributes.operation not in _WRITES or attributes.kind == _NAMESPACE:
+            return None
+        following = self._following
+        if following is None or not following.is_current:
+            return self._catch_up_and_admit(attributes)
+        quotas = self._quotas.get(namespace)
+        return self._admit(attributes, quotas) if quotas else None
+
+    async def _catch_up_and_admit(self, attributes: Attributes) -> None:
+        if self._following is None:
+            self._following = Following(self._find_store(QUOTAS), self._put, self._forget)
+        await self._following.catch_up()
+        quotas = self._quotas.get(attributes.namespace)
+        if quotas:
+            await self._admit(attributes, quotas)
+
+    async def _admit(self, attributes: Attributes, quotas: dict[str, ResourceQuota]) -> None:
+        evaluator = self._evaluators.of(attributes.resource)
+        if evaluator is None or not evaluator.handles(
+            attributes.operation, attributes.subresource, attributes.object, attributes.old_object
+        ):
+            return
+        demand = _demand(evaluator, attributes)
+        try:
+            concerned = [quotas[name] for name in sorted(quotas) if demand.concerns(quotas[name])]
+            if negative := [name for name, amount in demand.usage.items() if amount < ZERO]:
+                raise QuotaRefusal(
+                    f"quota usage is negative for resource(s): {shown_names(negative)}"
+                )
+            for quota in concerned:
+                if demand.increase(quota):
+                    await self._charge(attributes, quota, demand)
+        except QuotaRefusal as refusal:
+            raise attributes.forbidden(str(refusal)) from refusal
+
+    async def _charge(
+        self, attributes: Attributes, quota: ResourceQuota, demand: QuotaDemand
+    ) -> None:
+        if attributes.dry_run:
+            await self._ledger.check(quota, demand)
+            return
+        reservation = await self._ledger.charge(quota, demand)
+        if reservation is not None:
+            attributes.hold(reservation)
+
+    def _put(self, quota: ResourceQuota) -> None:
+        meta = quota.metadata
+        self._quotas.setdefault(meta.namespace, {})[meta.name] = quota
+
+    def _forget(self, namespace: str, name: str) -> None:
+        quotas = self._quotas.get(namespace, {})
+        quotas.pop(name, None)
+        if not quotas:
+            self._quotas.pop(namespace, None)
+
+
+def _demand(evaluator: Evaluator, attributes: Attributes) -> QuotaDemand:
+    time, new, old = now(), attributes.object, attributes.old_object
+    measure = evaluator.measure(new)
+    demand = QuotaDemand(
+        evaluator,
+        new,
+        measure,
+        measure.at(time),
+        bounded=attributes.subresource != "status",
+    )
+    if old is None or attributes.operation is Operation.CREATE:
+        return demand
+    before = evaluator.measure(old)
+    version = old.metadata.resource_version
+    return replace(demand, old=before, old_usage=before.at(time), version=version)
