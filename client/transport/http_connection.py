@@ -1,4 +1,4 @@
-"""ClientConnection: one connection of HTTP/1.1, and HTTPResponse, which is read from it.
+"""PooledConnection: one connection of HTTP/1.1, and HTTPResponse, which is read from it.
 
 One request at a time is sent. Its response keeps what arrives until it is read; beyond
 `HIGH_WATER` bytes the connection is paused: a slow reader exerts backpressure on the server.
@@ -22,10 +22,10 @@ THREAD_BYTES: Final = 256 * 1024
 _NO_BUFFER: Final = memoryview(b"")
 
 
-class ClientConnection(asyncio.BufferedProtocol):
+class PooledConnection(asyncio.BufferedProtocol):
     """A connection that is idle or carries one exchange."""
 
-    def __init__(self, release: Callable[["ClientConnection"], None]) -> None:
+    def __init__(self, release: Callable[["PooledConnection"], None]) -> None:
         """Create a connection; *release* is called when it is idle again."""
         self.idle_since = 0.0
         self.transport: Any = None
@@ -101,7 +101,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 class HTTPResponse:
     """A response: its head, and the bytes of its body that have arrived and were not read."""
 
-    def __init__(self, connection: ClientConnection, method: str) -> None:
+    def __init__(self, connection: PooledConnection, method: str) -> None:
         self.status = 0
         self.headers = Headers()
         self.complete = False

@@ -10,7 +10,7 @@ import ssl
 from typing import Final
 from urllib.parse import urlsplit
 
-from client.transport.http_connection import ClientConnection, HTTPResponse
+from client.transport.http_connection import HTTPResponse, PooledConnection
 from client.transport.request import Pairs, Request
 from client.transport.transport import (
     ConnectionLost,
@@ -44,7 +44,7 @@ class HTTPPool:
         self._context = context
         self._server_name = server_name
         self._timeout = timeout
-        self._idle: list[ClientConnection] = []
+        self._idle: list[PooledConnection] = []
         self._sweep: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -96,19 +96,19 @@ class HTTPPool:
             raise TransportError(f"{request.method} {request.path}: a header has a line break")
         return text.encode("utf-8", "surrogateescape") + b"\r\n\r\n" + request.body
 
-    def _take_idle(self) -> ClientConnection | None:
+    def _take_idle(self) -> PooledConnection | None:
         while self._idle:
             connection = self._idle.pop()
             if connection.usable:
                 return connection
         return None
 
-    async def _connect(self, operation: str) -> ClientConnection:
+    async def _connect(self, operation: str) -> PooledConnection:
         secure = self._context is not None
         try:
             async with asyncio.timeout(self._timeout):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: ClientConnection(self._release),
+                    lambda: PooledConnection(self._release),
                     self._host,
                     self._port,
                     ssl=self._context,
@@ -121,7 +121,7 @@ class HTTPPool:
         probe_when_idle(connection.transport.get_extra_info("socket"))
         return connection
 
-    def _release(self, connection: ClientConnection) -> None:
+    def _release(self, connection: PooledConnection) -> None:
         if self._closed:
             connection.abort()
             return

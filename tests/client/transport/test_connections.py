@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from client import Config
-from client.transport.http_connection import ClientConnection
+from client.transport.http_connection import PooledConnection
 from client.transport.network import NetworkTransport
 from client.transport.request import Request
 from client.transport.transport import ConnectionLost, RequestTimeout, TransportError
@@ -152,7 +152,7 @@ class PausedTransport(asyncio.Transport):
 @pytest.mark.parametrize("whole", [False, True])
 async def test_a_slow_reader_holds_up_the_server(whole: bool) -> None:
     transport = PausedTransport()
-    connection = ClientConnection(lambda _: None)
+    connection = PooledConnection(lambda _: None)
     connection.connection_made(transport)
     response = connection.send("GET", b"")
     arriving = [b"HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\n", *[b"x" * 50000] * 6]
