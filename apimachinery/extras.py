@@ -26,10 +26,11 @@ class MissingExtra(ImportError):
 
 
 @contextmanager
-def name_missing_extra() -> Iterator[None]:
+def name_missing_extra(smallest: str = "") -> Iterator[None]:
     """Raise MissingExtra for an import that fails because an extra is not installed.
 
-    Other import errors pass: a module missing from the caller's own code is not an extra.
+    *smallest* is the extra to name if several have the package. Other import errors pass: a module
+    missing from the caller's own code is not an extra.
     """
     try:
         yield
@@ -37,7 +38,8 @@ def name_missing_extra() -> Iterator[None]:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
             raise
+        extra = smallest or EXTRAS[package]
         raise MissingExtra(
-            f"{package} is not installed: pip install 'apimachinery[{EXTRAS[package]}]'",
+            f"{package} is not installed: pip install 'apimachinery[{extra}]'",
             name=error.name,
         ) from error

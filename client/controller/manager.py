@@ -7,9 +7,9 @@
 
     await mgr.start(signals=True)
 
-It starts the HTTP servers of probes and metrics, the caches, the runnables that need no leader, the
-warm-up, the leader election and, as the leader, the controllers. It stops in the opposite order and
-releases the lease last.
+It starts the HTTP servers of probes and metrics, the webhooks, the caches, the runnables that need
+no leader, the warm-up, the leader election and, as the leader, the controllers. It stops in the
+opposite order and releases the lease last.
 """
 
 import asyncio
@@ -20,8 +20,9 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from signal import SIGINT, SIGTERM
-from typing import Any, Final, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, TypeVar, Unpack
 
+from apimachinery.extras import name_missing_extra
 from apimachinery.meta.types import Object
 from client.cache.deltas import Transform
 from client.client import AsyncClient
@@ -42,7 +43,14 @@ from client.monitoring.probes import Check, HTTPServer, Route, health, page
 from client.runtime.background import done_before
 from client.runtime.clock import Clock, SystemClock
 from client.transport.request import ALL_NAMESPACES
+from client.webhooks.admission_request import AddDefaulter, AddValidator
+from client.webhooks.webhook_options import DefaulterOptions, WebhookOptions
+from client.webhooks.webhook_settings import InvalidWebhookSettings, WebhookSettings
+from client.webhooks.webhooks import Webhooks
 from client.workqueue.rate_limiters import RateLimiter
+
+if TYPE_CHECKING:
+    from client.webhooks.webhook_serving import WebhookServing
 
 T = TypeVar("T", bound=Object)
 
@@ -82,6 +90,7 @@ class Manager:
         lease_namespace: str = "",
         probes: str = "",
         metrics_address: str = "",
+        webhooks: WebhookSettings | None = None,
         metrics: MetricsSink | None = None,
         resync: float = RESYNC,
         transform: Transform[Any] | None = None,
@@ -91,7 +100,8 @@ class Manager:
         """*name* identifies the program: its lease, its events and its field managers.
 
         *namespace* is the scope of the caches. *probes* and *metrics_address* are addresses
-        (`host:port`) to listen on; if empty, no server is started.
+        (`host:port`) to listen on; if empty, no server is started. *webhooks* are needed if
+        there are any.
         """
         self.name = name
         self.client = client
@@ -104,10 +114,13 @@ class Manager:
         self.caches = Caches(client, self._informers)
         self.events = EventRecorder(client, name, kind_of=self.caches.kind_of, clock=self.clock)
         self.controllers: dict[str, Controller[Any]] = {}
+        self.webhooks = Webhooks(client.scheme, metrics=self.metrics)
+        self._webhook_settings = webhooks
         self._health_checks: dict[str, Check] = {}
         self._ready_checks: dict[str, Check] = {}
         self._grace = grace
-        self._servers = self._http_servers(probes, metrics_address)
+        self._servers: dict[str, HTTPServer | WebhookServing] = {}
+        self._servers.update(self._http_servers(probes, metrics_address))
         self._failure: BaseException | None = None
         self._leaderless_group = RunnableGroup("leaderless", self.clock, self._fail)
         self._leader_group = RunnableGroup("leader", self.clock, self._fail)
@@ -165,6 +178,18 @@ class Manager:
 
         return add
 
+    def defaulter(self, cls: type[T], **options: Unpack[DefaulterOptions]) -> AddDefaulter[T]:
+        """Decorate a function that changes objects before they are stored; see `Webhooks`."""
+        return self.webhooks.defaulter(cls, **options)
+
+    def validator(self, cls: type[T], **options: Unpack[WebhookOptions]) -> AddValidator[T]:
+        """Decorate a function that yields the errors of objects; see `Webhooks`."""
+        return self.webhooks.validator(cls, **options)
+
+    def converter(self, *classes: type[Object]) -> None:
+        """Convert custom resources between versions; see `Webhooks`."""
+        self.webhooks.converter(*classes)
+
     def add(
         self,
         runnable: Runnable | Callable[[], Awaitable[object]],
@@ -203,7 +228,7 @@ class Manager:
 
     @property
     def ports(self) -> dict[str, int]:
-        """The ports of the servers "probes" and "metrics" while the manager runs."""
+        """The ports of the servers "probes", "metrics" and "webhooks" while the manager runs."""
         return {name: server.port for name, server in self._servers.items()}
 
     async def wait_elected(self) -> None:
@@ -264,6 +289,8 @@ class Manager:
     async def _run(self) -> None:
         election: asyncio.Task[None] | None = None
         try:
+            if self.webhooks.routes:
+                self._add_webhook_serving()
             for server in self._servers.values():
                 await server.start()
             async with self._informers:
@@ -276,7 +303,7 @@ class Manager:
                     self._ending.set()
                     await self._stop_runnables()
         finally:
-            for server in self._servers.values():
+            for server in reversed(self._servers.values()):
                 await server.stop()
             # Last: the next leader must not start before this one has stopped working.
             await self._release_lease(election)
@@ -358,6 +385,27 @@ class Manager:
         if metrics_address:
             servers["metrics"] = HTTPServer(metrics_address, {"/metrics": self._metrics_page()})
         return servers
+
+    def _add_webhook_serving(self) -> None:
+        # Imported late: a program without webhooks needs no certificates.
+        with name_missing_extra("webhooks"):
+            from client.webhooks.webhook_serving import WebhookServing
+
+        settings = self._webhook_settings
+        if settings is None:
+            raise InvalidWebhookSettings("there are webhooks: Manager(webhooks=WebhookSettings(…))")
+        serving = self._servers["webhooks"] = WebhookServing(
+            self.client,
+            self.webhooks.routes,
+            settings,
+            name=self.name,
+            clock=self.clock,
+            metrics=self.metrics,
+        )
+        self.add_health_check("webhooks", serving.check_alive)
+        self.add_ready_check("webhooks", serving.check_ready)
+        self.add(serving.keep_certificates, needs_leader=False)
+        self.add(serving.keep_configurations)
 
     def _metrics_page(self) -> Route:
         from client.monitoring.prometheus import CONTENT_TYPE, PrometheusMetrics

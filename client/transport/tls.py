@@ -61,11 +61,16 @@ def ssl_context(tls: TLS, certificate: ClientCertificate | None = None) -> ssl.S
 
 
 def _load_certificate(context: ssl.SSLContext, certificate: ClientCertificate) -> None:
-    with _temporary_file(certificate.certificate.rstrip() + b"\n" + certificate.key) as path:
-        try:
-            context.load_cert_chain(path, password=_no_password)
-        except (ssl.SSLError, ValueError, OSError) as error:
-            raise ConfigError(f"client certificate: unable to load key pair: {error}") from None
+    try:
+        load_key_pair(context, certificate.certificate, certificate.key)
+    except (ssl.SSLError, ValueError, OSError) as error:
+        raise ConfigError(f"client certificate: unable to load key pair: {error}") from None
+
+
+def load_key_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+    """Load a PEM certificate and its key. Raises SSLError, ValueError, OSError."""
+    with _temporary_file(certificate.rstrip() + b"\n" + key) as path:
+        context.load_cert_chain(path, password=_no_password)
 
 
 def _no_password() -> str:

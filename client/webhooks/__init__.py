@@ -12,12 +12,14 @@
 
 The tour: `Webhooks` registers functions; `DefaultingWebhook`, `ValidatingWebhook` and
 `ConversionWebhook` turn reviews into calls of them; `WebhookRoutes` answers requests by path, and
-`WebhookServer` receives them over HTTPS.
+`WebhookServer` receives them over HTTPS. `WebhookServing` adds the certificates
+(`WebhookAuthority`, `CertificateFolder`) and `WebhookConfigurations`, which tell servers.
 """
 
 from client.webhooks.admission_request import AdmissionRequest
 from client.webhooks.review_documents import CONNECT, CREATE, DELETE, UPDATE, UserInfo
 from client.webhooks.webhook_options import DefaulterOptions, Selector, WebhookOptions
+from client.webhooks.webhook_settings import InvalidWebhookSettings, WebhookSettings
 from client.webhooks.webhooks import Webhooks
 
 __all__ = [
@@ -27,8 +29,10 @@ __all__ = [
     "UPDATE",
     "AdmissionRequest",
     "DefaulterOptions",
+    "InvalidWebhookSettings",
     "Selector",
     "UserInfo",
     "WebhookOptions",
+    "WebhookSettings",
     "Webhooks",
 ]
