@@ -25,8 +25,16 @@ _NO_BUFFER: Final = memoryview(b"")
 class PooledConnection(asyncio.BufferedProtocol):
     """A connection that is idle or carries one exchange."""
 
-    def __init__(self, release: Callable[["PooledConnection"], None]) -> None:
-        """Create a connection; *release* is called when it is idle again."""
+    def __init__(
+        self,
+        release: Callable[["PooledConnection"], None],
+        connections: set["PooledConnection"],
+    ) -> None:
+        """Create a connection; *release* is called when it is idle again.
+
+        It is in *connections* while it is open.
+        """
+        self._connections = connections
         self.idle_since = 0.0
         self.transport: Any = None
         self._release = release
@@ -62,6 +70,7 @@ class PooledConnection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
+        self._connections.add(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         # Not kept: a client may have thousands of watches that wait. A view, because asyncio fills
@@ -85,6 +94,7 @@ class PooledConnection(asyncio.BufferedProtocol):
             self.transport.pause_reading()
 
     def connection_lost(self, error: Exception | None) -> None:
+        self._connections.discard(self)
         response, self._response = self._response, None
         if response is not None:
             response.end(error)

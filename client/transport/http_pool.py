@@ -32,9 +32,16 @@ class HTTPPool:
     """Connections to the host of one URL, with one TLS context."""
 
     def __init__(
-        self, server: str, context: ssl.SSLContext | None, *, server_name: str, timeout: float
+        self,
+        server: str,
+        context: ssl.SSLContext | None,
+        *,
+        server_name: str,
+        timeout: float,
+        connections: set[PooledConnection],
     ) -> None:
-        """*timeout* is the seconds for opening a connection, with TLS."""
+        """Open connections, each within *timeout* seconds, and keep them in *connections*."""
+        self._connections = connections
         url = urlsplit(server)
         self._host = (url.hostname or "").rstrip(".")
         self._port = url.port or (80 if context is None else 443)
@@ -46,7 +53,7 @@ class HTTPPool:
         self._timeout = timeout
         self._idle: list[PooledConnection] = []
         self._sweep: asyncio.TimerHandle | None = None
-        self._closed = False
+        self._retired = False
 
     async def send(self, request: Request, headers: Pairs) -> HTTPResponse:
         """Send *request* and return its response, of which the head has arrived.
@@ -75,9 +82,9 @@ class HTTPPool:
                 raise
             return response
 
-    def close(self) -> None:
+    def retire(self) -> None:
         """Close the idle connections, and the others when their response is complete."""
-        self._closed = True
+        self._retired = True
         if self._sweep is not None:
             self._sweep.cancel()
         for connection in self._idle:
@@ -108,7 +115,7 @@ class HTTPPool:
         try:
             async with asyncio.timeout(self._timeout):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: PooledConnection(self._release),
+                    lambda: PooledConnection(self._release, self._connections),
                     self._host,
                     self._port,
                     ssl=self._context,
@@ -122,7 +129,7 @@ class HTTPPool:
         return connection
 
     def _release(self, connection: PooledConnection) -> None:
-        if self._closed:
+        if self._retired:
             connection.abort()
             return
         loop = asyncio.get_running_loop()

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from client.config import Config
 from client.errors import ConfigError
+from client.transport.http_connection import PooledConnection
 from client.transport.http_pool import HTTPPool
 from client.transport.proxy import is_socks, proxy_from_environment
 from client.transport.request import Pairs, Request
@@ -50,6 +51,7 @@ class NetworkTransport:
         self._direct = not self._proxy and "@" not in address and address.isascii()
         self._contexts: dict[ClientCertificate | None, ssl.SSLContext] = {}
         self._pools: dict[ClientCertificate | None, HTTPPool] = {}
+        self._connections: set[PooledConnection] = set()
         self._aiohttp: AiohttpTransport | None = None
 
     async def prepare(self, certificate: ClientCertificate | None = None) -> None:
@@ -75,8 +77,10 @@ class NetworkTransport:
 
     async def aclose(self) -> None:
         for pool in self._pools.values():
-            pool.close()
+            pool.retire()
         self._pools.clear()
+        for connection in [*self._connections]:
+            connection.abort()
         if self._aiohttp is not None:
             await self._aiohttp.aclose()
             self._aiohttp = None
@@ -109,9 +113,10 @@ class NetworkTransport:
                 context,
                 server_name=self._config.tls.server_name,
                 timeout=self._config.connect_timeout,
+                connections=self._connections,
             )
             for old in self._pools.values():
-                old.close()
+                old.retire()
             self._pools = {certificate: pool}
         return pool
 

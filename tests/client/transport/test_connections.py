@@ -152,7 +152,7 @@ class PausedTransport(asyncio.Transport):
 @pytest.mark.parametrize("whole", [False, True])
 async def test_a_slow_reader_holds_up_the_server(whole: bool) -> None:
     transport = PausedTransport()
-    connection = PooledConnection(lambda _: None)
+    connection = PooledConnection(lambda _: None, set())
     connection.connection_made(transport)
     response = connection.send("GET", b"")
     arriving = [b"HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\n", *[b"x" * 50000] * 6]
