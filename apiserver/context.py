@@ -7,6 +7,7 @@ the server can use the registry for its own writes.
 from dataclasses import dataclass, field
 from typing import Final
 
+from apimachinery.errors import APIError
 from apimachinery.schema import GroupVersionResource
 from apiserver.auth.user import MASTERS, User
 from apiserver.workload import Workload
@@ -38,6 +39,8 @@ class RequestContext:
     """The bytes that the request has stored, so that the response need not encode them again."""
     workload: Workload = field(default_factory=Workload)
     """Runs the steps of the request whose cost depends on the size of its documents."""
+    converted: dict[tuple[bytes, str], bytes | APIError] = field(default_factory=dict)
+    """Documents that a webhook has converted for this request, by document and version."""
 
     def warn(self, text: str) -> None:
         if len(self.warnings) < MAX_WARNINGS and text not in self.warnings:

@@ -117,7 +117,7 @@ LAYERS: dict[str, str] = {
         " apiserver.server_parts apiserver.storage.clock"
     ),
     "apiserver.managed_fields": "apimachinery apiserver.context apiserver.group apiserver.views",
-    "apiserver.views": "apimachinery apiserver.group apiserver.storage",
+    "apiserver.views": "apimachinery apiserver.group apiserver.storage apiserver.workload",
     "apiserver.storage.cache": "apimachinery.watch apiserver.storage/ apiserver.time_slices",
     "apiserver.storage.sqlite": "apiserver.storage/",
     "apiserver.storage.etcd": "apiserver.storage/",
@@ -164,8 +164,15 @@ LAYERS: dict[str, str] = {
         "apimachinery apis apiserver/ apiserver.storage.cache.entry apiserver.storage.interface"
     ),
     "apis.kubernetes": "apis apiserver/",
-    "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
+    "apis.*.install": (
+        "apimachinery apis apiserver/ apiserver.admission.plugins"
+        " apiserver.admission.webhook_configuration apiserver.auth.token_review"
+    ),
     "apis.*.install_full": "apimachinery apis apiserver/",
+    "apis.admissionregistration.webhooks": (
+        "apimachinery apis apiserver/ apiserver.admission.admission_metrics"
+        " apiserver.registry.following"
+    ),
     "apis.admissionregistration.matching": (
         "apimachinery apis apiserver/ apiserver.storage.cache.read_revision"
     ),
@@ -210,7 +217,11 @@ DOORS: dict[str, str] = {
         " apiserver.connections.tls_extension"
     ),
     "jwt": "apiserver.auth.token_keys",
-    "prometheus_client": "apiserver.fairness apiserver.http.server_metrics client.monitoring",
+    "prometheus_client": (
+        "apiserver.admission.admission_metrics apiserver.extensions.conversion_metrics"
+        " apiserver.fairness apiserver.http.server_metrics"
+        " client.monitoring"
+    ),
     "aiohttp": "client.transport.aiohttp_transport",
     "aiohttp_socks": "client.transport.socks",
     "cel_expr_python": "apimachinery.cel",

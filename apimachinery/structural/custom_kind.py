@@ -40,6 +40,10 @@ from apimachinery.structural.structural_schema import Schema
 ModelT = TypeVar("ModelT", bound=Model)
 
 
+class NotConverted(Exception):
+    """An object is needed in another version, to which only a webhook converts it."""
+
+
 class CustomResource(Unstructured):
     """An object of a custom kind."""
 
@@ -55,6 +59,8 @@ class CustomKind:
     storage_version: str
     selectable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Version -> the fields that field selectors can select by, as dotted paths."""
+    by_webhook: bool = False
+    """Whether a webhook converts objects, which nothing in this package can call."""
 
     @cached_property
     def classes(self) -> Mapping[str, type[CustomResource]]:
@@ -83,8 +89,13 @@ class CustomKind:
     def convert_content(
         self, content: dict[str, Any], *, source: str, target: str
     ) -> dict[str, Any]:
-        """Convert the content of an object between versions, in place."""
+        """Convert the content of an object between versions, in place.
+
+        Raises NotConverted if a webhook would have to do that.
+        """
         if source != target:
+            if self.by_webhook:
+                raise NotConverted(f"{self.kind} has to be converted from {source} to {target}")
             self.schemas[target].prune(content)
         return content
 
@@ -215,7 +226,9 @@ class CustomStorageCodec(StorageCodec):
         return self._decoded_version != self._custom.storage_version
 
     def encode(self, obj: Object) -> bytes:
-        stored = cast(CustomResource, self._codec.in_version(obj, self._version))
+        # What a webhook converts is stored in its own version if nobody converts the bytes.
+        version = None if self._custom.by_webhook else self._version
+        stored = cast(CustomResource, self._codec.in_version(obj, version))
         metadata = storable_metadata(stored.metadata)
         # The object may be the caller's own, which must not be changed.
         if metadata is not stored.metadata:
@@ -238,6 +251,12 @@ class CustomStorageCodec(StorageCodec):
 
     def load(self, data: bytes) -> dict[str, Any]:
         """Decode a stored object to the JSON of its metadata and content, in *version*."""
+        version, document = self.load_stored(data)
+        source = version if version in self._custom.schemas else self._custom.storage_version
+        return self._custom.convert_content(document, source=source, target=self._decoded_version)
+
+    def load_stored(self, data: bytes) -> tuple[str, dict[str, Any]]:
+        """Return the version of a stored object, and the JSON of its metadata and content in it."""
         try:
             document = orjson.loads(data)
             api_version = document.pop("apiVersion")
@@ -246,14 +265,23 @@ class CustomStorageCodec(StorageCodec):
             raise CorruptObject(f"stored object is not readable: {error}") from None
         custom = self._custom
         # A version that the definition no longer has: decode by the schema of the storage version.
-        version = api_version.rpartition("/")[2]
+        version = str(api_version).rpartition("/")[2]
         source = version if version in custom.schemas else custom.storage_version
         schema = custom.schemas[source]
         schema.prune(document)
         # An object may have been stored before its defaults became too large: it lacks some then.
         with suppress(DefaultsTooLarge):
             schema.default(document)
-        return custom.convert_content(document, source=source, target=self._decoded_version)
+        return version, document
+
+
+class ConvertedCodec(CustomStorageCodec):
+    """Decodes documents that a webhook has converted to *version*: they get no defaults."""
+
+    def load(self, data: bytes) -> dict[str, Any]:
+        document: dict[str, Any] = orjson.loads(data)
+        del document["apiVersion"], document["kind"]
+        return document
 
 
 def _decode_metadata(value: Any) -> tuple[ObjectMeta, list[str]]:

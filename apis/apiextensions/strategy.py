@@ -23,12 +23,14 @@ class DefinitionStrategy(Strategy[CustomResourceDefinition]):
     status_updates_metadata = True
 
     def prepare_for_create(self, obj: CustomResourceDefinition) -> None:
+        _drop_empty_webhook(obj)
         _prune_defaults(obj)
         _add_stored_version(obj)
 
     def prepare_for_update(
         self, new: CustomResourceDefinition, old: CustomResourceDefinition
     ) -> None:
+        _drop_empty_webhook(new)
         _prune_defaults(new)
         _add_stored_version(new)
 
@@ -87,6 +89,16 @@ class DefinitionStrategy(Strategy[CustomResourceDefinition]):
     def may_be_removed(self, obj: CustomResourceDefinition) -> bool:
         # The first deletion marks the definition as terminating; its objects are deleted first.
         return obj.metadata.deletion_timestamp is not None
+
+
+def _drop_empty_webhook(obj: CustomResourceDefinition) -> None:
+    """Drop a webhook that says nothing, which Kubernetes does not store."""
+    conversion = obj.spec.conversion
+    webhook = conversion.webhook if conversion is not None else None
+    if conversion is None or webhook is None:
+        return
+    if webhook.client_config is None and not webhook.conversion_review_versions:
+        conversion.webhook = None
 
 
 def _prune_defaults(obj: CustomResourceDefinition) -> None:

@@ -26,6 +26,7 @@ from apis.core.install import CORE
 from apis.events.install import EVENTS
 from apis.flowcontrol.install import FLOWCONTROL
 from apis.flowcontrol.reconciliation import ensure_configuration
+from apiserver.admission.admission_metrics import AdmissionMetrics
 from apiserver.admission.configuration import AdmissionConfiguration
 from apiserver.admission.plugins import Admission
 from apiserver.app import App
@@ -53,7 +54,9 @@ from apiserver.controlplane.webhook_connections import WebhookConnections
 from apiserver.controlplane.webhook_services import ServiceAddresses
 from apiserver.controlplane.webhook_users import webhook_users
 from apiserver.evolution.accepted_loss import AcceptedLoss
+from apiserver.extensions.conversion_metrics import ConversionMetrics
 from apiserver.extensions.definition_follower import DefinitionFollower
+from apiserver.extensions.webhook_conversion import WebhookCalls
 from apiserver.fairness.request_fairness import RequestFairness
 from apiserver.group import Group
 from apiserver.http.request_limits import Limits
@@ -158,6 +161,7 @@ def create_app(
     webhooks = WebhookConnections(
         ServiceAddresses(lambda name: app.groups.store(name)), users=webhook_users(configuration)
     )
+    metrics = ServerMetrics()
     parts = ServerParts(
         config,
         access.authorizer,
@@ -167,10 +171,10 @@ def create_app(
         lambda: app.backend.check_members(),
         webhooks,
         configuration,
+        AdmissionMetrics(metrics.registry),
         ServedVersions(lambda: app.groups),
     )
     defaults = _namespace_defaults(config) if namespace_defaults else []
-    metrics = ServerMetrics()
     fairness = _fairness(config, metrics, lambda: app.groups)
     installed = [group.completed(parts) for group in with_standard(own, standard)]
     app = App(
@@ -188,7 +192,9 @@ def create_app(
         concurrency=fairness,
         metrics=metrics,
         hooks=[
-            _serving_definitions,
+            partial(
+                _serving_definitions, WebhookCalls(webhooks, ConversionMetrics(metrics.registry))
+            ),
             partial(
                 _controlled,
                 config,
@@ -277,9 +283,9 @@ def _namespace_defaults(config: ServerConfig) -> list[NamespaceDefault]:
 
 
 @asynccontextmanager
-async def _serving_definitions(app: App) -> AsyncIterator[None]:
+async def _serving_definitions(webhooks: WebhookCalls, app: App) -> AsyncIterator[None]:
     """Serve the resources that are defined at run time, in this worker."""
-    follower = DefinitionFollower(app.groups)
+    follower = DefinitionFollower(app.groups, webhooks)
     await follower.start()
     async with asyncio.TaskGroup() as tasks:
         following = tasks.create_task(follower.run(), name="definition follower")

@@ -5,10 +5,12 @@ groups. Clients can see that in discovery and in the responses to unknown paths.
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from apimachinery.errors import NotFound
+from apimachinery.meta.types import Object
 from apimachinery.schema import GroupVersion
+from apimachinery.structural.custom_kind import CustomResource
 from apimachinery.version import sort_versions
 from apiserver.endpoint import Endpoint
 from apiserver.extensions.custom_resource import ServedDefinition, no_kinds
@@ -68,6 +70,7 @@ class CustomEndpoint(Endpoint):
         self.warning = version.warning
         self._listed_verbs = served.listed_verbs
         self._storage_version = served.definition.storage_version
+        self._versions = served.definition.versions
 
     @property
     def listed_verbs(self) -> list[str]:
@@ -76,6 +79,24 @@ class CustomEndpoint(Endpoint):
     @property
     def storage_version(self) -> str:
         return self._storage_version
+
+    def in_all_versions(self, obj: Object) -> dict[str, dict[str, Any]]:
+        """Return documents with nothing but the replicas, in the versions that have a scale.
+
+        Where they are in a version is known from the definition, so nothing has to be converted.
+        """
+        replicas = None
+        documents: dict[str, dict[str, Any]] = {}
+        for version in self._versions:
+            if version.scale is not None and version.name == self.version.version:
+                replicas = cast(CustomResource, obj).nested(*version.scale.spec[1:].split("."))
+        for version in self._versions:
+            if version.scale is not None:
+                value: Any = replicas
+                for name in reversed(version.scale.spec[1:].split(".")):
+                    value = {name: value}
+                documents[str(GroupVersion(self.group.name, version.name))] = value
+        return documents
 
     def subresource_not_found(self, name: str) -> NotFound:
         return NotFound.of(self.gvr.group_resource, name)

@@ -9,17 +9,25 @@ from typing import Any, Final
 
 from apimachinery.schema import GroupKind, GroupResource
 from apimachinery.scheme import Scheme
-from apimachinery.structural.custom_kind import CustomCodec, CustomStorageCodec
+from apimachinery.structural.custom_kind import ConvertedCodec, CustomCodec, CustomStorageCodec
 from apimachinery.version import sort_versions
 from apiserver.admission.chain import Attributes, Operation
+from apiserver.extensions.converted_watch import Matcher
+from apiserver.extensions.converting_objects import ConvertingObjects
+from apiserver.extensions.converting_ownership import ConversionReplay, ConvertingOwnership
+from apiserver.extensions.converting_store import ConvertingStore
 from apiserver.extensions.custom_columns import table_columns
 from apiserver.extensions.custom_strategy import CustomStrategy
 from apiserver.extensions.custom_view import CustomView, VersionViews
 from apiserver.extensions.definition import DefinedVersion, Definition
+from apiserver.extensions.entry_conversion import EntryConversion
+from apiserver.extensions.webhook_conversion import WebhookCalls, WebhookConverter
 from apiserver.group import STATUS, Group, Resource, Subresource, scale
 from apiserver.installed_group import Foundation
+from apiserver.managed_fields.ownership import Ownership
 from apiserver.registry.store import ResourceStore
 from apiserver.registry.write_rules import WriteRules
+from apiserver.storage.cache.watch_cache import CachedResource
 from apiserver.storage.keys import ResourceKeys
 from apiserver.storage.objects import ObjectStorage
 
@@ -37,12 +45,14 @@ class ServedDefinition:
     Only `definition.terminating` may change in place: `definition` is then assigned anew.
     """
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(self, definition: Definition, webhooks: WebhookCalls | None = None) -> None:
+        """*webhooks* calls the webhook of a definition that has one."""
         self.definition = definition
         self.stores: dict[str, ResourceStore[Any]] = {}
         """The stores by version, once assembled."""
         self._kind = definition.custom_kind()
         self.codec = CustomCodec(self._kind)
+        self._conversion = self._convert_with(webhooks) if webhooks else None
 
     def compile(self) -> None:
         """Compile what else would be compiled for the first object; this may take long."""
@@ -88,19 +98,55 @@ class ServedDefinition:
         by_version = {kind.version(name): view for name, view in views.items()}
         keys = ResourceKeys(definition.group, definition.plural, namespaced=definition.namespaced)
         stored = views[definition.storage_version]
-        cached = foundation.cache.register(keys, VersionViews(by_version, stored))
+        cached = foundation.cache.register(keys, VersionViews(by_version, stored, self._conversion))
         for version in definition.versions:
-            codec = self._storage(version)
-            objects: ObjectStorage[Any] = ObjectStorage(
-                foundation.backend, codec, cached, cls=kind.classes[version.name]
-            )
-            self.stores[version.name] = ResourceStore(
-                self._rules(version, foundation),
-                backend=foundation.backend,
-                objects=objects,
-                cached=cached,
-                view=views[version.name],
-            )
+            view = views[version.name]
+            if self._conversion is None:
+                self.stores[version.name] = ResourceStore(
+                    self._rules(version, foundation),
+                    backend=foundation.backend,
+                    objects=ObjectStorage(
+                        foundation.backend,
+                        self._storage(version),
+                        cached,
+                        cls=kind.classes[version.name],
+                    ),
+                    cached=cached,
+                    view=view,
+                )
+            else:
+                self.stores[version.name] = self._converting_store(
+                    version, foundation, cached, view, self._conversion
+                )
+
+    def _converting_store(
+        self,
+        version: DefinedVersion,
+        foundation: Foundation,
+        cached: CachedResource,
+        view: CustomView,
+        conversion: EntryConversion,
+    ) -> ResourceStore[Any]:
+        """Build the store of a version to and from which a webhook converts."""
+        kind = self._kind
+        objects = ConvertingObjects(
+            foundation.backend,
+            self._storage(version),
+            ConvertedCodec(kind, self.codec, version.name),
+            cached,
+            cls=kind.classes[version.name],
+            version=kind.version(version.name),
+            conversion=conversion,
+        )
+        store = ConvertingStore(
+            self._rules(version, foundation),
+            backend=foundation.backend,
+            objects=objects,
+            cached=cached,
+            view=view,
+        )
+        store.match_by(Matcher(conversion, view, kind.version(version.name)))
+        return store
 
     def _rules(self, version: DefinedVersion, foundation: Foundation) -> WriteRules[Any]:
         definition, kind = self.definition, self._kind
@@ -118,8 +164,34 @@ class ServedDefinition:
             admission=foundation.admission.chain(
                 resource, mutating=(self._refuse_while_terminating,)
             ),
-            ownership=foundation.ownership(self.codec, group, self.resource_in(version)),
+            ownership=self._ownership(version, group, foundation),
+            replay=ConversionReplay(self._conversion) if self._conversion else None,
         )
+
+    def _ownership(
+        self, version: DefinedVersion, group: Group, foundation: Foundation
+    ) -> Ownership:
+        resource = self.resource_in(version)
+        if self._conversion is not None and foundation.make_ownership is not None:
+            return ConvertingOwnership(self.codec, group, resource)
+        return foundation.ownership(self.codec, group, resource)
+
+    def _convert_with(self, webhooks: WebhookCalls) -> EntryConversion | None:
+        """Return what converts objects by the webhook of the definition, None if it has none."""
+        definition, webhook = self.definition, self.definition.webhook
+        if webhook is None:
+            return None
+        converter = WebhookConverter(
+            definition.name,
+            definition.group,
+            definition.list_kind,
+            webhook.target,
+            webhook.review_versions,
+            webhooks,
+        )
+        # In the storage version, but it decodes every object in the version it is stored in.
+        storage = CustomStorageCodec(self._kind, self.codec, definition.storage_version)
+        return EntryConversion(self._kind, storage, converter)
 
     def _refuse_while_terminating(self, attributes: Attributes) -> None:
         """Refuse new objects, however they are created, while the definition is terminating."""
@@ -139,6 +211,8 @@ class ServedDefinition:
             storage=self._storage(version),
             fields={path[1:]: path[1:] for path in sorted(selectable)},
             columns=table_columns(version.columns),
+            converted=ConvertedCodec(self._kind, self.codec, version.name),
+            conversion=self._conversion,
         )
 
 

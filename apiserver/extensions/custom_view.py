@@ -4,7 +4,7 @@ Defaults are applied on reading, so an object that was stored before its schema 
 it, too. This happens once for each form in which a cache entry is served.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, cast
 
 import orjson
@@ -12,11 +12,20 @@ import orjson
 from apimachinery.codec import CorruptObject
 from apimachinery.meta.unstructured import dump_content
 from apimachinery.schema import GroupVersion
-from apimachinery.structural.custom_kind import CustomCodec, CustomResource, CustomStorageCodec
-from apiserver.storage.cache.entry import Selectable
+from apimachinery.storage_codec import StoredObject
+from apimachinery.structural.custom_kind import (
+    ConvertedCodec,
+    CustomCodec,
+    CustomResource,
+    CustomStorageCodec,
+)
+from apiserver.extensions.entry_conversion import ConvertedRecord, EntryConversion
+from apiserver.storage.cache.entry import Entry, Selectable
 from apiserver.storage.interface import Record
+from apiserver.storage.record_reading import read_record
 from apiserver.views.resource_view import Form, ResourceView, selectable_metadata
 from apiserver.views.table import Column
+from apiserver.workload import Workload
 
 
 class CustomView(ResourceView):
@@ -32,7 +41,10 @@ class CustomView(ResourceView):
         storage: CustomStorageCodec,
         fields: Mapping[str, str],
         columns: tuple[Column, ...],
+        converted: ConvertedCodec | None = None,
+        conversion: EntryConversion | None = None,
     ) -> None:
+        """*converted* reads what *conversion* has converted; None if no webhook converts."""
         super().__init__(
             cls,
             group=group,
@@ -43,6 +55,13 @@ class CustomView(ResourceView):
             list_kind=list_kind,
         )
         self._stored = storage
+        self._converted = converted
+        self._conversion = conversion
+        self.converts = conversion is not None
+
+    async def convert(self, entries: Sequence[Entry], form: Form, workload: Workload) -> None:
+        if self._conversion is not None:
+            await self._conversion.convert(entries, form.version, workload)
 
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
         if not self._fields:
@@ -96,21 +115,46 @@ class CustomView(ResourceView):
     def _load(self, record: Record) -> dict[str, Any] | None:
         """Return the stored document in this version, None if it cannot be decoded."""
         try:
-            return self._stored.load(record.value)
+            return self._codec_of(record).load(record.value)
         except CorruptObject:
             return None
+
+    def _read(self, record: Record) -> StoredObject:
+        if isinstance(record, ConvertedRecord):
+            return read_record(self._codec_of(record), self._cls, record)
+        return super()._read(record)
+
+    def _codec_of(self, record: Record) -> CustomStorageCodec:
+        if self._converted is not None and isinstance(record, ConvertedRecord):
+            return self._converted
+        return self._stored
 
 
 class VersionViews:
     """Implements `View` for a collection whose objects are served in several versions."""
 
-    def __init__(self, views: Mapping[GroupVersion, CustomView], stored: CustomView) -> None:
+    def __init__(
+        self,
+        views: Mapping[GroupVersion, CustomView],
+        stored: CustomView,
+        conversion: EntryConversion | None = None,
+    ) -> None:
         """*stored* is the view of the storage version, for selectors and unknown versions."""
         self._views = views
         self._stored = stored
+        self._conversion = conversion
+        self.converts = conversion is not None
+
+    def source(self, entry: Entry, form: Hashable) -> Record:
+        return self._conversion.source(entry, form) if self._conversion else entry.record
 
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
-        return self._stored.selectable(record)
+        """Return the labels and fields in the version that is stored, if a webhook converts."""
+        if self._conversion is None:
+            return self._stored.selectable(record)
+        version = self._conversion.version_of(record.value)
+        matching = (view for known, view in self._views.items() if known.version == version)
+        return next(matching, self._stored).selectable(record)
 
     def forget(self, key: str) -> None:
         for view in self._views.values():

@@ -4,6 +4,7 @@ It is parsed from the JSON of the object: the server imports no group, but it de
 format of this kind, as it does on that of namespaces.
 """
 
+from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any, Final
 from apimachinery.structural.custom_kind import CustomKind
 from apimachinery.structural.structural_schema import Schema
 from apimachinery.version import sort_versions
+from apiserver.webhook_call import WebhookService, WebhookTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,15 @@ class DefinedVersion:
     """The warning of responses in a deprecated version."""
 
 
+@dataclass(frozen=True, slots=True)
+class DefinedWebhook:
+    """The webhook that converts objects between the versions of a definition."""
+
+    target: WebhookTarget
+    review_versions: tuple[str, ...]
+    """The versions of ConversionReview that it understands."""
+
+
 @dataclass(frozen=True)
 class Definition:
     """One custom resource.
@@ -69,6 +80,8 @@ class Definition:
     versions: tuple[DefinedVersion, ...]
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    webhook: DefinedWebhook | None = None
+    """None if objects need not be converted, because versions differ in nothing but the name."""
     established: bool = False
     terminating: bool = False
     source: Any = field(default=None, compare=False, repr=False)
@@ -99,6 +112,7 @@ class Definition:
                 version.name: tuple(path[1:] for path in version.selectable)
                 for version in self.versions
             },
+            by_webhook=self.webhook is not None,
         )
 
 
@@ -118,10 +132,31 @@ def parse_definition(document: Mapping[str, Any]) -> Definition:
         versions=tuple(_version(spec, version) for version in spec["versions"]),
         short_names=tuple(names.get("shortNames") or ()),
         categories=tuple(names.get("categories") or ()),
+        webhook=_webhook(spec.get("conversion") or {}),
         established="Established" in true,
         terminating="deletionTimestamp" in document["metadata"],
         source=(spec, names),
     )
+
+
+def _webhook(conversion: Mapping[str, Any]) -> DefinedWebhook | None:
+    if conversion.get("strategy") != "Webhook":
+        return None
+    webhook = conversion["webhook"]
+    config = webhook["clientConfig"]
+    bundle = b64decode(config.get("caBundle") or "")
+    service = config.get("service")
+    target = WebhookTarget(
+        url=config.get("url") or "",
+        service=_service(service) if service else None,
+        ca_bundle=bundle if bundle.strip() else b"",
+    )
+    return DefinedWebhook(target, tuple(webhook["conversionReviewVersions"]))
+
+
+def _service(service: Mapping[str, Any]) -> WebhookService:
+    path, port = service.get("path") or "", service.get("port") or 443
+    return WebhookService(service["namespace"], service["name"], path, port)
 
 
 def _version(spec: Mapping[str, Any], version: Mapping[str, Any]) -> DefinedVersion:

@@ -28,6 +28,7 @@ from apiserver.workload import without_collection
 if TYPE_CHECKING:
     from apiserver.extensions.custom_resource import ServedDefinition
     from apiserver.extensions.definition import Definition
+    from apiserver.extensions.webhook_conversion import WebhookCalls
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +47,10 @@ _AS_CACHED: Final = ListOptions(resource_version="0")
 class DefinitionFollower:
     """Installs and removes the custom resources of one server process."""
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: Groups, webhooks: "WebhookCalls | None" = None) -> None:
+        """*webhooks* calls the conversion webhooks of definitions."""
         self._groups = groups
+        self._webhooks = webhooks
         self._revisions: dict[str, int] = {}
         """The revision at which each definition was last processed."""
         self._served: dict[str, ServedDefinition] = {}
@@ -140,7 +143,7 @@ class DefinitionFollower:
             changed = before.definition.terminating != definition.terminating
             before.definition = definition
             return {definition.group} if changed else set()
-        self._served[name] = await _compile(definition, size)
+        self._served[name] = await _compile(definition, size, self._webhooks)
         if not self._is_built_in(definition.group):
             log.info("serving %s", name)
         return {definition.group}
@@ -168,11 +171,13 @@ class DefinitionFollower:
         )
 
 
-async def _compile(definition: "Definition", size: int) -> "ServedDefinition":
+async def _compile(
+    definition: "Definition", size: int, webhooks: "WebhookCalls | None"
+) -> "ServedDefinition":
     """Compile the schemas of a definition; in a thread if it is large, because that takes long."""
     from apiserver.extensions.custom_resource import ServedDefinition
 
-    served = ServedDefinition(definition)
+    served = ServedDefinition(definition, webhooks)
     if size > _SMALL_BYTES:
         await asyncio.to_thread(without_collection, served.compile)
     else:

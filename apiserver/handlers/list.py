@@ -23,8 +23,11 @@ from apiserver.http.exchange import Exchange
 from apiserver.http.negotiation import Shape
 from apiserver.http.response import LARGE, exchange_of, write_rendered, write_stream
 from apiserver.registry.pagination import ObjectPage
+from apiserver.registry.storage_errors import api_error
 from apiserver.storage.cache.entry import EntrySelection
+from apiserver.storage.interface import StorageError
 from apiserver.time_slices import RestingSlices
+from apiserver.views.resource_view import Form
 from apiserver.views.selection import select
 
 MAX_WHOLE: Final = 512 * 1024
@@ -92,6 +95,8 @@ async def write_page(endpoint: Endpoint, req: Request, resp: Response, page: Obj
     exchange = exchange_of(req)
     accepted = exchange.accepted
     form = endpoint.form(accepted, listed=True, include_object=included_object(exchange))
+    if endpoint.view.converts:
+        await _convert(endpoint, exchange, page, form)
     if len(page.entries) > LONG_PAGE:
         await RestingSlices().begin()
     parts = list_parts(
@@ -111,6 +116,14 @@ async def write_page(endpoint: Endpoint, req: Request, resp: Response, page: Obj
         return
     resp.content_type = accepted.media_type
     write_stream(req, resp, _coalesce(first, parts))
+
+
+async def _convert(endpoint: Endpoint, exchange: Exchange, page: ObjectPage, form: Form) -> None:
+    """Have all objects of a page converted before the response starts."""
+    try:
+        await endpoint.view.convert(page.entries, form, exchange.workload)
+    except StorageError as error:
+        raise api_error(error, endpoint.gvr.group_resource, "list") from error
 
 
 async def _beginning(parts: AsyncIterator[bytes]) -> tuple[bytes, bool]:

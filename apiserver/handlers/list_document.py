@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, cast
 from apimachinery.codec import dump_json
 from apimachinery.serialization.media_types import YAML
 from apimachinery.serialization.serializer import write_json_pretty, write_yaml
-from apiserver.handlers.entry_encoding import encode_large, is_light
+from apiserver.handlers.entry_encoding import encode_apart, is_light
 from apiserver.http.negotiation import PLAIN, Accepted
 from apiserver.http.response import LARGE, render
 from apiserver.registry.pagination import ObjectPage
@@ -131,7 +131,7 @@ class _Items:
     async def _encode(self, entry: Entry) -> bytes:
         if is_light(entry, self._form):
             return entry.encode(self._form)
-        return await encode_large(entry, self._form, self._workload)
+        return await encode_apart(self._view, entry, self._form, self._workload)
 
     async def _rendered(self, item: bytes, render_item: Callable[[bytes], bytes]) -> bytes:
         if len(item) <= LIGHT_BYTES:

@@ -7,12 +7,14 @@ from apimachinery.meta.options import GetOptions
 from apimachinery.meta.query_parameters import load
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.decode_warnings import warn_of_entries
-from apiserver.handlers.entry_encoding import encode_large, is_light
+from apiserver.handlers.entry_encoding import encode_apart, is_light
 from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.http.negotiation import TRUE
 from apiserver.http.request_info import Query
 from apiserver.http.response import exchange_of, respond
+from apiserver.registry.storage_errors import api_error
 from apiserver.storage.cache.read_revision import At, Freshness
+from apiserver.storage.interface import StorageError
 
 
 async def get(endpoint: Endpoint, req: Request, resp: Response) -> None:
@@ -32,7 +34,10 @@ async def get(endpoint: Endpoint, req: Request, resp: Response) -> None:
     if is_light(entry, form):
         encoded = entry.encode(form)
     else:
-        encoded = await encode_large(entry, form, exchange.workload)
+        try:
+            encoded = await encode_apart(endpoint.view, entry, form, exchange.workload)
+        except StorageError as error:
+            raise api_error(error, endpoint.gvr.group_resource, "get") from error
     encoded = endpoint.view.complete(encoded, form)
     if endpoint.view.problems:
         warn_of_entries(endpoint, exchange, (entry,))

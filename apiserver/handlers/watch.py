@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from random import uniform
-from typing import Final
+from typing import Final, cast
 
 import falcon
 from falcon.asgi import Request, Response, WebSocket
@@ -20,7 +20,7 @@ from apimachinery.meta.options import ListOptions
 from apimachinery.serialization.media_types import PROTOBUF
 from apiserver.endpoint import Endpoint
 from apiserver.handlers.decode_warnings import warn_of_selection
-from apiserver.handlers.entry_encoding import encode_large, is_light
+from apiserver.handlers.entry_encoding import encode_apart, is_light
 from apiserver.handlers.list import list_selection
 from apiserver.handlers.object_response import included_object, negotiate
 from apiserver.http.access import BEARER_PROTOCOL
@@ -32,7 +32,7 @@ from apiserver.http.response import exchange_of, status_bytes
 from apiserver.http.server_metrics import ServerMetrics
 from apiserver.registry.storage_errors import api_error
 from apiserver.storage.cache.entry_event import WRITE_BYTES, EntryEvent, EventBatch, EventRun
-from apiserver.storage.cache.event_log import Watcher
+from apiserver.storage.cache.event_log import OpenWatch
 from apiserver.storage.interface import StorageError
 from apiserver.time_slices import TimeSlices
 from apiserver.views.resource_view import Form
@@ -53,7 +53,7 @@ class Watches:
     def __init__(self, limits: Limits, metrics: ServerMetrics) -> None:
         self._limits = limits
         self._metrics = metrics
-        self._open: set[Watcher] = set()
+        self._open: set[OpenWatch] = set()
         self._sources: set[str] = set()
         self._stopping = False
 
@@ -119,7 +119,7 @@ class Watches:
             return name
         return "other"
 
-    def _track(self, exchange: Exchange, watcher: Watcher) -> None:
+    def _track(self, exchange: Exchange, watcher: OpenWatch) -> None:
         """Track an open watcher, for the metrics and for shutdown, until its exchange closes."""
         gauge = self._metrics.watching(exchange)
         gauge.inc()
@@ -143,7 +143,7 @@ class Watches:
         self,
         endpoint: Endpoint,
         exchange: Exchange,
-        watcher: Watcher,
+        watcher: OpenWatch,
         options: ListOptions | None,
     ) -> None:
         """End the watcher when its time is up, and send a bookmark shortly before."""
@@ -168,7 +168,7 @@ class WatchResponse:
         endpoint: Endpoint,
         exchange: Exchange,
         first: Form,
-        watcher: Watcher | None = None,
+        watcher: OpenWatch | None = None,
         metrics: ServerMetrics | None = None,
         *,
         failure: APIError | None = None,
@@ -225,6 +225,8 @@ class WatchResponse:
 
     async def _encode_batch(self, batch: EventBatch, *, joined: bool) -> AsyncIterator[list[bytes]]:
         """Yield the frames of *batch*, as many as make one write, and drop its runs meanwhile."""
+        if self._endpoint.view.converts:
+            await self._convert(batch)
         frames: list[bytes] = []
         size = 0
         slices = TimeSlices()
@@ -238,6 +240,11 @@ class WatchResponse:
                     frames, size = [], 0
         if frames:
             yield frames
+
+    async def _convert(self, batch: EventBatch) -> None:
+        """Have all objects of *batch* converted that are stored in another version, at once."""
+        entries = [event.entry for event in batch if event.entry is not None]
+        await self._endpoint.view.convert(entries, self._first, self._exchange.workload)
 
     async def _encode_run(
         self, run: EventRun, slices: TimeSlices, *, joined: bool
@@ -281,7 +288,8 @@ class WatchResponse:
     async def _encode_large(self, event: EntryEvent, form: Hashable) -> None:
         entry = event.entry
         if entry is not None and not is_light(entry, form):
-            await encode_large(entry, form, self._exchange.workload)
+            view, workload = self._endpoint.view, self._exchange.workload
+            await encode_apart(view, entry, cast(Form, form), workload)
 
     def _error_event(self, error: APIError) -> bytes:
         encoded = status_bytes(error.status, self._exchange.accepted)

@@ -11,7 +11,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final, Generic, TypeVar
 
-from apimachinery.errors import AlreadyExists, BadRequest, Conflict, NotFound, StorageReadError
+from apimachinery.errors import (
+    AlreadyExists,
+    APIError,
+    BadRequest,
+    Conflict,
+    NotFound,
+    StorageReadError,
+)
 from apimachinery.fieldpath import quote
 from apimachinery.meta.options import CreateOptions, DeleteOptions, ListOptions, UpdateOptions
 from apimachinery.meta.types import Object, Preconditions
@@ -37,7 +44,7 @@ from apiserver.registry.strategy import Strategy
 from apiserver.registry.unsafe_deletion import UnsafeDeletion
 from apiserver.registry.write_rules import WriteRules
 from apiserver.storage.cache.entry import Entry, EntrySelection
-from apiserver.storage.cache.event_log import Watcher
+from apiserver.storage.cache.event_log import OpenWatch, Watcher
 from apiserver.storage.cache.read_revision import At, Freshness, RevisionExpired
 from apiserver.storage.cache.watch_cache import CachedResource
 from apiserver.storage.interface import Backend, Compacted, KeyExists, StorageError
@@ -134,10 +141,19 @@ class ResourceStore(Generic[T]):
     async def read(self, name: str, *, namespace: str = "", workload: Workload | None = None) -> T:
         """Return the newest state of one object, decoded. Raises NotFound."""
         entry = await self.get(name, namespace=namespace)
+        if self.view.converts:
+            return await self._read_converted(entry, workload or Workload())
         if workload is None:
             return self.decode(entry)
         workload.add(entry.record.value)
         return await workload.run(self.decode, entry)
+
+    async def _read_converted(self, entry: Entry, workload: Workload) -> T:
+        try:
+            record = await self.objects.in_version(entry.record, workload)
+            return await workload.run(self.objects.decode, record)
+        except StorageError as error:
+            raise api_error(error, self.rules.resource, "get") from error
 
     def decode(self, entry: Entry) -> T:
         try:
@@ -154,7 +170,9 @@ class ResourceStore(Generic[T]):
         namespace = meta.namespace if self.rules.namespaced else ""
         entry = self.cached.collection.entry(self._keys.object_key(meta.name, namespace=namespace))
         if entry is not None and str(entry.record.revision) == meta.resource_version:
-            return entry.encoded(form) or entry.encode_anew(form)
+            encoded = entry.encoded(form)
+            if encoded is not None or not self.view.converts:
+                return encoded or entry.encode_anew(form)
         return self.view.encode_object(obj, form)
 
     async def list(
@@ -176,7 +194,7 @@ class ResourceStore(Generic[T]):
     @asynccontextmanager
     async def watch(
         self, selection: EntrySelection, form: Form, options: ListOptions | None = None
-    ) -> AsyncIterator[Watcher]:
+    ) -> AsyncIterator[OpenWatch]:
         """Watch the selected objects from their current state, or from a resourceVersion.
 
         StorageErrors that the watcher raises inside the `async with` leave it as APIErrors.
@@ -200,8 +218,9 @@ class ResourceStore(Generic[T]):
         except StorageError as error:
             raise api_error(error, self.rules.resource, "watch") from error
 
-    def bookmark(self, watcher: Watcher) -> None:
+    def bookmark(self, watcher: OpenWatch) -> None:
         """Send *watcher* a bookmark now, as before its time is up."""
+        assert isinstance(watcher, Watcher)
         self.cached.bookmark(watcher)
 
     # Writing
@@ -216,16 +235,16 @@ class ResourceStore(Generic[T]):
     ) -> T:
         """Store a new object and return it as stored. The store takes ownership of *obj*."""
         options = options or CreateOptions()
-        obj = await begin_creation(self.rules, obj, context, options)
+        obj = await begin_creation(self.rules, obj, context, options, track=track)
         refuse_resource_version(obj)
         if obj.metadata.name or not obj.metadata.generate_name:
-            return await self._create(obj, context, options, track=track)
+            return await self._create(obj, context, options)
         for _ in range(NAME_ATTEMPTS - 1):
             try:
-                return await self._create(obj.deep_copy(), context, options, track=track)
+                return await self._create(obj.deep_copy(), context, options)
             except AlreadyExists:
                 continue
-        return await self._create(obj, context, options, track=track)
+        return await self._create(obj, context, options)
 
     async def update(
         self,
@@ -361,11 +380,9 @@ class ResourceStore(Generic[T]):
 
     # Steps
 
-    async def _create(
-        self, obj: T, context: RequestContext, options: CreateOptions, *, track: bool
-    ) -> T:
+    async def _create(self, obj: T, context: RequestContext, options: CreateOptions) -> T:
         async with PendingReservations() as pending:
-            await finish_creation(self.rules, obj, context, options, pending=pending, track=track)
+            await finish_creation(self.rules, obj, context, options, pending=pending)
             outcome = await self._store_new(obj, context, dry_run=_dry_run(context, options))
         context.stored = outcome.stored
         return outcome.object
@@ -393,7 +410,7 @@ class ResourceStore(Generic[T]):
             error = AlreadyExists.of(resource, name)
         try:
             existing = await self.objects.get(key)
-        except StorageError:
+        except (StorageError, APIError):
             return error
         if existing is not None and existing.metadata.deletion_timestamp is not None:
             error.message = f"object is being deleted: {error.message}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from random import Random
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from apimachinery.errors import MAX_CAUSES, Invalid
 from apimachinery.fieldpath import FieldError, FieldErrors
@@ -26,6 +26,17 @@ from apiserver.registry.identifiers import PooledRandom
 from apiserver.registry.strategy import Strategy
 
 T = TypeVar("T", bound=Object)
+R = TypeVar("R")
+
+
+class Replay(Protocol):
+    """Runs pure steps of a write that need objects in other versions, where a webhook converts.
+
+    A step cannot wait. One that lacks a conversion is run again once that has been made.
+    """
+
+    async def run(self, context: RequestContext, step: Callable[..., R], /, *args: Any) -> R:
+        """Return the result of *step*, which may be called more than once with the same objects."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,8 @@ class WriteRules(Generic[T]):
     """Reserves values outside of an object while it is written."""
     scheme: Scheme | None = None
     """Names the fields of errors in the version of the request; None leaves them as they are."""
+    replay: "Replay | None" = None
+    """Repeats steps that need conversions for which the server has to wait."""
 
     def namespace_of(self, context: RequestContext) -> str:
         return context.namespace if self.namespaced else ""

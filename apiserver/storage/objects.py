@@ -6,7 +6,7 @@ a change is retried on the newest state until it can be stored. A change that wo
 values, which this code cannot decode or has no fields for, is refused.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
@@ -46,6 +46,20 @@ class Unreadable(StorageError):
     def __init__(self, key: str, reason: str) -> None:
         super().__init__(f"object {key!r} cannot be read: {reason}")
         self.key = key
+
+
+class Unconverted(StorageError):
+    """Objects could not be converted from or to the version that they are stored in."""
+
+    def __init__(self, reason: str, objects: Sequence[tuple[str, int]] = ()) -> None:
+        """*objects* are the keys and revisions of the stored objects, if they were to be read."""
+        super().__init__(reason)
+        self.reason = reason
+        self.objects = objects
+
+
+class WrittenUnconverted(StorageError):
+    """An object was written, but could not be converted for the response."""
 
 
 class WouldLoseFields(StorageError):
@@ -135,6 +149,11 @@ class ObjectStorage(Generic[T]):
         self.codec = codec
         self.before_first_write: Callable[[], Awaitable[None]] | None = None
         """Awaited once before anything is written: it catalogues the shape of the objects."""
+        self.to_stored: Callable[[bytes, Workload], Awaitable[bytes]] | None = None
+        """Converts an encoded object to the version in which it is stored, if that takes a while.
+
+        Raises Unconverted.
+        """
         self._backend = backend
         self._cached = cached
         self._cls = cls
@@ -143,6 +162,10 @@ class ObjectStorage(Generic[T]):
         """Return the newest state of an object, read from the backend."""
         record = await self._backend.get(key)
         return self.decode(record) if record else None
+
+    async def in_version(self, record: Record, workload: Workload) -> Record:
+        """Return a record as `decode` takes it, in the version of this storage."""
+        return record
 
     async def list(
         self, selection: EntrySelection, *, at: At = Freshness.NEWEST
@@ -175,9 +198,13 @@ class ObjectStorage(Generic[T]):
                 raise KeyExists(key)
             if self.codec.storing_changes:
                 value = await workload.run(self._encode_object, obj, heavy=workload.is_heavy)
+                if self.to_stored is not None:
+                    value = await self.to_stored(value, workload)
                 obj = await self._as_stored(obj, value, workload)
             return Outcome(_set_version(obj, None), created=True)
         value = await workload.run(self._encode_object, obj, heavy=workload.is_heavy)
+        if self.to_stored is not None:
+            value = await self.to_stored(value, workload)
         if self.before_first_write is not None:
             await self._prepare_to_write()
         revision = await self._backend.create(key, value, ttl=ttl)
@@ -215,7 +242,7 @@ class ObjectStorage(Generic[T]):
                 record = conflict.current
             except KeyExists:
                 record = await self._backend.get(key)
-            except (APIError, Unreadable, WouldLoseFields):
+            except (APIError, Unreadable, Unconverted, WouldLoseFields):
                 newest = record if confirmed else await self._backend.get(key)
                 if newest == record:
                     raise
@@ -231,6 +258,8 @@ class ObjectStorage(Generic[T]):
             return Outcome(intent.object, removed=True)
         obj = intent.object
         if isinstance(intent, Put):
+            if self.to_stored is not None:
+                value = await self.to_stored(value, workload)
             obj = await self._as_stored(obj, value, workload)
         revision = record.revision if record else None
         return Outcome(_set_version(obj, revision), created=record is None)
@@ -254,6 +283,8 @@ class ObjectStorage(Generic[T]):
             return await self.create(key, intent.object, ttl=intent.ttl, workload=workload)
         if isinstance(intent, Put):
             value = await workload.run(self._encode, intent, record, kept, workload.is_heavy)
+            if self.to_stored is not None:
+                value = await self.to_stored(value, workload)
             if value != record.value:
                 if self.before_first_write is not None:
                     await self._prepare_to_write()
@@ -278,18 +309,18 @@ class ObjectStorage(Generic[T]):
             return obj
         return cast(T, await workload.run(self.codec.decode, value))
 
-    async def _read_for_change(self, record: Record, workload: Workload) -> "_ForChange":
+    async def _read_for_change(self, record: Record, workload: Workload) -> "ForChange":
         workload.add(record.value)
         return await workload.run(self._decode_for_change, record)
 
-    def _decode_for_change(self, record: Record) -> "_ForChange":
+    def _decode_for_change(self, record: Record) -> "ForChange":
         """Decode a record for a change. Raises Unreadable if not even its metadata is readable."""
         stored = read_record(self.codec, self._cls, record)
         if stored.is_complete:
-            return _ForChange(stored.object, None)
+            return ForChange(stored.object, None)
         if not has_metadata(record):
             raise Unreadable(record.key, stored.problem)
-        return _ForChange(stored.object, _Kept(stored, self.codec.encode(stored.object)))
+        return ForChange(stored.object, _Kept(stored, self.codec.encode(stored.object)))
 
     def _encode(
         self, intent: Intent[T], record: Record | None, kept: "_Kept | None", heavy: bool
@@ -349,7 +380,7 @@ class _Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class _ForChange:
+class ForChange:
     object: Object
     kept: _Kept | None
 

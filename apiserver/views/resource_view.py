@@ -38,6 +38,7 @@ from apiserver.views.table import (
     whole_table,
     write_ages,
 )
+from apiserver.workload import Workload
 
 META: Final = "meta.k8s.io"
 
@@ -88,6 +89,8 @@ def _key(form: Form) -> tuple[Hashable, ...]:
 
 class ResourceView:
     """Implements `View` for the objects of one kind."""
+
+    converts = False
 
     def __init__(
         self,
@@ -156,6 +159,15 @@ class ResourceView:
                 document = orjson.loads(dump_json(self._read(record).object))
             fields.update(self._fields.read(document))
         return labels, fields
+
+    def source(self, entry: Entry, form: Hashable) -> Record:
+        return entry.record
+
+    async def convert(self, entries: Sequence[Entry], form: Form, workload: Workload) -> None:
+        """Have entries converted before they are encoded in *form*, if that takes a while.
+
+        Raises StorageError.
+        """
 
     def common_head(self, value: bytes) -> bytes:
         """Return the head up to the resourceVersion of an object that is served as it is stored."""

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
-from apiserver.storage.cache.entry import Selectable, json_frame
+from apiserver.storage.cache.entry import Entry, Selectable, json_frame
 from apiserver.storage.cache.event_log import Watcher
 from apiserver.storage.cache.watch_cache import (
     CachedResource,
@@ -45,6 +45,11 @@ def run() -> None:
 
 class PodView:
     """Serves objects of about a kilobyte, as JSON."""
+
+    converts = False
+
+    def source(self, entry: Entry, form: Hashable) -> Record:
+        return entry.record
 
     def forget(self, key: str) -> None:
         pass

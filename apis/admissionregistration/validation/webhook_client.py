@@ -1,12 +1,22 @@
 """Validation of the connection to a webhook."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Protocol
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid, required
 from apimachinery.names import is_dns1123_subdomain, is_port_number
 from apimachinery.urls import MalformedURL, parse_url
-from apis.admissionregistration.v1 import ServiceReference, WebhookClientConfig
+from apis.admissionregistration.v1 import WebhookClientConfig
+
+
+class WebhookServiceReference(Protocol):
+    """The reference to a Service in one of the groups that have webhooks."""
+
+    namespace: str
+    name: str
+    path: str | None
+    port: int | None
+
 
 _FORM: Final = "; desired format: https://host[/path]"
 
@@ -17,7 +27,7 @@ def validate_client_config(config: WebhookClientConfig, path: Path) -> FieldErro
     elif config.url is not None:
         yield from validate_webhook_url(config.url, path.child("url"))
     elif config.service is not None:
-        yield from _validate_service(config.service, path.child("service"))
+        yield from validate_webhook_service(config.service, path.child("service"))
 
 
 def validate_webhook_url(text: str, path: Path) -> FieldErrors:
@@ -38,7 +48,8 @@ def validate_webhook_url(text: str, path: Path) -> FieldErrors:
         yield invalid(path, url.query, "query parameters are not permitted in the URL")
 
 
-def _validate_service(service: ServiceReference, path: Path) -> FieldErrors:
+def validate_webhook_service(service: WebhookServiceReference, path: Path) -> FieldErrors:
+    """Validate the Service of a webhook, of whatever group."""
     # The fields are reported under each other's name: as Kubernetes has it.
     if not service.namespace:
         yield required(path.child("name"))

@@ -164,8 +164,8 @@ class CustomResourceDefinitionNames(Model):
 class ServiceReference(Model):
     """Reference to a Service in the cluster."""
 
-    namespace: str = field(proto=1, published_default="", doc="The namespace of the Service.")
-    name: str = field(proto=2, published_default="", doc="The name of the Service.")
+    namespace: str = field("", proto=1, omit_empty=False, doc="The namespace of the Service.")
+    name: str = field("", proto=2, omit_empty=False, doc="The name of the Service.")
     path: str | None = field(None, proto=3, doc="The path of the webhook.")
     port: Int32 | None = field(None, proto=4, doc="The port of the Service; defaults to 443.")
 

@@ -22,8 +22,9 @@ from apis.apiextensions.v1 import (
     CustomResourceDefinitionSpec,
     CustomResourceDefinitionVersion,
 )
-from apis.apiextensions.v1.definition import CLUSTER, NAMESPACED, NO_CONVERSION
+from apis.apiextensions.v1.definition import CLUSTER, NAMESPACED
 from apis.apiextensions.validation.columns import validate_columns, validate_selectable
+from apis.apiextensions.validation.conversion import validate_conversion
 from apis.apiextensions.validation.names import APPROVED, is_protected, validate_names
 from apis.apiextensions.validation.schema import validate_schema
 from apis.apiextensions.validation.shown_values import shown_versions
@@ -35,7 +36,7 @@ _SPEC: Final = Path("spec")
 
 def validate_definition(definition: CustomResourceDefinition) -> FieldErrors:
     """Validate a new definition."""
-    yield from _validate_spec(definition.spec)
+    yield from _validate_spec(definition)
     yield from validate_names(definition.status.accepted_names, Path("status", "acceptedNames"))
     yield from validate_stored_versions(definition)
     yield from _validate_approval(definition)
@@ -46,7 +47,7 @@ def validate_definition_update(
 ) -> FieldErrors:
     """Validate an update of a definition."""
     before = old.spec
-    yield from _validate_spec(new.spec, before)
+    yield from _validate_spec(new, old)
     if is_true(old, ESTABLISHED):
         yield from _validate_immutable(new.spec.scope, before.scope, _SPEC.child("scope"))
         yield from _validate_immutable(
@@ -84,17 +85,18 @@ def validate_status_update(new: CustomResourceDefinition) -> FieldErrors:
 
 
 def _validate_spec(
-    spec: CustomResourceDefinitionSpec, before: CustomResourceDefinitionSpec | None = None
+    definition: CustomResourceDefinition, before: CustomResourceDefinition | None = None
 ) -> FieldErrors:
+    spec = definition.spec
     yield from _validate_group(spec.group, _SPEC.child("group"))
     yield from _validate_choice(spec.scope, _SPEC.child("scope"), (CLUSTER, NAMESPACED))
-    yield from _validate_versions(spec, before)
+    yield from _validate_versions(spec, before.spec if before is not None else None)
     for name in ("plural", "singular", "kind", "listKind"):
         attribute = "list_kind" if name == "listKind" else name
         if not getattr(spec.names, attribute):
             yield required(_SPEC.child("names", name))
     yield from validate_names(spec.names, _SPEC.child("names"))
-    yield from _validate_conversion(spec)
+    yield from validate_conversion(definition, before)
     if spec.preserve_unknown_fields:
         rule = (
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in"
@@ -204,17 +206,6 @@ def _deprecation_problems(version: CustomResourceDefinitionVersion) -> Iterator[
                 f" index {len(text[:position].encode())}"
             )
             break
-
-
-def _validate_conversion(spec: CustomResourceDefinitionSpec) -> FieldErrors:
-    conversion, path = spec.conversion, _SPEC.child("conversion")
-    if conversion is None:
-        return
-    # This server calls no webhooks, so a definition that relies on one is rejected.
-    yield from _validate_choice(conversion.strategy, path.child("strategy"), (NO_CONVERSION,))
-    if conversion.webhook is not None and conversion.strategy == NO_CONVERSION:
-        rule = "should not be set when strategy is not set to Webhook"
-        yield invalid(path.child("webhookClientConfig"), "", rule)
 
 
 def _validate_immutable(new: str, old: str, path: Path) -> FieldErrors:

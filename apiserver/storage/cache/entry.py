@@ -46,6 +46,16 @@ _Kept: TypeAlias = "tuple[Hashable, bytes, _Kept | None]"
 class View(Protocol):
     """How the records of one resource are selected and encoded."""
 
+    @property
+    def converts(self) -> bool:
+        """Whether an entry may have to be converted before it is encoded, which takes a while.
+
+        Who encodes an entry has it converted first; `source` then returns the result.
+        """
+
+    def source(self, entry: "Entry", form: Hashable) -> Record:
+        """Return the record to encode in *form*, of an entry that may have to be converted."""
+
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
         """Return the labels and the selectable fields of *record*."""
 
@@ -204,7 +214,8 @@ class Entry:
         """Encode the object in a form; keeps nothing, so any thread may call it."""
         # Copy: an encoder may return a slice of a buffer many times its size (orjson's has at least
         # 8 KiB), which must not be kept alive.
-        return memoryview(self.view.encode(self.record, form)).tobytes()
+        record = self.view.source(self, form) if self.view.converts else self.record
+        return memoryview(self.view.encode(record, form)).tobytes()
 
     def keep(self, form: Hashable, encoded: bytes) -> None:
         """Keep the bytes of a form, unless it is transient or composed from the stored bytes."""

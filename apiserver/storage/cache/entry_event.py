@@ -14,7 +14,10 @@ WRITE_BYTES: Final = 64 * 1024
 class EntryEvent:
     """An event of a watch, shared by all watchers that receive it."""
 
-    __slots__ = ("_entry", "_frame", "_view", "form", "initial_events_end", "revision", "type")
+    __slots__ = (
+        *("_entry", "_frame", "_view", "form", "initial_events_end"),
+        *("previous", "revision", "type"),
+    )
 
     def __init__(
         self,
@@ -25,6 +28,7 @@ class EntryEvent:
         form: Hashable,
         revision: int,
         initial_events_end: bool = False,
+        previous: Entry | None = None,
     ) -> None:
         self.type = event_type
         self.revision = revision
@@ -33,6 +37,8 @@ class EntryEvent:
         self._view = view
         self.form = form
         self._frame: bytes | None = None
+        self.previous = previous
+        """The object before a modification, where objects are converted to be selected."""
 
     def __repr__(self) -> str:
         return f"EntryEvent({self.type}, {self._entry!r}, revision={self.revision})"
@@ -41,6 +47,12 @@ class EntryEvent:
     def entry(self) -> Entry | None:
         """The object of the event; None for a bookmark."""
         return self._entry
+
+    def as_type(self, event_type: EventType, entry: Entry) -> "EntryEvent":
+        """Return another event of the same change."""
+        return EntryEvent(
+            event_type, entry, view=self._view, form=self.form, revision=self.revision
+        )
 
     @property
     def is_framed(self) -> bool:

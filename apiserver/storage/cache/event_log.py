@@ -13,9 +13,9 @@ follow in memory.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Iterator
 from itertools import chain
-from typing import Final
+from typing import Final, Protocol
 
 from apiserver.storage.cache.cache_limits import WatchLimits
 from apiserver.storage.cache.entry import EntrySelection
@@ -95,6 +95,24 @@ class EventLog:
             watcher.skip_unsent()
         self._may_lag = most + min((each.position for each in watchers), default=self.count)
         return [each for each in watchers if self.count - each.position > most]
+
+
+class OpenWatch(Protocol):
+    """The events of an open watch, in batches."""
+
+    @property
+    def slow(self) -> bool:
+        """Whether the stream was ended because too many events waited."""
+
+    def __aiter__(self) -> AsyncIterator[EventBatch]: ...
+
+    def __anext__(self) -> Awaitable[EventBatch]: ...
+
+    def when_caught_up(self, callback: Callable[[], None]) -> None:
+        """Call *callback* when the backlog has been taken, at once if there is none."""
+
+    def end(self) -> None:
+        """End the stream after the waiting events."""
 
 
 class Watcher(AsyncIterator[EventBatch]):

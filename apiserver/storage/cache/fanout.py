@@ -198,7 +198,12 @@ class Fanout:
     def _event(self, event_type: EventType, transition: Transition, form: Hashable) -> EntryEvent:
         entry = transition.deleted_entry if event_type is EventType.DELETED else transition.new
         return EntryEvent(
-            event_type, entry, view=self._view, form=form, revision=transition.revision
+            event_type,
+            entry,
+            view=self._view,
+            form=form,
+            revision=transition.revision,
+            previous=transition.old if self._view.converts else None,
         )
 
     def _bookmark(

@@ -185,7 +185,11 @@ NAME = (
         ),
         (
             spec(conversion={"strategy": "Webhook"}),
-            ['spec.conversion.strategy: Unsupported value: "Webhook": supported values: "None"'],
+            [
+                "spec.conversion.webhookClientConfig: Required value: required when strategy is"
+                " set to Webhook",
+                "spec.conversion.conversionReviewVersions: Required value",
+            ],
         ),
         (
             with_schema({}),

@@ -11,7 +11,7 @@ from apimachinery.meta.options import ListOptions
 from apiserver.registry.object_update import replacement
 from apiserver.storage.cache.cache_limits import CacheLimits, WindowSize
 from apiserver.storage.cache.entry import EntrySelection
-from apiserver.storage.cache.event_log import Watcher
+from apiserver.storage.cache.event_log import OpenWatch
 from apiserver.storage.interface import Unavailable
 from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.registry.world import (
@@ -36,7 +36,7 @@ async def filled(here: World) -> AsyncIterator[World]:
     yield here
 
 
-async def events(watcher: Watcher, number: int) -> list[tuple[str, str]]:
+async def events(watcher: OpenWatch, number: int) -> list[tuple[str, str]]:
     """The next events, as their types and the names of their objects."""
     found: list[tuple[str, str]] = []
     async with asyncio.timeout(5):

@@ -14,9 +14,9 @@ import orjson
 
 from apimachinery.watch import EventType
 from apiserver.storage.cache.cache_limits import CacheLimits
-from apiserver.storage.cache.entry import EntrySelection, Selectable, json_frame
+from apiserver.storage.cache.entry import Entry, EntrySelection, Selectable, json_frame
 from apiserver.storage.cache.entry_event import EntryEvent
-from apiserver.storage.cache.event_log import Watcher
+from apiserver.storage.cache.event_log import OpenWatch
 from apiserver.storage.cache.watch_cache import CachedResource, WatchCache
 from apiserver.storage.interface import Backend, ChangeBatch, Feed, Record
 from apiserver.storage.keys import ROOT, ResourceKeys
@@ -64,9 +64,13 @@ async def write(backend: Backend, name: str, text: str = "", **labels: str) -> i
 class JsonView:
     """Reads what `value` wrote, and counts how often it is asked."""
 
+    converts: bool = False
     looked: int = 0
     encoded: int = 0
     framed: int = 0
+
+    def source(self, entry: Entry, form: Hashable) -> Record:
+        return entry.record
 
     def forget(self, key: str) -> None:
         pass
@@ -122,7 +126,7 @@ def told(event: EntryEvent) -> Told:
     return frame["type"], document.get("text", ""), document["resourceVersion"]
 
 
-async def take(watcher: Watcher, number: int) -> list[EntryEvent]:
+async def take(watcher: OpenWatch, number: int) -> list[EntryEvent]:
     """The next events, which must be exactly so many at the end of some batch."""
     events: list[EntryEvent] = []
     while len(events) < number:
@@ -131,11 +135,11 @@ async def take(watcher: Watcher, number: int) -> list[EntryEvent]:
     return events
 
 
-async def hear(watcher: Watcher, number: int) -> list[Told]:
+async def hear(watcher: OpenWatch, number: int) -> list[Told]:
     return [told(event) for event in await take(watcher, number)]
 
 
-async def is_waiting(watcher: Watcher) -> bool:
+async def is_waiting(watcher: OpenWatch) -> bool:
     """Whether there is nothing to be told."""
     hearing = asyncio.ensure_future(anext(watcher))
     await settle()
