@@ -143,6 +143,7 @@ LAYERS: dict[str, str] = {
     "client/": "apimachinery client.auth client.runtime client.transport client.watches",
     # apis: the server half and the controller half of a group, then its types
     "apis.*.controllers": "apimachinery apis client",
+    "apis.controllers": "apimachinery apis client",
     "apis.core.api_service": "apimachinery apis client",
     "apis.core.bootstrap": "apimachinery apis client",
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
