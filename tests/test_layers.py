@@ -226,7 +226,7 @@ DOORS: dict[str, str] = {
         " apiserver.fairness apiserver.http.server_metrics"
         " client.monitoring"
     ),
-    "aiohttp": "client.transport.network",
+    "aiohttp": "client.transport.aiohttp_transport",
     "aiohttp_socks": "client.transport.socks",
     "cel_expr_python": "apimachinery.cel",
     "re2": "apimachinery.structural.patterns",
