@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from apimachinery.codec import dump_json
-from apimachinery.errors import Invalid
+from apimachinery.errors import InternalError, Invalid
 from apimachinery.meta.types import Object
 from apimachinery.model.decoding import DecodeError, decode_json
 from apimachinery.scale import Scale
@@ -18,8 +18,10 @@ from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.install import Groups
+from apiserver.storage.interface import StorageError
 from apiserver.views.scale_mapping import KIND as SCALE
 from apiserver.views.scale_mapping import scale_of, with_scale
+from apiserver.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,21 @@ class ServedVersions:
         )
         return tuple(version for version in found if version is not None)
 
+    async def in_version(
+        self, obj: Object, resource: GroupVersionResource, workload: Workload
+    ) -> Object:
+        """Return an object as `encode` takes it for a version: a webhook may have to convert it.
+
+        Raises InternalError if that fails.
+        """
+        endpoint = self._endpoint(resource)
+        if endpoint is None or endpoint.store is None or not endpoint.view.converts:
+            return obj
+        try:
+            return await endpoint.view.convert_object(obj, workload)
+        except StorageError as error:
+            raise InternalError.of(str(error)) from error
+
     def encode(self, obj: Object, resource: GroupVersionResource, subresource: str = "") -> bytes:
         """Return an object of the server as a JSON document of a served version."""
         endpoint, sub = self._served(resource, subresource)
@@ -109,9 +126,9 @@ class ServedVersions:
             raise Invalid.of(expected.group_kind, name, decoded.errors)
         obj = cast(Object, decoded.object)
         # Built-in resources have one internal class; custom ones have a class for each version.
-        return (
-            obj if isinstance(obj, type(current)) else endpoint.scheme.convert(obj, type(current))
-        )
+        if isinstance(obj, type(current)) or endpoint.view.converts:
+            return obj  # in the version of the document: see `in_version`
+        return endpoint.scheme.convert(obj, type(current))
 
     def _served(
         self, resource: GroupVersionResource, subresource: str

@@ -56,8 +56,10 @@ class ReviewedWrite:
         key = old, version.resource
         known = self._encoded.get(key)
         if known is None:
-            known = self._encoded[key] = await self.attributes.context.workload.run(
-                self._parts.versions.encode, obj, version.resource, self.target.subresource
+            versions, workload = self._parts.versions, self.attributes.context.workload
+            obj = await versions.in_version(obj, version.resource, workload)
+            known = self._encoded[key] = await workload.run(
+                versions.encode, obj, version.resource, self.target.subresource
             )
         return known
 
@@ -76,13 +78,15 @@ class ReviewedWrite:
         """
         current = self.attributes.object
         assert current is not None
-        return await self.attributes.context.workload.run(
-            self._parts.versions.decode,
+        versions, workload = self._parts.versions, self.attributes.context.workload
+        obj = await workload.run(
+            versions.decode,
             document,
             version.resource,
             self.target.subresource,
             current=current,
         )
+        return await versions.in_version(obj, self.own.resource, workload)
 
     def replace(self, new: Object) -> None:
         """Continue with another object, which a webhook or a policy has made."""
