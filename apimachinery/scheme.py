@@ -27,6 +27,7 @@ from apimachinery.field_labels import METADATA_LABELS as METADATA_LABELS
 from apimachinery.field_labels import FieldLabel as FieldLabel
 from apimachinery.field_labels import FieldLabels
 from apimachinery.fieldpath import quote
+from apimachinery.meta.kind_classes import is_list as is_list
 from apimachinery.meta.kind_classes import item_class as item_class
 from apimachinery.meta.kind_classes import kind_name as kind_name
 from apimachinery.meta.kind_classes import list_class as list_class
@@ -58,7 +59,13 @@ class Scheme:
     def __init__(self, name: str = "apimachinery") -> None:
         self.name = name
         self._classes: dict[GroupVersionKind, type[TypeMeta]] = {}
+        """Kinds of lists have `ObjectList` here until their class is used: few are in a server."""
         self._kinds: dict[type[TypeMeta], list[GroupVersionKind]] = {}
+        """Of classes that are no lists."""
+        self._items: dict[GroupVersionKind, type[Object]] = {}
+        """The classes of the items of lists."""
+        self._list_kinds: dict[type[TypeMeta], list[GroupVersionKind]] = {}
+        """The kinds of lists by the class of their items."""
         self._hubs: dict[type[TypeMeta], type[TypeMeta]] = {}
         self._versions: dict[GroupVersion, None] = {}
         """The registered versions except the internal ones, in order of registration."""
@@ -94,7 +101,7 @@ class Scheme:
             name = kind or kind_name(cls)
             self._add(version.with_kind(name), cls)
             if issubclass(cls, Object):
-                self._add(version.with_kind(name + "List"), list_class(cls))
+                self._add_list(version.with_kind(name + "List"), cls)
         if internal:
             self.add(GroupVersion(version.group, INTERNAL), *classes, kind=kind)
 
@@ -176,9 +183,12 @@ class Scheme:
     def class_of(self, kind: GroupVersionKind) -> type[TypeMeta]:
         """Return the class of a kind; raises NotRegistered."""
         try:
-            return self._classes[kind]
+            cls = self._classes[kind]
         except KeyError:
             raise self._unknown_kind(kind) from None
+        if cls is ObjectList:
+            cls = self._classes[kind] = list_class(self._items[kind])
+        return cls
 
     def new(self, kind: GroupVersionKind) -> TypeMeta:
         """Return an empty object of a kind, without values for its required fields."""
@@ -187,7 +197,7 @@ class Scheme:
     def kinds_of(self, obj: TypeMeta | type[TypeMeta]) -> tuple[GroupVersionKind, ...]:
         """Return the kinds that the class of *obj* is registered as, in order of registration."""
         cls = obj if isinstance(obj, type) else type(obj)
-        kinds = self._kinds.get(cls)
+        kinds = self._list_kinds.get(item_class(cls)) if is_list(cls) else self._kinds.get(cls)
         if not kinds:
             raise NotRegistered(
                 f"no kind is registered for the type {cls.__module__}.{cls.__qualname__} in scheme"
@@ -204,11 +214,16 @@ class Scheme:
         return kind in self._classes
 
     def all_kinds(self) -> Mapping[GroupVersionKind, type[TypeMeta]]:
-        return dict(self._classes)
+        """Return all kinds with their classes, in order of registration."""
+        return {kind: self.class_of(kind) for kind in self._classes}
+
+    def object_kinds(self) -> Mapping[GroupVersionKind, type[TypeMeta]]:
+        """Return all kinds but those of lists."""
+        return {kind: cls for kind, cls in self._classes.items() if kind not in self._items}
 
     def hub_of(self, cls: type[TypeMeta]) -> type[TypeMeta]:
         """Return the internal class that a versioned class is converted through."""
-        if cls in self._internal:
+        if self.is_internal(cls):
             return cls
         try:
             return self._hubs[cls]
@@ -267,7 +282,7 @@ class Scheme:
 
     def is_internal(self, cls: type[TypeMeta]) -> bool:
         """Return whether a class is internal; it may be the class of a version as well."""
-        return cls in self._internal
+        return (item_class(cls) if is_list(cls) else cls) in self._internal
 
     def convert_to_version(self, obj: TypeMeta, version: GroupVersion) -> TypeMeta:
         """Convert *obj* to *version* and set kind and apiVersion.
@@ -275,7 +290,7 @@ class Scheme:
         In the internal version both stay empty. Raises NotRegistered, UnknownConversion.
         """
         kind = self._kind_in(obj, version)
-        converted = self.convert(obj, self._classes[kind])
+        converted = self.convert(obj, self.class_of(kind))
         if kind.version != INTERNAL:
             converted.__dict__["kind"] = kind.kind
             converted.__dict__["api_version"] = kind.api_version
@@ -307,7 +322,7 @@ class Scheme:
     def conversion_errors(self) -> dict[GroupVersionKind, UnknownConversion]:
         """Return the versioned objects that cannot be converted to their hub and back."""
         errors = {}
-        for kind, cls in self._classes.items():
+        for kind, cls in self.object_kinds().items():
             if kind.version != INTERNAL and issubclass(cls, Object):
                 try:
                     self._find_converter(cls, self.hub_of(cls))
@@ -317,17 +332,8 @@ class Scheme:
         return errors
 
     def _add(self, kind: GroupVersionKind, cls: type[TypeMeta]) -> None:
-        registered = self._classes.get(kind)
-        if registered is cls:
-            raise RegistrationError(f"{kind} is registered already as {cls.__qualname__}")
-        if registered is not None:
-            raise RegistrationError(
-                f"{kind} is registered as {registered.__module__}.{registered.__qualname__} and"
-                f" cannot also be {cls.__module__}.{cls.__qualname__}"
-            )
-        # The items of a list are registered as a kind of their own.
-        is_list = issubclass(cls, ObjectList)
-        problems = [] if is_list else misplaced(cls, on_wire=kind.version != INTERNAL)
+        self._check_unregistered(kind, cls)
+        problems = misplaced(cls, on_wire=kind.version != INTERNAL)
         if problems:
             name = f"{cls.__module__}.{cls.__qualname__}"
             raise RegistrationError(f"{kind} cannot be {name}: {'; '.join(problems)}")
@@ -337,6 +343,25 @@ class Scheme:
             self._internal.add(cls)
         else:
             self._versions[kind.group_version] = None
+
+    def _add_list(self, kind: GroupVersionKind, item: type[Object]) -> None:
+        """Register the lists of a kind; the items have been registered as a kind of their own."""
+        if kind in self._classes:
+            self._check_unregistered(kind, list_class(item))
+        self._classes[kind] = ObjectList
+        self._items[kind] = item
+        self._list_kinds.setdefault(item, []).append(kind)
+
+    def _check_unregistered(self, kind: GroupVersionKind, cls: type[TypeMeta]) -> None:
+        if kind not in self._classes:
+            return
+        registered = self.class_of(kind)
+        if registered is cls:
+            raise RegistrationError(f"{kind} is registered already as {cls.__qualname__}")
+        raise RegistrationError(
+            f"{kind} is registered as {registered.__module__}.{registered.__qualname__} and"
+            f" cannot also be {cls.__module__}.{cls.__qualname__}"
+        )
 
     def _derive(
         self, versioned: type[Model], internal: type[Model], difference: Difference
@@ -363,7 +388,7 @@ class Scheme:
                     )
 
     def _internal_class(self, cls: type[TypeMeta]) -> type[TypeMeta]:
-        if issubclass(cls, ObjectList):
+        if is_list(cls):
             return list_class(cast(type[Object], self.hub_of(item_class(cls))))
         return self.hub_of(cls)
 
@@ -373,7 +398,7 @@ class Scheme:
         direct = self._deriver.find(source, target)
         if direct is not None:
             return direct
-        if issubclass(source, ObjectList) and issubclass(target, ObjectList):
+        if is_list(source) and is_list(target):
             return self._list_converter(source, target)
         hub = self._hubs.get(source)
         if hub is not None and self._hubs.get(target) is hub:
@@ -413,7 +438,8 @@ class Scheme:
         return NotRegistered(text, f"registered kinds: {_join(kinds)}")
 
     def _describe(self, cls: type[Any]) -> str:
-        name, kinds = f"{cls.__module__}.{cls.__qualname__}", self._kinds.get(cls)
+        kinds = self._list_kinds.get(item_class(cls)) if is_list(cls) else self._kinds.get(cls)
+        name = f"{cls.__module__}.{cls.__qualname__}"
         return f"{name} of {kinds[0]}" if kinds else name
 
 

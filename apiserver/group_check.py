@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import apimachinery
 from apimachinery.conversion.class_conversion import UnknownConversion
-from apimachinery.meta.types import ObjectList
 from apimachinery.model.class_building import build_classes
 from apimachinery.schema import INTERNAL, GroupResource, GroupVersion
 from apimachinery.scheme import NotRegistered, Scheme
@@ -98,9 +97,9 @@ def _place(error: BaseException) -> str:
 def _classes(groups: Sequence[Group], scheme: Scheme) -> list[type[Any]]:
     """Return the classes of the resources and kinds of the groups; lists add nothing to them."""
     names = {group.name for group in groups}
-    registered = (cls for kind, cls in scheme.all_kinds().items() if kind.group in names)
+    registered = (cls for kind, cls in scheme.object_kinds().items() if kind.group in names)
     declared = (resource.cls for group in groups for resource in group.resources)
-    return [cls for cls in (*declared, *registered) if not issubclass(cls, ObjectList)]
+    return [*declared, *registered]
 
 
 def _version_problems(group: Group, scheme: Scheme) -> Iterator[str]:
@@ -134,7 +133,7 @@ def _version_problems(group: Group, scheme: Scheme) -> Iterator[str]:
 
 
 def _registered_versions(group: str, scheme: Scheme) -> list[str]:
-    versions = {kind.version for kind in scheme.all_kinds() if kind.group == group}
+    versions = {kind.version for kind in scheme.object_kinds() if kind.group == group}
     return sort_versions(sorted(versions - {INTERNAL}))
 
 

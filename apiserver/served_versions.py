@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from apimachinery.codec import dump_json
-from apimachinery.errors import InternalError, Invalid
+from apimachinery.codec import Decoded, dump_json
+from apimachinery.errors import APIError, InternalError, Invalid, NotFound
+from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object
-from apimachinery.model.decoding import DecodeError, decode_json
+from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.decoding import decode_json
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apiserver.endpoint import Endpoint
@@ -88,7 +90,10 @@ class ServedVersions:
             raise InternalError.of(str(error)) from error
 
     def encode(self, obj: Object, resource: GroupVersionResource, subresource: str = "") -> bytes:
-        """Return an object of the server as a JSON document of a served version."""
+        """Return an object of the server as a JSON document of a served version.
+
+        Raises NotFound if the resource is not served in this version, or not any more.
+        """
         endpoint, sub = self._served(resource, subresource)
         if sub is not None and sub.kind is not None:
             if sub.kind == SCALE and not isinstance(obj, Scale):
@@ -120,7 +125,7 @@ class ServedVersions:
             document, expected=expected, lenient=True, may_repeat_keys=False
         )
         if decoded.kind != expected:
-            raise DecodeError(f"{decoded.kind} is not suitable for converting to {expected}")
+            raise _unknown_conversion(decoded, expected)
         if decoded.errors:
             name = current.metadata.name
             raise Invalid.of(expected.group_kind, name, decoded.errors)
@@ -135,7 +140,7 @@ class ServedVersions:
     ) -> tuple[Endpoint, Subresource | None]:
         endpoint = self._endpoint(resource)
         if endpoint is None:
-            raise KeyError(resource)
+            raise NotFound.resource()
         return endpoint, _subresource(endpoint, subresource) if subresource else None
 
     def _endpoint(self, resource: GroupVersionResource) -> Endpoint | None:
@@ -145,6 +150,21 @@ class ServedVersions:
 
 def _subresource(endpoint: Endpoint, name: str) -> Subresource | None:
     return next((sub for sub in endpoint.resource.subresources if sub.name == name), None)
+
+
+def _unknown_conversion(decoded: Decoded, expected: GroupVersionKind) -> APIError:
+    """Return Kubernetes' error, which has no reason, for a document of another kind."""
+    kind = decoded.kind
+    if not isinstance(decoded.object, Object) or isinstance(decoded.object, Unstructured):
+        return APIError(
+            f"{kind} is unstructured and is not suitable for converting to"
+            f" {quote(expected.api_version)}"
+        )
+    package = expected.group.partition(".")[0] or "core"
+    return APIError(
+        f"converting ({kind.version}.{kind.kind}) to ({package}.{expected.kind}):"
+        " unknown conversion"
+    )
 
 
 def _identity(endpoint: Endpoint) -> Any:

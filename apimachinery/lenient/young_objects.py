@@ -51,6 +51,12 @@ class FrozenObjects:
         self._lock = Lock()
         self._found = False
 
+    def freeze(self) -> None:
+        """Freeze all objects, for a program that keeps them frozen."""
+        with self._lock:
+            self._found = True
+            gc.freeze()
+
     def make_all_old(self, *, freeze: bool = False) -> None:
         """Move all objects to the oldest generation, without scanning them.
 

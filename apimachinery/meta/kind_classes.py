@@ -16,6 +16,11 @@ def list_class(cls: type[Object]) -> "type[ObjectList[Any]]":
     return ObjectList[cls]  # type: ignore[valid-type]
 
 
+def is_list(cls: type[Any]) -> bool:
+    """Return whether *cls* is the class of the lists of a kind."""
+    return issubclass(cls, ObjectList) and bool(cls.__pydantic_generic_metadata__["args"])
+
+
 def item_class(cls: type[Any]) -> type[Object]:
     """Return the class of the items of a list class."""
     return cast(type[Object], cls.__pydantic_generic_metadata__["args"][0])

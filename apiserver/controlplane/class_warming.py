@@ -20,7 +20,7 @@ PAUSE: Final = 0.005
 async def build_stable_classes(groups: Groups, *, delay: float = DELAY) -> None:
     """Build the classes of all stable groups."""
     await asyncio.sleep(delay)
-    kinds = groups.scheme.all_kinds()
+    kinds = groups.scheme.object_kinds()
     names = {installed.group.name for installed in groups if installed.group.stable}
     for cls in unbuilt_classes([cls for kind, cls in kinds.items() if kind.group in names]):
         fields_of(cls)

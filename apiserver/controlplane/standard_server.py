@@ -26,6 +26,7 @@ from apis.core.install import CORE
 from apis.events.install import EVENTS
 from apis.flowcontrol.install import FLOWCONTROL
 from apis.flowcontrol.reconciliation import ensure_configuration
+from apiserver.admission.admission_metrics import AdmissionMetrics
 from apiserver.admission.configuration import AdmissionConfiguration
 from apiserver.admission.plugins import Admission
 from apiserver.app import App
@@ -160,6 +161,7 @@ def create_app(
     webhooks = WebhookConnections(
         ServiceAddresses(lambda name: app.groups.store(name)), users=webhook_users(configuration)
     )
+    metrics = ServerMetrics()
     parts = ServerParts(
         config,
         access.authorizer,
@@ -169,10 +171,10 @@ def create_app(
         lambda: app.backend.check_members(),
         webhooks,
         configuration,
+        AdmissionMetrics(metrics.registry),
         ServedVersions(lambda: app.groups),
     )
     defaults = _namespace_defaults(config) if namespace_defaults else []
-    metrics = ServerMetrics()
     fairness = _fairness(config, metrics, lambda: app.groups)
     installed = [group.completed(parts) for group in with_standard(own, standard)]
     app = App(

@@ -158,8 +158,7 @@ def _answer(channel: socket.socket, become: Become) -> NoReturn:
         signal.signal(number, signal.SIG_DFL)
     while isinstance(request := _next_request(channel), _Call):
         with importing():
-            function = resolve_name(request.function)
-        report = function(request.config)
+            report = resolve_name(request.function)(request.config)
         with suppress(OSError):  # the master goes away, which the next request shows
             _send(channel, report)
     if not isinstance(request, Assignment):

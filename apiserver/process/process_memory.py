@@ -6,7 +6,7 @@ watch cache it stopped the event loop for a fifth of a second. So objects that h
 collection are frozen, which excludes them from later ones: each collection visits what has been
 added since, some ten thousand objects. Frozen objects are still freed with their last reference;
 cycles among them are found by a sweep over everything, in a quiet second, at most every ten
-minutes.
+minutes. A start collects nothing; the first sweep, half a minute later, removes what it left.
 
 The C library keeps freed memory for later. After many connections have ended, it is told to return
 what it can, in a quiet second: with a fragmented heap of 500 MB that takes 0.1 s.
@@ -18,8 +18,12 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from apimachinery.lenient.young_objects import FROZEN_OBJECTS
+
 THRESHOLDS: Final = (10_000, 2, 0)
 """The thresholds of the collector: new objects, and collections of each younger generation."""
+FIRST_SWEEP_SECONDS: Final = 30.0
+"""The time after the start in which its garbage is kept: it would take a tenth of the start."""
 SWEEP_SECONDS: Final = 600.0
 """The least time between two sweeps."""
 SWEEP_LATEST_SECONDS: Final = 3600.0
@@ -49,6 +53,7 @@ class ProcessMemory:
         self._checked_at = 0.0
         self._cpu_at_check = 0.0
         self._has_frozen = False
+        self._sweep_seconds = FIRST_SWEEP_SECONDS
         self._most_connections = 0
         self._trims_due: list[float] = []
 
@@ -57,7 +62,9 @@ class ProcessMemory:
         self._swept_at = self._checked_at = self._clock()
         self._cpu_at_check = time.process_time()
         gc.callbacks.append(self._on_collection)
-        gc.collect()
+        # Without a collection: it would take as long as a tenth of a start.
+        FROZEN_OBJECTS.freeze()
+        self._has_frozen = True
         gc.set_threshold(*THRESHOLDS)
 
     def stop(self) -> None:
@@ -69,7 +76,7 @@ class ProcessMemory:
         now, cpu = self._clock(), time.process_time()
         is_quiet = cpu - self._cpu_at_check < QUIET_SHARE * (now - self._checked_at)
         self._checked_at, self._cpu_at_check = now, cpu
-        due = SWEEP_SECONDS if is_quiet else SWEEP_LATEST_SECONDS
+        due = self._sweep_seconds if is_quiet else SWEEP_LATEST_SECONDS
         if self._has_frozen and now >= self._swept_at + due:
             self._sweep(now)
         self._most_connections = max(self._most_connections, connections)
@@ -84,6 +91,9 @@ class ProcessMemory:
         gc.unfreeze()
         gc.collect()
         self._swept_at, self._has_frozen = now, False
+        if self._sweep_seconds == FIRST_SWEEP_SECONDS:
+            self._sweep_seconds = SWEEP_SECONDS
+            self._trim(0)
 
     def _on_collection(self, phase: str, info: dict[str, int]) -> None:
         if phase == "stop" and info["generation"] == 2:

@@ -94,8 +94,8 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         async with asyncio.TaskGroup() as tasks:
             heartbeat = tasks.create_task(self._run_heartbeat(), name="heartbeat")
             self.lifespan = _Lifespan(self.asgi, self.log, self.state)
+            self._memory.start()
             if await self._start_application():
-                self._memory.start()
                 watchdog = LoopWatchdog(self._on_pause, packages=self.state.get(GROUP_PACKAGES, ()))
                 watchdog.start()
                 self._listen()

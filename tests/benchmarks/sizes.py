@@ -9,9 +9,9 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from tests.servers import Server, serving
+from tests.servers import GADGETS, Server, serving
 
-SIZES: Final = {"small": (), "all kinds": ("apis.kubernetes:KUBERNETES",)}
+SIZES: Final = {"small": (GADGETS,), "all kinds": ("apis.kubernetes:KUBERNETES",)}
 RUNS: Final = 3
 SETTLING: Final = 8.0
 """Seconds in which a worker builds the classes that its start did not need."""
@@ -27,12 +27,12 @@ def run() -> None:
 
 def _measure(groups: tuple[str, ...]) -> tuple[float, float]:
     with TemporaryDirectory() as folder, serving(Path(folder), groups=groups) as server:
-        seconds = _processor_seconds(server)
+        seconds = processor_seconds(server)
         time.sleep(SETTLING)
         return seconds, _resident(server.workers()[0])
 
 
-def _processor_seconds(server: Server) -> float:
+def processor_seconds(server: Server) -> float:
     assert server.process is not None
     return sum(map(_seconds_of, (server.process.pid, *server.workers())))
 

@@ -68,19 +68,59 @@ from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import create_app
 
 async def start():
-    folder, groups = Path({folder!r}), ("apis.gadgets.install:GADGETS",)
+    folder, groups = Path({folder!r}), ({groups!r},)
     app = create_app(ServerConfig(storage="sqlite://:memory:", data_dir=folder, groups=groups))
     await app.start()
     await app.stop()
 
 asyncio.run(start())
 """
+BUILT = """
+from apimachinery.model.model import Model
+
+def classes(cls):
+    for each in cls.__subclasses__():
+        yield each
+        yield from classes(each)
+
+# One word for each class, as the modules are printed.
+for cls in set(classes(Model)):
+    if cls.__pydantic_complete__:
+        print("built:" + cls.__qualname__.replace(" ", ""))
+"""
+SMALL, ALL_KINDS = "apis.gadgets.install:GADGETS", "apis.kubernetes:KUBERNETES"
 
 
 def test_a_worker_imports_nothing_that_few_requests_need(tmp_path: Path) -> None:
     prepare(ServerConfig(data_dir=tmp_path), now=datetime.now(UTC))
 
-    modules = modules_after(STARTED.format(folder=str(tmp_path)))
+    modules = modules_after(STARTED.format(folder=str(tmp_path), groups=SMALL))
 
     assert {"apiserver.handlers.routes", "apis.gadgets.v1.types"} <= modules
     assert present(modules, WORKER_NEEDS_NONE) == []
+
+
+MORE_MODULES, MORE_CLASSES = 420, 30
+"""What a start with all kinds may import and build beyond a small one: bounds, to be lowered."""
+
+
+def test_a_start_with_all_kinds_builds_few_classes_more_than_a_small_one(tmp_path: Path) -> None:
+    """What a start does not need is built later: most classes, and all of lists."""
+    small, large = (
+        words_of_start(groups, tmp_path / str(place))
+        for place, groups in enumerate((SMALL, ALL_KINDS))
+    )
+
+    assert len(classes_in(large)) <= len(classes_in(small)) + MORE_CLASSES
+    assert not [name for name in classes_in(large) if name.startswith("built:ObjectList[")]
+    assert len(large - classes_in(large)) <= len(small - classes_in(small)) + MORE_MODULES
+
+
+def words_of_start(groups: str, folder: Path) -> set[str]:
+    """The modules that a start imports, and the classes that it builds."""
+    prepare(ServerConfig(data_dir=folder), now=datetime.now(UTC))
+    return modules_after(STARTED.format(folder=str(folder), groups=groups) + BUILT)
+
+
+def classes_in(words: set[str]) -> set[str]:
+    return {word for word in words if word.startswith("built:")}

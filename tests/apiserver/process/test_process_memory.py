@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from apiserver.process.process_memory import (
+    FIRST_SWEEP_SECONDS,
     MANY_CONNECTIONS,
     SWEEP_LATEST_SECONDS,
     SWEEP_SECONDS,
@@ -47,6 +48,12 @@ def fixture() -> Iterator[Fixture]:
     gc.unfreeze()
 
 
+def pass_first_sweep(fixture: Fixture) -> None:
+    fixture.now = FIRST_SWEEP_SECONDS
+    fixture.memory.check(0)
+    fixture.trims = 0
+
+
 def test_collections_do_not_grow_with_the_number_of_objects(fixture: Fixture) -> None:
     """What survived a full collection is not visited again."""
     kept: list[Cell] = []
@@ -73,7 +80,28 @@ def test_collections_do_not_grow_with_the_number_of_objects(fixture: Fixture) ->
     assert max(durations) < everything / 3
 
 
+def test_the_garbage_of_a_start_is_found_in_the_first_quiet_second_after_it() -> None:
+    before = gc.get_threshold()
+    first, second = Cell(), Cell()
+    first.other, second.other = second, first
+    found = weakref.ref(first)
+    del first, second
+    started = Fixture()
+    started.memory.start()
+    assert found() is not None
+
+    started.now = FIRST_SWEEP_SECONDS
+    started.memory.check(0)
+    started.memory.stop()
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+    assert found() is None
+    assert started.trims == 1
+
+
 def test_cycles_among_frozen_objects_are_found_by_a_sweep(fixture: Fixture) -> None:
+    pass_first_sweep(fixture)
     first, second = Cell(), Cell()
     first.other, second.other = second, first
     found = weakref.ref(first)
@@ -82,16 +110,17 @@ def test_cycles_among_frozen_objects_are_found_by_a_sweep(fixture: Fixture) -> N
     gc.collect()
     assert found() is not None
 
-    fixture.now = SWEEP_SECONDS - 1
+    fixture.now = FIRST_SWEEP_SECONDS + SWEEP_SECONDS - 1
     fixture.memory.check(0)
     assert found() is not None
-    fixture.now = SWEEP_LATEST_SECONDS
+    fixture.now = FIRST_SWEEP_SECONDS + SWEEP_LATEST_SECONDS
     fixture.memory.check(0)
 
     assert found() is None
 
 
 def test_memory_is_returned_after_many_connections_have_ended(fixture: Fixture) -> None:
+    pass_first_sweep(fixture)
     trims = []
     for connections in (0, MANY_CONNECTIONS, MANY_CONNECTIONS // 2, 10, 10, 0, 50, 0):
         fixture.memory.check(connections)
@@ -102,6 +131,7 @@ def test_memory_is_returned_after_many_connections_have_ended(fixture: Fixture) 
 
 
 def test_memory_is_returned_in_a_quiet_second_only(fixture: Fixture) -> None:
+    pass_first_sweep(fixture)
     fixture.memory.check(MANY_CONNECTIONS)
     fixture.memory.check(0)
     fixture.now += max(TRIM_DELAYS)
