@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from apimachinery.codec import Decoded, dump_json
-from apimachinery.errors import APIError, InternalError, Invalid, NotFound
+from apimachinery.errors import APIError, Invalid, NotFound
 from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
@@ -20,7 +20,6 @@ from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apiserver.endpoint import Endpoint
 from apiserver.group import Subresource
 from apiserver.install import Groups
-from apiserver.storage.interface import StorageError
 from apiserver.views.scale_mapping import KIND as SCALE
 from apiserver.views.scale_mapping import scale_of, with_scale
 from apiserver.workload import Workload
@@ -74,20 +73,19 @@ class ServedVersions:
         )
         return tuple(version for version in found if version is not None)
 
-    async def in_version(
+    async def convert(
         self, obj: Object, resource: GroupVersionResource, workload: Workload
     ) -> Object:
-        """Return an object as `encode` takes it for a version: a webhook may have to convert it.
+        """Return a custom resource in a version that only a webhook can convert it to.
 
-        Raises InternalError if that fails.
+        All other objects are returned as they are: the server converts them when it encodes them.
+        Raises InternalError if the webhook fails.
         """
         endpoint = self._endpoint(resource)
-        if endpoint is None or endpoint.store is None or not endpoint.view.converts:
+        if endpoint is None or endpoint.store is None or not endpoint.store.view.converts:
             return obj
-        try:
-            return await endpoint.view.convert_object(obj, workload)
-        except StorageError as error:
-            raise InternalError.of(str(error)) from error
+        converted: Object = await endpoint.store.objects.object_in_version(obj, workload)
+        return converted
 
     def encode(self, obj: Object, resource: GroupVersionResource, subresource: str = "") -> bytes:
         """Return an object of the server as a JSON document of a served version.
@@ -111,9 +109,9 @@ class ServedVersions:
     ) -> Object:
         """Return the object of a changed document, with the defaults of its version.
 
-        *current* is the object that was changed; the new one is of the same class. Raises
-        DecodeError and NotRegistered for a document that is none of this version, Invalid for
-        values that its fields refuse.
+        *current* is the object that was changed; the new one is of the same class, unless `convert`
+        has to make it so. Raises DecodeError and NotRegistered for a document that is none of this
+        version, Invalid for values that its fields refuse.
         """
         endpoint, sub = self._served(resource, subresource)
         if sub is not None and sub.kind == SCALE:
@@ -131,8 +129,10 @@ class ServedVersions:
             raise Invalid.of(expected.group_kind, name, decoded.errors)
         obj = cast(Object, decoded.object)
         # Built-in resources have one internal class; custom ones have a class for each version.
-        if isinstance(obj, type(current)) or endpoint.view.converts:
-            return obj  # in the version of the document: see `in_version`
+        if isinstance(obj, type(current)) or (
+            endpoint.store is not None and endpoint.store.view.converts
+        ):
+            return obj
         return endpoint.scheme.convert(obj, type(current))
 
     def _served(

@@ -221,11 +221,6 @@ class CustomStorageCodec(StorageCodec):
         self._decoded_version = version
 
     @property
-    def decoded_version(self) -> str:
-        """The version in which objects are decoded."""
-        return self._decoded_version
-
-    @property
     def storing_changes(self) -> bool:
         """The storage version may have defaults that the version of the request has not."""
         return self._decoded_version != self._custom.storage_version

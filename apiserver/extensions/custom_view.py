@@ -10,7 +10,6 @@ from typing import Any, cast
 import orjson
 
 from apimachinery.codec import CorruptObject
-from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import dump_content
 from apimachinery.schema import GroupVersion
 from apimachinery.storage_codec import StoredObject
@@ -59,19 +58,10 @@ class CustomView(ResourceView):
         self._converted = converted
         self._conversion = conversion
         self.converts = conversion is not None
-        self._version = storage.decoded_version
 
     async def convert(self, entries: Sequence[Entry], form: Form, workload: Workload) -> None:
         if self._conversion is not None:
             await self._conversion.convert(entries, form.version, workload)
-
-    async def convert_object(self, obj: Object, workload: Workload) -> Object:
-        if self._conversion is None or self._converted is None or isinstance(obj, self._cls):
-            return obj
-        if not isinstance(obj, CustomResource):
-            return obj  # a Scale, say
-        value = await self._conversion.to_version(obj.to_json(), self._version, workload)
-        return self._converted.decode(value)
 
     def selectable(self, record: Record) -> tuple[Selectable, Selectable]:
         if not self._fields:

@@ -98,11 +98,9 @@ class EntryConversion:
 
     async def to_stored(self, value: bytes, workload: Workload) -> bytes:
         """Return the bytes to store for an object in the version of a request."""
-        return await self.to_version(value, self._kind.storage_version, workload)
-
-    async def to_version(self, value: bytes, target: str, workload: Workload) -> bytes:
-        """Return the bytes of an object of a request in another version. Raises Unconverted."""
-        if self.version_of(value) == target:
+        kind, source = self._kind, self.version_of(value)
+        target = kind.storage_version
+        if source == target:
             return value
         document = await workload.run(orjson.loads, value)
         try:

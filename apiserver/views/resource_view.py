@@ -169,13 +169,6 @@ class ResourceView:
         Raises StorageError.
         """
 
-    async def convert_object(self, obj: Object, workload: Workload) -> Object:
-        """Return an object in the version of this view, if a webhook has to convert it.
-
-        Raises StorageError.
-        """
-        return obj
-
     def common_head(self, value: bytes) -> bytes:
         """Return the head up to the resourceVersion of an object that is served as it is stored."""
         for head in self._verbatim_starts():

@@ -12,6 +12,7 @@ from apiserver.auth.user import MASTERS, User
 from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import ServerCredentials, create_app
 from apiserver.group import Group
+from client.testing.in_process_webhooks import InProcessWebhooks
 
 ADMIN: Final = "admin"
 MEMORY: Final = "sqlite://:memory:"
@@ -29,6 +30,7 @@ class InMemoryServer:
             tokens=[TokenAuthenticator({self.token: admin})],
             keys=TokenKeys(load_signing_key(new_signing_key())),
         )
+        self.webhook_calls = InProcessWebhooks()
         # Without defaults, so that a test finds only its own objects, and begins soon.
         self.app: App = create_app(
             replace(config or ServerConfig(), storage=storage, insecure_http=True),
@@ -36,6 +38,7 @@ class InMemoryServer:
             credentials=credentials,
             namespace_defaults=False,
             flow_configuration=False,
+            intercept_webhooks=self.webhook_calls.intercept,
         )
 
     def resources(self) -> dict[str, dict[str, str]]:

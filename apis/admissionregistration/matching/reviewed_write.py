@@ -68,10 +68,9 @@ class ReviewedWrite:
         key = old, version.resource
         known = self._encoded.get(key)
         if known is None:
-            versions, workload = self._parts.versions, self.attributes.context.workload
-            obj = await versions.in_version(obj, version.resource, workload)
-            known = self._encoded[key] = await workload.run(
-                versions.encode, obj, version.resource, self.target.subresource
+            obj = await self._converted(obj, version)
+            known = self._encoded[key] = await self.attributes.context.workload.run(
+                self._parts.versions.encode, obj, version.resource, self.target.subresource
             )
         return known
 
@@ -90,15 +89,19 @@ class ReviewedWrite:
         """
         current = self.attributes.object
         assert current is not None
-        versions, workload = self._parts.versions, self.attributes.context.workload
-        obj = await workload.run(
-            versions.decode,
+        new = await self.attributes.context.workload.run(
+            self._parts.versions.decode,
             document,
             version.resource,
             self.target.subresource,
             current=current,
         )
-        return await versions.in_version(obj, self.own.resource, workload)
+        return await self._converted(new, self.own)
+
+    async def _converted(self, obj: Object, version: ServedVersion) -> Object:
+        """Return an object in a version, if that takes a webhook."""
+        workload = self.attributes.context.workload
+        return await self._parts.versions.convert(obj, version.resource, workload)
 
     def replace(self, new: Object) -> None:
         """Continue with another object, which a webhook or a policy has made."""

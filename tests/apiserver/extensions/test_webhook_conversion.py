@@ -539,16 +539,16 @@ async def test_admission_sees_and_changes_an_object_in_any_version(
     endpoints = app.groups.version("example.io", "v1") or {}
     obj = await endpoints["widgets"].stored.read("lamp", namespace="default")
 
-    shown = await versions.in_version(obj, two, Workload())
+    shown = await versions.convert(obj, two, Workload())
     document = orjson.loads(versions.encode(shown, two))
     document["spec"]["colour"] = "blue"
     changed = versions.decode(orjson.dumps(document), two, current=obj)
-    back = await versions.in_version(changed, one, Workload())
+    back = await versions.convert(changed, one, Workload())
 
     assert document["apiVersion"] == "example.io/v2"
     assert type(back) is type(obj)
     assert orjson.loads(versions.encode(back, one))["spec"] == {"color": "blue"}
-    assert await versions.in_version(obj, one, Workload()) is obj
+    assert await versions.convert(obj, one, Workload()) is obj
     served.answer = rename
     with pytest.raises(InternalError, match="Internal error occurred: conversion webhook for"):
-        await versions.in_version(obj, two, Workload())
+        await versions.convert(obj, two, Workload())
