@@ -17,6 +17,8 @@ from client.testing.in_process_webhooks import InProcessWebhooks
 ADMIN: Final = "admin"
 MEMORY: Final = "sqlite://:memory:"
 
+_SERVICE_ACCOUNT: Final = "ServiceAccount"
+
 
 class InMemoryServer:
     """One application, not yet started, and the token of a user with all permissions."""
@@ -31,9 +33,11 @@ class InMemoryServer:
             keys=TokenKeys(load_signing_key(new_signing_key())),
         )
         self.webhook_calls = InProcessWebhooks()
-        # Without defaults, so that a test finds only its own objects, and begins soon.
+        config = replace(config or ServerConfig(), storage=storage, insecure_http=True)
+        # Without defaults, so that a test finds only its own objects, and begins soon. Without the
+        # account `default`, no pod could be created.
         self.app: App = create_app(
-            replace(config or ServerConfig(), storage=storage, insecure_http=True),
+            _without_accounts(config),
             groups=groups,
             credentials=credentials,
             namespace_defaults=False,
@@ -49,3 +53,11 @@ class InMemoryServer:
             }
             for installed in self.app.groups
         }
+
+
+def _without_accounts(config: ServerConfig) -> ServerConfig:
+    """Return a configuration that accepts pods without a service account, unless it is enabled."""
+    if _SERVICE_ACCOUNT in config.enable_admission_plugins:
+        return config
+    disabled = (*config.disable_admission_plugins, _SERVICE_ACCOUNT)
+    return replace(config, disable_admission_plugins=disabled)
