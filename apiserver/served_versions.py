@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from apimachinery.codec import dump_json
-from apimachinery.errors import Invalid
+from apimachinery.codec import Decoded, dump_json
+from apimachinery.errors import APIError, Invalid, NotFound
+from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object
-from apimachinery.model.decoding import DecodeError, decode_json
+from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.decoding import decode_json
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apiserver.endpoint import Endpoint
@@ -20,6 +22,7 @@ from apiserver.group import Subresource
 from apiserver.install import Groups
 from apiserver.views.scale_mapping import KIND as SCALE
 from apiserver.views.scale_mapping import scale_of, with_scale
+from apiserver.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,25 @@ class ServedVersions:
         )
         return tuple(version for version in found if version is not None)
 
+    async def convert(
+        self, obj: Object, resource: GroupVersionResource, workload: Workload
+    ) -> Object:
+        """Return a custom resource in a version that only a webhook can convert it to.
+
+        All other objects are returned as they are: the server converts them when it encodes them.
+        Raises InternalError if the webhook fails.
+        """
+        endpoint = self._endpoint(resource)
+        if endpoint is None or endpoint.store is None or not endpoint.store.view.converts:
+            return obj
+        converted: Object = await endpoint.store.objects.object_in_version(obj, workload)
+        return converted
+
     def encode(self, obj: Object, resource: GroupVersionResource, subresource: str = "") -> bytes:
-        """Return an object of the server as a JSON document of a served version."""
+        """Return an object of the server as a JSON document of a served version.
+
+        Raises NotFound if the resource is not served in this version, or not any more.
+        """
         endpoint, sub = self._served(resource, subresource)
         if sub is not None and sub.kind is not None:
             if sub.kind == SCALE and not isinstance(obj, Scale):
@@ -89,9 +109,9 @@ class ServedVersions:
     ) -> Object:
         """Return the object of a changed document, with the defaults of its version.
 
-        *current* is the object that was changed; the new one is of the same class. Raises
-        DecodeError and NotRegistered for a document that is none of this version, Invalid for
-        values that its fields refuse.
+        *current* is the object that was changed; the new one is of the same class, unless `convert`
+        has to make it so. Raises DecodeError and NotRegistered for a document that is none of this
+        version, Invalid for values that its fields refuse.
         """
         endpoint, sub = self._served(resource, subresource)
         if sub is not None and sub.kind == SCALE:
@@ -103,22 +123,24 @@ class ServedVersions:
             document, expected=expected, lenient=True, may_repeat_keys=False
         )
         if decoded.kind != expected:
-            raise DecodeError(f"{decoded.kind} is not suitable for converting to {expected}")
+            raise _unknown_conversion(decoded, expected)
         if decoded.errors:
             name = current.metadata.name
             raise Invalid.of(expected.group_kind, name, decoded.errors)
         obj = cast(Object, decoded.object)
         # Built-in resources have one internal class; custom ones have a class for each version.
-        return (
-            obj if isinstance(obj, type(current)) else endpoint.scheme.convert(obj, type(current))
-        )
+        if isinstance(obj, type(current)) or (
+            endpoint.store is not None and endpoint.store.view.converts
+        ):
+            return obj
+        return endpoint.scheme.convert(obj, type(current))
 
     def _served(
         self, resource: GroupVersionResource, subresource: str
     ) -> tuple[Endpoint, Subresource | None]:
         endpoint = self._endpoint(resource)
         if endpoint is None:
-            raise KeyError(resource)
+            raise NotFound.resource()
         return endpoint, _subresource(endpoint, subresource) if subresource else None
 
     def _endpoint(self, resource: GroupVersionResource) -> Endpoint | None:
@@ -128,6 +150,21 @@ class ServedVersions:
 
 def _subresource(endpoint: Endpoint, name: str) -> Subresource | None:
     return next((sub for sub in endpoint.resource.subresources if sub.name == name), None)
+
+
+def _unknown_conversion(decoded: Decoded, expected: GroupVersionKind) -> APIError:
+    """Return Kubernetes' error, which has no reason, for a document of another kind."""
+    kind = decoded.kind
+    if not isinstance(decoded.object, Object) or isinstance(decoded.object, Unstructured):
+        return APIError(
+            f"{kind} is unstructured and is not suitable for converting to"
+            f" {quote(expected.api_version)}"
+        )
+    package = expected.group.partition(".")[0] or "core"
+    return APIError(
+        f"converting ({kind.version}.{kind.kind}) to ({package}.{expected.kind}):"
+        " unknown conversion"
+    )
 
 
 def _identity(endpoint: Endpoint) -> Any:

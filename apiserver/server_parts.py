@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # groups import this module, and need no extra for that
     from apimachinery.schema import GroupResource, GroupVersionKind
+    from apiserver.admission.admission_metrics import AdmissionMetrics
     from apiserver.admission.configuration import AdmissionConfiguration
     from apiserver.auth.authorization import Authorizer
     from apiserver.auth.service_account_tokens import ServiceAccountTokens
@@ -41,5 +42,6 @@ class ServerParts:
     """Calls webhooks over the network."""
     admission_configuration: "AdmissionConfiguration"
     """The configurations of admission plugins."""
+    admission_metrics: "AdmissionMetrics"
     versions: "ServedVersions"
     """The served versions of every resource; usable only while a request is served."""

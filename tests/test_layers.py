@@ -143,11 +143,15 @@ LAYERS: dict[str, str] = {
     "client/": "apimachinery client.auth client.runtime client.transport client.watches",
     # apis: the server half and the controller half of a group, then its types
     "apis.*.controllers": "apimachinery apis client",
+    "apis.controllers": "apimachinery apis client",
     "apis.core.api_service": "apimachinery apis client",
     "apis.core.bootstrap": "apimachinery apis client",
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
+    "apis.core.admission": (
+        "apimachinery apis apiserver/ apiserver.registry.identifiers apiserver.storage.clock"
+    ),
     "apis.core.pod_security": (
         "apimachinery apis apiserver/ apiserver.admission apiserver.registry.store"
         " apiserver.storage.cache.entry apiserver.storage.cache.read_revision"
@@ -164,8 +168,15 @@ LAYERS: dict[str, str] = {
         "apimachinery apis apiserver/ apiserver.storage.cache.entry apiserver.storage.interface"
     ),
     "apis.kubernetes": "apis apiserver/",
-    "apis.*.install": "apimachinery apis apiserver/ apiserver.auth.token_review",
+    "apis.*.install": (
+        "apimachinery apis apiserver/ apiserver.admission.plugins"
+        " apiserver.admission.webhook_configuration apiserver.auth.token_review"
+    ),
     "apis.*.install_full": "apimachinery apis apiserver/",
+    "apis.admissionregistration.webhooks": (
+        "apimachinery apis apiserver/ apiserver.admission.admission_metrics"
+        " apiserver.registry.following"
+    ),
     "apis.admissionregistration.matching": (
         "apimachinery apis apiserver/ apiserver.storage.cache.read_revision"
     ),
@@ -211,10 +222,11 @@ DOORS: dict[str, str] = {
     ),
     "jwt": "apiserver.auth.token_keys",
     "prometheus_client": (
-        "apiserver.extensions.conversion_metrics apiserver.fairness apiserver.http.server_metrics"
+        "apiserver.admission.admission_metrics apiserver.extensions.conversion_metrics"
+        " apiserver.fairness apiserver.http.server_metrics"
         " client.monitoring"
     ),
-    "aiohttp": "client.transport.network",
+    "aiohttp": "client.transport.aiohttp_transport",
     "aiohttp_socks": "client.transport.socks",
     "cel_expr_python": "apimachinery.cel",
     "re2": "apimachinery.structural.patterns",

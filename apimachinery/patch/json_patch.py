@@ -68,6 +68,11 @@ def apply(document: JSONValue, operations: JSONValue) -> JSONValue:
     return draft.root
 
 
+def check(operations: JSONValue) -> None:
+    """Raise MalformedPatch or PatchTooLarge for operations that fit no document."""
+    _operations(operations)
+
+
 def _operations(patch: JSONValue) -> list[JSONObject]:
     if patch is None:
         return []

@@ -5,15 +5,38 @@ from typing import Final
 from apis.admissionregistration import GROUP, printers, strategy, v1
 from apis.admissionregistration.admission import with_parameter_permissions
 from apis.admissionregistration.register import add_to_scheme
-from apiserver import STATUS, Group, Resource
+from apiserver import STATUS, Group, Resource, ServerParts
+from apiserver.admission.plugins import AdmissionPlugin, PluginFunctions
+from apiserver.admission.webhook_configuration import WEBHOOK_ADMISSION
 
 _CATEGORIES: Final = ("api-extensions",)
+
+
+def mutating_webhooks(parts: ServerParts) -> PluginFunctions:
+    from apis.admissionregistration.webhooks.mutating import MutatingWebhooks
+
+    return PluginFunctions(mutate=MutatingWebhooks(parts))
+
+
+def validating_webhooks(parts: ServerParts) -> PluginFunctions:
+    from apis.admissionregistration.webhooks.validating import ValidatingWebhooks
+
+    return PluginFunctions(validate=ValidatingWebhooks(parts))
+
 
 ADMISSIONREGISTRATION: Final = Group(
     name=GROUP,
     versions=("v1",),
     add_to_scheme=add_to_scheme,
     complete=with_parameter_permissions,
+    plugins=(
+        AdmissionPlugin(
+            "MutatingAdmissionWebhook", mutating_webhooks, configuration=WEBHOOK_ADMISSION
+        ),
+        AdmissionPlugin(
+            "ValidatingAdmissionWebhook", validating_webhooks, configuration=WEBHOOK_ADMISSION
+        ),
+    ),
     resources=(
         Resource(
             "mutatingadmissionpolicies",

@@ -5,13 +5,17 @@ object is as it will be stored, the validating functions, which may only reject 
 functions of `Attributes`, async or not. They reject by raising an APIError, usually
 `attributes.forbidden("reason")`. A group can have functions for its own resources, and named
 plugins for those of every group (`plugins.py`).
+
+A mutating function may ask for the mutating functions to run once more, because it has changed what
+earlier ones have looked at (`Attributes.reinvocation`). All of them run again then, and decide what
+is still to be done.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from inspect import isawaitable
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from apimachinery.errors import Forbidden
 from apimachinery.meta.status import StatusCause
@@ -30,6 +34,18 @@ class Operation(StrEnum):
 
 
 @dataclass(slots=True)
+class Reinvocation:
+    """What mutating functions remember between their first run for a write and the second."""
+
+    wanted: bool = False
+    """Whether to run all of them once more."""
+    running: bool = False
+    """Whether this is the second run."""
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What plugins remember, by their names."""
+
+
+@dataclass(slots=True)
 class Attributes:
     """The write to admit. A mutating function may modify *object* or replace it.
 
@@ -44,6 +60,17 @@ class Attributes:
     options: TypeMeta | None = None
     pending: PendingReservations | None = None
     """What is reserved for the write; None for mutating functions and deletions."""
+    _reinvocation: Reinvocation | None = None
+
+    @property
+    def reinvocation(self) -> Reinvocation:
+        if self._reinvocation is None:
+            self._reinvocation = Reinvocation()
+        return self._reinvocation
+
+    @property
+    def wants_reinvocation(self) -> bool:
+        return self._reinvocation is not None and self._reinvocation.wanted
 
     @property
     def resource(self) -> GroupResource:
@@ -107,6 +134,9 @@ class Chain:
     async def mutate(self, attributes: Attributes) -> None:
         """Run the mutating functions; the first that rejects the write ends it."""
         await _run(self.mutating, attributes)
+        if attributes.wants_reinvocation:
+            attributes.reinvocation.running = True
+            await _run(self.mutating, attributes)
 
     async def validate(self, attributes: Attributes) -> None:
         """Run the validating functions on the object as it will be stored."""

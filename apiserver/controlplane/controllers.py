@@ -75,6 +75,7 @@ async def running_controllers(
             manager
         )
         add_allocation_repair(manager, client, app.groups)
+        _add_storage_protection(manager, client, resources)
         _add_quotas(manager, app)
         if flow_configuration:
             _add_service_registration(manager, client, resources)
@@ -115,6 +116,19 @@ async def running_controllers(
         app.before_drain(stop)
         yield
         stop()
+
+
+def _add_storage_protection(
+    manager: Manager, client: AsyncClient, resources: ServedResources
+) -> None:
+    """Release deleted claims and volumes that are no longer in use, if the server has any."""
+    if not resources.has(GroupResource("", "persistentvolumeclaims")):
+        return
+    # Imported late: a server without volumes need not load their types.
+    from apis.core.controllers.storage_protection import ATTRIBUTES_CLASSES, StorageProtection
+
+    has_classes = resources.has(ATTRIBUTES_CLASSES)
+    StorageProtection(client).add_to(manager, attributes_classes=has_classes)
 
 
 def _add_quotas(manager: Manager, app: App) -> None:

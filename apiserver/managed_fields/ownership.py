@@ -1,7 +1,7 @@
 """Ownership: how writes keep managedFields up to date, and what server-side apply calls.
 
-A write tracks ownership after the object is prepared, so that no manager becomes the owner of a
-value that the server discarded, and before the object is validated.
+A write tracks ownership before admission and before the object is prepared: its manager owns what
+it has sent, and not what webhooks or the server add to it.
 """
 
 from typing import Any, Protocol

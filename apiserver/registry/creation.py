@@ -32,12 +32,23 @@ WriteOptions = CreateOptions | UpdateOptions
 
 
 async def begin_creation(
-    rules: WriteRules[T], obj: T, context: RequestContext, options: WriteOptions
+    rules: WriteRules[T],
+    obj: T,
+    context: RequestContext,
+    options: WriteOptions,
+    *,
+    track: bool = True,
 ) -> T:
     """Set the namespace of a new object and run mutating admission; return its result."""
     set_namespace(obj.metadata, rules.namespace_of(context))
     run = context.workload.run
     await run(drop_duplicate_owners, obj, context)
+    if track:
+        # Before anything else: the writer does not own what admission and the server set.
+        if rules.replay is None:
+            await run(rules.ownership.track, context, None, obj)
+        else:
+            await rules.replay.run(context, rules.ownership.track, context, None, obj)
     obj = await rules.mutate(Operation.CREATE, context, obj, options=options)
     await run(drop_duplicate_owners, obj, context, after_admission=True)
     # Admission may have changed the namespace.
@@ -52,7 +63,6 @@ async def finish_creation(
     options: WriteOptions,
     *,
     pending: PendingReservations,
-    track: bool = True,
 ) -> None:
     """Fill in server-owned fields, validate the object, and run validating admission.
 
@@ -63,12 +73,6 @@ async def finish_creation(
     dry_run = context.dry_run or bool(options.dry_run)
     if rules.has_status and not rules.strategy.accepts_status_on_create:
         drop_status(obj)
-    if track:
-        # Before allocation and the strategy: the writer does not own what the server sets.
-        if rules.replay is None:
-            await context.workload.run(rules.ownership.track, context, None, obj)
-        else:
-            await rules.replay.run(context, rules.ownership.track, context, None, obj)
     await rules.reserve(pending, obj, None, dry_run=dry_run)
     if not context.workload.is_heavy:
         context.workload.add_values(rules.strategy.effort(obj))

@@ -144,6 +144,9 @@ class ObjectUpdate(Generic[T]):
         if isinstance(changed, Draft):
             self._check_values(changed, current)
         drop_duplicate_owners(new, self.context)
+        if self.track:
+            # Before admission and the strategy: the writer does not own what they set.
+            self.rules.ownership.track(self.context, current, new)
         return new
 
     def _complete(self, new: T, current: T) -> T:
@@ -151,8 +154,6 @@ class ObjectUpdate(Generic[T]):
         rules, context = self.rules, self.context
         drop_duplicate_owners(new, context, after_admission=True)
         new = self._prepare(new, current)
-        if self.track:
-            rules.ownership.track(context, current, new)
         forget_new_times(new, current)
         declared = self._new_declared_errors(new, current)
         rules.check(context, self.name, self._new_errors(new, current), declared)
@@ -172,10 +173,8 @@ class ObjectUpdate(Generic[T]):
                 " and no existing object was found",
             )
         check_name(obj.metadata, self.name, self.rules.namespace_of(self.context))
-        obj = await begin_creation(self.rules, obj, self.context, self.options)
-        await finish_creation(
-            self.rules, obj, self.context, self.options, pending=self.pending, track=self.track
-        )
+        obj = await begin_creation(self.rules, obj, self.context, self.options, track=self.track)
+        await finish_creation(self.rules, obj, self.context, self.options, pending=self.pending)
         return Put(obj, self.rules.seconds_to_live(obj))
 
     @property

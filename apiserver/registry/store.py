@@ -235,16 +235,16 @@ class ResourceStore(Generic[T]):
     ) -> T:
         """Store a new object and return it as stored. The store takes ownership of *obj*."""
         options = options or CreateOptions()
-        obj = await begin_creation(self.rules, obj, context, options)
+        obj = await begin_creation(self.rules, obj, context, options, track=track)
         refuse_resource_version(obj)
         if obj.metadata.name or not obj.metadata.generate_name:
-            return await self._create(obj, context, options, track=track)
+            return await self._create(obj, context, options)
         for _ in range(NAME_ATTEMPTS - 1):
             try:
-                return await self._create(obj.deep_copy(), context, options, track=track)
+                return await self._create(obj.deep_copy(), context, options)
             except AlreadyExists:
                 continue
-        return await self._create(obj, context, options, track=track)
+        return await self._create(obj, context, options)
 
     async def update(
         self,
@@ -380,11 +380,9 @@ class ResourceStore(Generic[T]):
 
     # Steps
 
-    async def _create(
-        self, obj: T, context: RequestContext, options: CreateOptions, *, track: bool
-    ) -> T:
+    async def _create(self, obj: T, context: RequestContext, options: CreateOptions) -> T:
         async with PendingReservations() as pending:
-            await finish_creation(self.rules, obj, context, options, pending=pending, track=track)
+            await finish_creation(self.rules, obj, context, options, pending=pending)
             outcome = await self._store_new(obj, context, dry_run=_dry_run(context, options))
         context.stored = outcome.stored
         return outcome.object

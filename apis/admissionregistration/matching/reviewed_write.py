@@ -13,11 +13,30 @@ from apimachinery.meta.unstructured import load_content
 from apimachinery.schema import GroupResource, GroupVersionResource
 from apis.admissionregistration.matching.rules import Target
 from apiserver import Attributes, ServerParts
-from apiserver.served_versions import ServedVersion
+from apiserver.served_versions import ServedVersion, ServedVersions
 from apiserver.storage.cache.read_revision import Freshness
 
 NAMESPACES: Final = GroupResource("", "namespaces")
+
 _WRITTEN: Final = ("CREATE", "UPDATE")
+
+
+def target_of(attributes: Attributes) -> Target:
+    """Return what the rules of webhooks and policies are compared with."""
+    context = attributes.context
+    namespaced = bool(context.namespace) and not _is_namespace(context.resource)
+    return Target(attributes.operation, context.resource, context.subresource, namespaced)
+
+
+def own_version(attributes: Attributes, versions: ServedVersions) -> ServedVersion:
+    """Return the version and kind of a request."""
+    resource, subresource = attributes.context.resource, attributes.subresource
+    kind = resource.group_version.with_kind(attributes.kind.kind)
+    return versions.find(resource, subresource) or ServedVersion(resource, kind)
+
+
+def _is_namespace(resource: GroupVersionResource) -> bool:
+    return resource.resource == NAMESPACES.resource and resource.group == NAMESPACES.group
 
 
 class ReviewedWrite:
@@ -27,20 +46,13 @@ class ReviewedWrite:
         self.attributes = attributes
         self._parts = parts
         context = attributes.context
-        resource = context.resource
-        self.is_namespace = resource.group_resource == NAMESPACES
-        self.name = attributes.name
+        self.is_namespace = _is_namespace(context.resource)
+        # A request for a whole collection names no object, as in Kubernetes.
+        self.name = "" if context.verb == "deletecollection" else attributes.name
         self.namespace = self.name if self.is_namespace else context.namespace
         """The namespace of the object; for a Namespace, its own name."""
-        self.target = Target(
-            attributes.operation,
-            resource,
-            context.subresource,
-            namespaced=bool(self.namespace) and not self.is_namespace,
-        )
-        self.own = parts.versions.find(resource, context.subresource) or ServedVersion(
-            resource, resource.group_version.with_kind(attributes.kind.kind)
-        )
+        self.target = target_of(attributes)
+        self.own = own_version(attributes, parts.versions)
         """The version of the request."""
         self._labels: Mapping[str, str] | None = None
         self._encoded: dict[tuple[bool, GroupVersionResource], bytes] = {}
@@ -56,6 +68,7 @@ class ReviewedWrite:
         key = old, version.resource
         known = self._encoded.get(key)
         if known is None:
+            obj = await self._converted(obj, version)
             known = self._encoded[key] = await self.attributes.context.workload.run(
                 self._parts.versions.encode, obj, version.resource, self.target.subresource
             )
@@ -76,13 +89,19 @@ class ReviewedWrite:
         """
         current = self.attributes.object
         assert current is not None
-        return await self.attributes.context.workload.run(
+        new = await self.attributes.context.workload.run(
             self._parts.versions.decode,
             document,
             version.resource,
             self.target.subresource,
             current=current,
         )
+        return await self._converted(new, self.own)
+
+    async def _converted(self, obj: Object, version: ServedVersion) -> Object:
+        """Return an object in a version, if that takes a webhook."""
+        workload = self.attributes.context.workload
+        return await self._parts.versions.convert(obj, version.resource, workload)
 
     def replace(self, new: Object) -> None:
         """Continue with another object, which a webhook or a policy has made."""

@@ -5,7 +5,7 @@ charge is withdrawn. Quotas are read from the watch cache, decoded once for each
 namespace without quotas costs a lookup.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,6 +13,8 @@ from apimachinery.scalars.time import now
 from apimachinery.schema import GroupKind
 from apis.core import GROUP
 from apis.core.quota.amounts import ZERO, shown_names
+from apis.core.quota.configuration import LimitedResource
+from apis.core.quota.default_limits import DefaultLimits
 from apis.core.quota.demand import QuotaDemand, QuotaRefusal
 from apis.core.quota.evaluator import Evaluator
 from apis.core.quota.evaluators import Evaluators
@@ -29,9 +31,10 @@ _WRITES: Final = (Operation.CREATE, Operation.UPDATE)
 class QuotaAdmission:
     """Admits a write if all quotas that concern it allow it."""
 
-    def __init__(self, parts: ServerParts) -> None:
+    def __init__(self, parts: ServerParts, limited: Sequence[LimitedResource] = ()) -> None:
         self._find_store = parts.find_store
-        self._evaluators = Evaluators()
+        self._limits = DefaultLimits(limited)
+        self._evaluators = Evaluators(parts.find_store)
         self._ledger = Ledger(parts.find_store)
         self._quotas: dict[str, dict[str, ResourceQuota]] = {}
         """Namespace -> name -> quota, as the cache has it."""
@@ -46,14 +49,14 @@ class QuotaAdmission:
         if following is None or not following.is_current:
             return self._catch_up_and_admit(attributes)
         quotas = self._quotas.get(namespace)
-        return self._admit(attributes, quotas) if quotas else None
+        return self._admit(attributes, quotas or {}) if quotas or self._limits else None
 
     async def _catch_up_and_admit(self, attributes: Attributes) -> None:
         if self._following is None:
             self._following = Following(self._find_store(QUOTAS), self._put, self._forget)
         await self._following.catch_up()
-        quotas = self._quotas.get(attributes.namespace)
-        if quotas:
+        quotas = self._quotas.get(attributes.namespace, {})
+        if quotas or self._limits:
             await self._admit(attributes, quotas)
 
     async def _admit(self, attributes: Attributes, quotas: dict[str, ResourceQuota]) -> None:
@@ -69,9 +72,11 @@ class QuotaAdmission:
                 raise QuotaRefusal(
                     f"quota usage is negative for resource(s): {shown_names(negative)}"
                 )
-            for quota in concerned:
-                if demand.increase(quota):
-                    await self._charge(attributes, quota, demand)
+            charged = [quota for quota in concerned if demand.increase(quota)]
+            if self._limits and (charged or (not concerned and demand.uses_more)):
+                self._limits.check(demand, quotas.values(), concerned)
+            for quota in charged:
+                await self._charge(attributes, quota, demand)
         except QuotaRefusal as refusal:
             raise attributes.forbidden(str(refusal)) from refusal
 

@@ -32,7 +32,7 @@ class QuotaChanges:
 
     def __init__(self, groups: Groups) -> None:
         self._groups = groups
-        self._evaluators = Evaluators()
+        self._evaluators = Evaluators(groups.store)
         self._tracked: dict[str, dict[str, frozenset[GroupResource]]] = {}
         """Namespace -> quota -> the resources that it limits."""
         self._marks: dict[GroupResource, tuple[int, int]] = {}

@@ -49,6 +49,12 @@ class QuotaDemand:
             raise QuotaRefusal(f"status unknown for quota: {name}, resources: {shown_names(names)}")
         return True
 
+    @property
+    def uses_more(self) -> bool:
+        """Whether the object uses more than before, no matter of what."""
+        before = self.old_usage or {}
+        return any(not amount.is_zero for amount in increase(self.usage, before).values())
+
     def increase(self, quota: ResourceQuota) -> Amounts:
         """Return what the object uses more than before, for a quota that concerns it."""
         return {

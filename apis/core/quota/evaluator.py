@@ -4,7 +4,7 @@ By default every object counts as one, under the name `count/<resource>.<group>`
 older one. Resources that count otherwise have an evaluator of their own.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 from apimachinery.schema import GroupResource
@@ -12,8 +12,11 @@ from apis.core import GROUP
 from apis.core.quota.amounts import ONE
 from apis.core.quota.measure import Measure
 from apiserver.admission.chain import Operation
+from apiserver.registry.store import ResourceStore
 
 COUNT: Final = "count/"
+FindStore = Callable[[GroupResource], ResourceStore[Any]]
+"""Returns the store of a served resource; raises KeyError if there is none."""
 
 _OLD_NAMES: Final = frozenset({"configmaps", "resourcequotas", "replicationcontrollers", "secrets"})
 """Resources of the core group whose plain name counts them, too."""
@@ -32,6 +35,11 @@ class Evaluator:
         names = (self.count_name, *((resource.resource,) if has_old_name else ()))
         self._names = frozenset(names)
         self._measure = Measure(dict.fromkeys(names, ONE))
+
+    @property
+    def version(self) -> object:
+        """A value that differs if all objects must be measured again."""
+        return None
 
     def handles(self, operation: Operation, subresource: str, new: Any, old: Any) -> bool:
         """Return whether a write may use more."""

@@ -1,20 +1,22 @@
 """Evaluators of services and claims, and the evaluators of one server."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 from apimachinery.scalars.quantity import Quantity
 from apimachinery.schema import GroupResource
 from apis.core import GROUP
 from apis.core.quota.amounts import ONE, Amounts
-from apis.core.quota.evaluator import Evaluator, counted_resource
+from apis.core.quota.evaluator import Evaluator, FindStore, counted_resource
 from apis.core.quota.measure import Measure
-from apis.core.quota.pods import PODS, PodEvaluator
+from apis.core.quota.pods import PODS, PodEvaluator, is_extended_request
 from apis.core.v1.persistent_volume_claim import PersistentVolumeClaim
 from apis.core.v1.resource_quota import VOLUME_ATTRIBUTES_SCOPE
 from apis.core.v1.service import LOAD_BALANCER, NODE_PORT, Service
 from apiserver.admission.chain import Operation
 
+DEVICE_CLAIMS: Final = GroupResource("resource.k8s.io", "resourceclaims")
 SERVICES: Final = GroupResource(GROUP, "services")
 CLAIMS: Final = GroupResource(GROUP, "persistentvolumeclaims")
 
@@ -33,6 +35,9 @@ IGNORED: Final = frozenset(
     }
 )
 """Resources that no quota limits."""
+
+DEVICE_SUFFIX: Final = ".deviceclass.resource.k8s.io/devices"
+"""Follows a device class in the name under which its devices count."""
 
 _CHANGES: Final = (Operation.CREATE, Operation.UPDATE)
 _CLASS_SUFFIX: Final = ".storageclass.storage.k8s.io/"
@@ -103,11 +108,12 @@ class ClaimEvaluator(Evaluator):
 class Evaluators:
     """The evaluators of a server; those that only count objects are built on first use."""
 
-    def __init__(self) -> None:
+    def __init__(self, find_store: FindStore) -> None:
         self._special: dict[GroupResource, Callable[[], Evaluator]] = {
             PODS: PodEvaluator,
             SERVICES: ServiceEvaluator,
             CLAIMS: ClaimEvaluator,
+            DEVICE_CLAIMS: partial(_device_claims, find_store),
         }
         self._evaluators: dict[GroupResource, Evaluator] = {}
 
@@ -124,9 +130,21 @@ class Evaluators:
         """Return the evaluators of everything that a quota limits."""
         names = list(names)
         counted = (counted_resource(name) for name in names)
-        resources = dict.fromkeys((*self._special, *(one for one in counted if one is not None)))
+        special = (PODS, SERVICES, CLAIMS, *((DEVICE_CLAIMS,) if _has_devices(names) else ()))
+        resources = dict.fromkeys((*special, *(one for one in counted if one is not None)))
         candidates = (self.of(resource) for resource in resources)
         return [one for one in candidates if one is not None and one.matching(names)]
+
+
+def _has_devices(names: Iterable[str]) -> bool:
+    return any(DEVICE_SUFFIX in name or is_extended_request(name) for name in names)
+
+
+def _device_claims(find_store: FindStore) -> Evaluator:
+    # Imported late: most servers have no quota of devices, and need not load their types.
+    from apis.core.quota.device_claims import DeviceClaimEvaluator
+
+    return DeviceClaimEvaluator(find_store)
 
 
 def _balancer_ports(service: Service) -> int:

@@ -15,17 +15,17 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Final
+from typing import Final
 
 from apimachinery.errors import NotFound
 from apimachinery.schema import GroupResource, GroupVersionResource
 from apis.core import GROUP
 from apis.core.quota.amounts import ZERO
 from apis.core.quota.demand import QuotaDemand, QuotaRefusal
+from apis.core.quota.evaluator import FindStore
 from apis.core.quota.types import PendingCharge, ResourceQuota
 from apiserver import Reservation
 from apiserver.context import context_for
-from apiserver.registry.store import ResourceStore
 
 log = logging.getLogger(__name__)
 
@@ -34,8 +34,6 @@ BATCH: Final = 200
 """Charges of one write."""
 SETTLE_SECONDS: Final = 0.1
 """How long a settlement waits for a charge to travel with."""
-
-FindStore = Callable[[GroupResource], ResourceStore[Any]]
 
 
 class Ledger:

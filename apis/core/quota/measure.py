@@ -23,6 +23,8 @@ class Measure:
     ends: datetime | None = None
     """When the object stops using more than *remains*, although it still exists."""
     remains: Amounts = field(default_factory=dict)
+    volatile: bool = False
+    """Whether it depends on other objects, so that it may change while the object does not."""
 
     def at(self, now: datetime) -> Amounts:
         """Return what the object uses at a time."""

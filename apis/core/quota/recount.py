@@ -21,9 +21,9 @@ from apimachinery.scalars.time import now as present
 from apimachinery.schema import GroupResource, GroupVersionResource
 from apis.core import GROUP
 from apis.core.quota.amounts import ZERO, Amounts, add, mask
-from apis.core.quota.evaluator import Evaluator
+from apis.core.quota.evaluator import Evaluator, FindStore
 from apis.core.quota.evaluators import Evaluators
-from apis.core.quota.ledger import QUOTAS, FindStore
+from apis.core.quota.ledger import QUOTAS
 from apis.core.quota.measure import Measure, requirements
 from apis.core.quota.types import PendingCharge, ResourceQuota
 from apiserver.context import context_for
@@ -100,12 +100,14 @@ class Recount:
         abandoned: float = ABANDONED,
     ) -> None:
         self._find_store = find_store
-        self._evaluators = Evaluators()
+        self._evaluators = Evaluators(find_store)
         self._now = now
         self._clock = clock
         self._abandoned = abandoned
-        self._measured: dict[tuple[str, GroupResource], dict[str, tuple[int, Measure]]] = {}
-        """The measures of the objects that were counted last: key -> revision and measure."""
+        self._measured: dict[
+            tuple[str, GroupResource], tuple[object, dict[str, tuple[int, Measure]]]
+        ] = {}
+        """What was counted last: the evaluator's version, and key -> revision and measure."""
         self._seen: dict[str, dict[str, float]] = {}
         """Namespace -> pending charge -> when it was first seen here."""
 
@@ -178,17 +180,19 @@ class Recount:
         self, namespace: str, resource: GroupResource, entries: Iterable[Entry]
     ) -> list[Measure]:
         """Measure objects, those that have changed since the last time."""
-        known = self._measured.get((namespace, resource), {})
-        measured: dict[str, tuple[int, Measure]] = {}
         evaluator, slices = self._evaluators.of(resource), TimeSlices()
+        assert evaluator is not None, "only resources with an evaluator are counted"
+        version, known = self._measured.get((namespace, resource), (None, {}))
+        if version != evaluator.version:
+            version, known = evaluator.version, {}
+        measured: dict[str, tuple[int, Measure]] = {}
         for entry in entries:
             found = known.get(entry.key)
-            if found is None or found[0] != entry.revision:
-                assert evaluator is not None, "only resources with an evaluator are counted"
+            if found is None or found[0] != entry.revision or found[1].volatile:
                 found = entry.revision, await self._measure(evaluator, entry)
             measured[entry.key] = found
             await slices.yield_loop()
-        self._measured[namespace, resource] = measured
+        self._measured[namespace, resource] = version, measured
         return [measure for _, measure in measured.values()]
 
     async def _measure(self, evaluator: Evaluator, entry: Entry) -> Measure:

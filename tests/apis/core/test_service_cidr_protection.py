@@ -43,6 +43,7 @@ async def server() -> AsyncIterator[ControlledServer]:
         check_store=no_members,
         webhooks=cast(Any, None),  # no webhook is called
         admission_configuration=AdmissionConfiguration(),
+        admission_metrics=cast(Any, None),
         versions=cast(Any, None),  # and no object is shown to one
     )
     groups = [group.completed(parts) for group in with_standard(KUBERNETES, standard_groups())]

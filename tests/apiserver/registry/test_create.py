@@ -331,8 +331,8 @@ async def test_the_steps_of_a_creation_have_an_order() -> None:
         stored = await made.notes.using(Watching(seen)).create(note("a"), context())
 
     assert seen.steps == [
-        "mutate CREATE uid=False",
         "track old=False",
+        "mutate CREATE uid=False",
         "prepare",
         "check",
         "validate CREATE uid=True",

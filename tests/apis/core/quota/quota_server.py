@@ -9,6 +9,7 @@ from typing import Any
 
 from apis.kubernetes import KUBERNETES
 from apiserver.app import App
+from apiserver.config import ServerConfig
 from apiserver.group import Group
 from client.testing.app_server import MEMORY, InMemoryServer
 from client.transport.in_process import ASGITransport
@@ -82,9 +83,12 @@ class Namespace:
 
 @asynccontextmanager
 async def serving(
-    storage: str = MEMORY, groups: tuple[Group, ...] = KUBERNETES
+    storage: str = MEMORY,
+    *,
+    groups: tuple[Group, ...] = KUBERNETES,
+    config: ServerConfig | None = None,
 ) -> AsyncIterator[Server]:
-    memory = InMemoryServer(groups, storage=storage)
+    memory = InMemoryServer(groups, storage=storage, config=config)
     async with ASGITransport(memory.app):
         yield Server(Driver(memory.app, authorization=f"Bearer {memory.token}"), memory.app)
 
