@@ -1,5 +1,6 @@
 """ValidatingAdmissionPolicies over HTTP; all answers are those of Kubernetes."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -553,3 +554,12 @@ async def test_what_policies_decide_is_counted(server: PolicyServer) -> None:
         f'enforcement_action="allow",error_type="invalid_error",{labels}': 1.0,
     }
     assert "apiserver_validating_admission_policy_check_duration_seconds_bucket" in metrics
+
+
+async def test_writes_wait_for_policies_that_are_being_compiled(server: PolicyServer) -> None:
+    slow = [f"object.data.k == 'v' && [{', '.join('1' * 100)}].all(x, x == {n})" for n in range(50)]
+
+    async with server.policy(*slow):
+        answers = await asyncio.gather(*(server.create(config_map()) for _ in range(5)))
+
+    assert {answer.code for answer in answers} == {422}
