@@ -113,12 +113,9 @@ class PolicySource(Generic[C]):
             for each in self._following:
                 await each.catch_up()
             if self._changed:
+                # Until then, writes that arrive meanwhile wait for the new policies.
+                await self._rebuild()
                 self._changed = False
-                try:
-                    await self._rebuild()
-                except BaseException:
-                    self._changed = True
-                    raise
 
     def _hooks_of(self, target: Target, own: ServedVersion) -> Sequence[Hook[C]]:
         """Return the policies that may concern writes of a target."""

@@ -1,5 +1,6 @@
 """ValidatingAdmissionPolicies over HTTP; all answers are those of Kubernetes."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -520,10 +521,14 @@ async def test_a_parameter_is_read_again_when_it_changes(server: PolicyServer) -
 async def test_a_policy_takes_effect_with_each_change(server: PolicyServer) -> None:
     async with server.policy({"expression": "false", "message": "one"}):
         first = await server.denial(config_map())
-        path = f"{GROUP}/validatingadmissionpolicies/p"
-        policy = (await server.admin.get(path)).json
-        policy["spec"]["validations"][0]["message"] = "two"
-        assert (await server.admin.put(path, policy)).code == 200
+        # Not replaced: the controller that checks types may change the status meanwhile.
+        changed = await server.admin.send(
+            "PATCH",
+            f"{GROUP}/validatingadmissionpolicies/p",
+            json={"spec": {"validations": [{"expression": "false", "message": "two"}]}},
+            headers={"content-type": "application/merge-patch+json"},
+        )
+        assert changed.code == 200
         await server.settled()
         second = await server.denial(config_map())
 
@@ -553,3 +558,18 @@ async def test_what_policies_decide_is_counted(server: PolicyServer) -> None:
         f'enforcement_action="allow",error_type="invalid_error",{labels}': 1.0,
     }
     assert "apiserver_validating_admission_policy_check_duration_seconds_bucket" in metrics
+
+
+async def test_writes_wait_for_policies_that_are_being_compiled(server: PolicyServer) -> None:
+    slow = [f"object.data.k == 'v' && [{', '.join('1' * 100)}].all(x, x == {n})" for n in range(50)]
+
+    async with server.policy(*slow):
+        first = asyncio.create_task(server.create(config_map()))
+        answers = []
+        while not first.done():
+            answers.append(await server.create(config_map()))
+            await asyncio.sleep(0)
+        answers.append(await first)
+
+    assert len(answers) > 1
+    assert {answer.code for answer in answers} == {422}
