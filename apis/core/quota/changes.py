@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from apimachinery.schema import GroupResource
-from apis.core.quota.evaluators import Evaluators
+from apis.core.quota.evaluators import DEVICE_CLAIMS, DEVICE_CLASSES, Evaluators
 from apis.core.quota.ledger import QUOTAS
 from apis.core.quota.types import ResourceQuota
 from apiserver.install import Groups
@@ -64,6 +64,8 @@ class QuotaChanges:
         limited = self._limited()
         for resource in limited:
             self._changed.update(self._changed_namespaces(resource) & limited[resource])
+        if DEVICE_CLAIMS in limited and self._changed_namespaces(DEVICE_CLASSES):
+            self._changed.update(limited[DEVICE_CLAIMS])
         for namespace in sorted(self._changed):
             scope.queue.add(NamespacedName(namespace, ALL))
         self._changed.clear()
