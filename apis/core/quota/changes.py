@@ -20,6 +20,8 @@ from client.controller.sources import SourceScope
 
 PAUSE: Final = 0.2
 """Seconds between two looks, and so between a deletion and the recount, at most."""
+LONGEST: Final = 5.0
+"""Seconds between two looks if nothing is written: a cache may be filled meanwhile."""
 ALL: Final = "quotas"
 """The name under which all quotas of a namespace are reconciled."""
 
@@ -50,7 +52,7 @@ class QuotaChanges:
         await self._look(following, scope)
         synced()
         while True:
-            await self._groups.advanced(self._revision)
+            await self._groups.advanced(self._revision, seconds=LONGEST)
             await self._look(following, scope)
             await scope.clock.sleep(PAUSE)
 
