@@ -329,6 +329,12 @@ def generate_name(base: str, *, random: Random) -> str:
     return base[:_GENERATED_BASE_MAX] + suffix
 
 
+def encode_generated(number: int) -> str:
+    """Return a number as letters that may be a part of a name, as in that of a replica set."""
+    alphabet = _GENERATED_ALPHABET
+    return "".join(alphabet[ord(digit) % len(alphabet)] for digit in str(number))
+
+
 def mask_trailing_dash(prefix: str) -> str:
     """Replace the trailing dash of a generateName, so that the rule for whole names accepts it."""
     return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix

@@ -12,6 +12,8 @@ from apimachinery.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from apiserver.admission.chain import Attributes as Attributes
+    from apiserver.admission.plugins import AdmissionPlugin as AdmissionPlugin
+    from apiserver.admission.plugins import PluginFunctions as PluginFunctions
     from apiserver.auth.authorization import Authorizer as Authorizer
     from apiserver.auth.authorization import Decision as Decision
     from apiserver.auth.authorization import Rules as Rules
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from apiserver.http.request_info import RequestInfo as RequestInfo
     from apiserver.registry.allocation import Allocation as Allocation
     from apiserver.registry.allocation import Reservation as Reservation
+    from apiserver.registry.cached_objects import CachedObjects as CachedObjects
     from apiserver.registry.strategy import Strategy as Strategy
     from apiserver.server_parts import ServerParts as ServerParts
     from apiserver.views.table import Column as Column
@@ -37,6 +40,7 @@ else:
         __name__,
         {
             "admission.chain": "Attributes",
+            "admission.plugins": "AdmissionPlugin PluginFunctions",
             "auth.authorization": "Authorizer Decision Rules",
             "auth.user": "User",
             "context": "RequestContext",
@@ -46,6 +50,7 @@ else:
             ),
             "http.request_info": "RequestInfo",
             "registry.allocation": "Allocation Reservation",
+            "registry.cached_objects": "CachedObjects",
             "registry.strategy": "Strategy",
             "server_parts": "ServerParts",
             "views.table": "Column",

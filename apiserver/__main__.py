@@ -11,7 +11,7 @@ from apimachinery.extras import MissingExtra, name_missing_extra
 DESCRIPTION: Final = (
     "Serve versioned, declarative APIs that kubectl and every Kubernetes client can use."
 )
-COMMANDS: Final = ("serve", "check", "kubeconfig", "storage")
+COMMANDS: Final = ("serve", "check", "controllers", "kubeconfig", "storage")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -22,6 +22,7 @@ from apiserver.group import Subresource
 from apiserver.install import Groups
 from apiserver.views.scale_mapping import KIND as SCALE
 from apiserver.views.scale_mapping import scale_of, with_scale
+from apiserver.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,20 @@ class ServedVersions:
         )
         return tuple(version for version in found if version is not None)
 
+    async def convert(
+        self, obj: Object, resource: GroupVersionResource, workload: Workload
+    ) -> Object:
+        """Return a custom resource in a version that only a webhook can convert it to.
+
+        All other objects are returned as they are: the server converts them when it encodes them.
+        Raises InternalError if the webhook fails.
+        """
+        endpoint = self._endpoint(resource)
+        if endpoint is None or endpoint.store is None or not endpoint.store.view.converts:
+            return obj
+        converted: Object = await endpoint.store.objects.object_in_version(obj, workload)
+        return converted
+
     def encode(self, obj: Object, resource: GroupVersionResource, subresource: str = "") -> bytes:
         """Return an object of the server as a JSON document of a served version.
 
@@ -94,9 +109,9 @@ class ServedVersions:
     ) -> Object:
         """Return the object of a changed document, with the defaults of its version.
 
-        *current* is the object that was changed; the new one is of the same class. Raises
-        DecodeError and NotRegistered for a document that is none of this version, Invalid for
-        values that its fields refuse.
+        *current* is the object that was changed; the new one is of the same class, unless `convert`
+        has to make it so. Raises DecodeError and NotRegistered for a document that is none of this
+        version, Invalid for values that its fields refuse.
         """
         endpoint, sub = self._served(resource, subresource)
         if sub is not None and sub.kind == SCALE:
@@ -114,9 +129,11 @@ class ServedVersions:
             raise Invalid.of(expected.group_kind, name, decoded.errors)
         obj = cast(Object, decoded.object)
         # Built-in resources have one internal class; custom ones have a class for each version.
-        return (
-            obj if isinstance(obj, type(current)) else endpoint.scheme.convert(obj, type(current))
-        )
+        if isinstance(obj, type(current)) or (
+            endpoint.store is not None and endpoint.store.view.converts
+        ):
+            return obj
+        return endpoint.scheme.convert(obj, type(current))
 
     def _served(
         self, resource: GroupVersionResource, subresource: str

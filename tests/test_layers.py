@@ -143,11 +143,15 @@ LAYERS: dict[str, str] = {
     "client/": "apimachinery client.auth client.runtime client.transport client.watches",
     # apis: the server half and the controller half of a group, then its types
     "apis.*.controllers": "apimachinery apis client",
+    "apis.controllers": "apimachinery apis client",
     "apis.core.api_service": "apimachinery apis client",
     "apis.core.bootstrap": "apimachinery apis client",
     "apis.flowcontrol.reconciliation": "apimachinery apis client",
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
+    "apis.core.admission": (
+        "apimachinery apis apiserver/ apiserver.registry.identifiers apiserver.storage.clock"
+    ),
     "apis.core.pod_security": (
         "apimachinery apis apiserver/ apiserver.admission apiserver.registry.store"
         " apiserver.storage.cache.entry apiserver.storage.cache.read_revision"
@@ -222,7 +226,7 @@ DOORS: dict[str, str] = {
         " apiserver.fairness apiserver.http.server_metrics"
         " client.monitoring"
     ),
-    "aiohttp": "client.transport.network",
+    "aiohttp": "client.transport.aiohttp_transport",
     "aiohttp_socks": "client.transport.socks",
     "cel_expr_python": "apimachinery.cel",
     "re2": "apimachinery.structural.patterns",

@@ -5,10 +5,12 @@ verbs `approve` and `sign` on it allow to approve requests and to issue certific
 publish the trust anchors of a signer.
 """
 
+from typing import Final
+
 from apimachinery.errors import Invalid
 from apimachinery.fieldpath import Path, forbidden, quote
 from apimachinery.meta.types import Object
-from apimachinery.schema import GroupKind
+from apimachinery.schema import GroupKind, GroupResource
 from apis.certificates import GROUP
 from apis.certificates.pem import organizations, read_request
 from apis.certificates.v1 import (
@@ -17,8 +19,18 @@ from apis.certificates.v1 import (
     PodCertificateRequest,
 )
 from apis.certificates.v1.signing_request import KUBE_APISERVER_CLIENT
-from apiserver import Attributes, Authorizer, RequestInfo
+from apiserver import (
+    AdmissionPlugin,
+    Attributes,
+    Authorizer,
+    PluginFunctions,
+    RequestInfo,
+    ServerParts,
+)
 from apiserver.auth.user import MASTERS, User
+
+BUNDLES: Final = GroupResource(GROUP, "clustertrustbundles")
+REQUESTS: Final = GroupResource(GROUP, "certificatesigningrequests")
 
 
 def set_requestor(attributes: Attributes) -> None:
@@ -50,36 +62,26 @@ class SignerPermissions:
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
-    async def __call__(self, attributes: Attributes) -> None:
+    async def check_approval(self, attributes: Attributes) -> None:
+        """Reject the approval of a request without the permission to approve."""
+        old = attributes.old_object
+        if attributes.subresource == "approval" and isinstance(old, CertificateSigningRequest):
+            await self._check_request(attributes, "approve", old)
+
+    async def check_signing(self, attributes: Attributes) -> None:
+        """Reject a certificate, or the failure to issue one, without the permission to sign."""
         new, old = attributes.object, attributes.old_object
-        match new, old:
-            case CertificateSigningRequest(), CertificateSigningRequest():
-                await self._check_signing(attributes, new, old)
-            case ClusterTrustBundle(), _:
-                await self._check_attest(attributes, new)
-            case PodCertificateRequest(), PodCertificateRequest():
-                await self._check_result(attributes, new, old)
-
-    async def _check_signing(
-        self,
-        attributes: Attributes,
-        new: CertificateSigningRequest,
-        old: CertificateSigningRequest,
-    ) -> None:
-        if attributes.subresource == "approval":
-            verb = "approve"
-        elif attributes.subresource == "status" and new.status != old.status:
-            verb = "sign"
-        else:
+        if attributes.subresource != "status" or not isinstance(old, CertificateSigningRequest):
             return
-        signer = old.spec.signer_name
-        if not await self._may(attributes.user, verb, signer):
-            raise attributes.forbidden(
-                f"user not permitted to {verb} requests with signerName {quote(signer)}"
-            )
+        if isinstance(new, CertificateSigningRequest) and new.status != old.status:
+            await self._check_request(attributes, "sign", old)
 
-    async def _check_attest(self, attributes: Attributes, bundle: ClusterTrustBundle) -> None:
-        signer, old = bundle.spec.signer_name, attributes.old_object
+    async def check_attest(self, attributes: Attributes) -> None:
+        """Reject the trust anchors of a signer without the permission to attest."""
+        bundle, old = attributes.object, attributes.old_object
+        if not isinstance(bundle, ClusterTrustBundle):
+            return
+        signer = bundle.spec.signer_name
         # Garbage collection and migration of storage need no permission of the signer.
         if not signer or (isinstance(old, Object) and _has_changed_owners_only(bundle, old)):
             return
@@ -88,9 +90,11 @@ class SignerPermissions:
                 f"user not permitted to attest for signerName {quote(signer)}"
             )
 
-    async def _check_result(
-        self, attributes: Attributes, new: PodCertificateRequest, old: PodCertificateRequest
-    ) -> None:
+    async def check_result(self, attributes: Attributes) -> None:
+        """Reject the result of a request of a pod without the permission to sign."""
+        new, old = attributes.object, attributes.old_object
+        if not isinstance(new, PodCertificateRequest) or not isinstance(old, PodCertificateRequest):
+            return
         signer = old.spec.signer_name
         if new.status == old.status or await self._may(attributes.user, "sign", signer):
             return
@@ -98,6 +102,15 @@ class SignerPermissions:
         rule = f'User {user} is not permitted to "sign" for signer {quote(signer)}'
         error = forbidden(Path("spec", "signerName"), rule)
         raise Invalid.of(GroupKind(GROUP, "PodCertificateRequest"), old.metadata.name, [error])
+
+    async def _check_request(
+        self, attributes: Attributes, verb: str, request: CertificateSigningRequest
+    ) -> None:
+        signer = request.spec.signer_name
+        if not await self._may(attributes.user, verb, signer):
+            raise attributes.forbidden(
+                f"user not permitted to {verb} requests with signerName {quote(signer)}"
+            )
 
     async def _may(self, user: User, verb: str, signer: str) -> bool:
         """Return whether a user has a permission for a signer, or for all of its domain."""
@@ -122,3 +135,27 @@ def _has_changed_owners_only(new: Object, old: Object) -> bool:
     for name in ("owner_references", "finalizers", "managed_fields", "resource_version"):
         setattr(before.metadata, name, getattr(new.metadata, name))
     return before == new
+
+
+def _build_approval(parts: ServerParts) -> PluginFunctions:
+    return PluginFunctions(validate=SignerPermissions(parts.authorizer).check_approval)
+
+
+def _build_signing(parts: ServerParts) -> PluginFunctions:
+    return PluginFunctions(validate=SignerPermissions(parts.authorizer).check_signing)
+
+
+def _build_attest(parts: ServerParts) -> PluginFunctions:
+    return PluginFunctions(validate=SignerPermissions(parts.authorizer).check_attest)
+
+
+def _build_subject(parts: ServerParts) -> PluginFunctions:
+    return PluginFunctions(validate=restrict_subject)
+
+
+CERTIFICATE_PLUGINS: Final = (
+    AdmissionPlugin("CertificateApproval", _build_approval, frozenset((REQUESTS,))),
+    AdmissionPlugin("CertificateSigning", _build_signing, frozenset((REQUESTS,))),
+    AdmissionPlugin("ClusterTrustBundleAttest", _build_attest, frozenset((BUNDLES,))),
+    AdmissionPlugin("CertificateSubjectRestriction", _build_subject, frozenset((REQUESTS,))),
+)

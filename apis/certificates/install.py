@@ -4,7 +4,11 @@ from dataclasses import replace
 from typing import Final
 
 from apis.certificates import GROUP, v1
-from apis.certificates.admission import SignerPermissions, restrict_subject, set_requestor
+from apis.certificates.admission import (
+    CERTIFICATE_PLUGINS,
+    SignerPermissions,
+    set_requestor,
+)
 from apis.certificates.printers import (
     POD_CERTIFICATE_REQUEST_COLUMNS,
     SIGNING_REQUEST_COLUMNS,
@@ -20,8 +24,9 @@ APPROVAL: Final = Subresource("approval", handle=approve)
 
 
 def with_permissions(group: Group, parts: ServerParts) -> Group:
-    """Return the group for a server whose authorizer decides who may approve and sign."""
-    return replace(group, validating=(*group.validating, SignerPermissions(parts.authorizer)))
+    """Return the group for a server whose authorizer decides who may sign for pods."""
+    permissions = SignerPermissions(parts.authorizer)
+    return replace(group, validating=(*group.validating, permissions.check_result))
 
 
 CERTIFICATES: Final = Group(
@@ -62,6 +67,6 @@ CERTIFICATES: Final = Group(
         ),
     ),
     mutating=(set_requestor,),
-    validating=(restrict_subject,),
+    plugins=CERTIFICATE_PLUGINS,
     complete=with_permissions,
 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from apis.core import GROUP, v1
+from apis.core.admission.plugins import PLUGINS
 from apis.core.allocation.where_served import AllocationWhereServed
 from apis.core.printers import standard_kinds as printers
 from apis.core.register import FIELDS, add_to_scheme
@@ -122,5 +123,6 @@ CORE: Final = Group(
     versions=("v1",),
     add_to_scheme=add_to_scheme,
     resources=(CONFIG_MAPS, EVENTS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS, SERVICES),
+    plugins=PLUGINS,
     complete=complete_core,
 )

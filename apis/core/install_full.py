@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from apis.core import v1
+from apis.core.admission.plugins import FULL_PLUGINS
 from apis.core.component_health import ComponentHealth
 from apis.core.install import (
     CONFIG_MAPS,
@@ -203,5 +204,5 @@ FULL_CORE: Final = replace(
         SERVICES,
     ),
     complete=complete,
-    plugins=(POD_SECURITY, RESOURCE_QUOTA),
+    plugins=(*FULL_PLUGINS, POD_SECURITY, RESOURCE_QUOTA),
 )

@@ -1,10 +1,9 @@
 """The group networking.k8s.io as a server installs it."""
 
-from dataclasses import replace
 from typing import Final
 
 from apis.networking import GROUP, printers, v1
-from apis.networking.admission import DefaultIngressClass
+from apis.networking.admission import DEFAULT_INGRESS_CLASS
 from apis.networking.register import add_to_scheme
 from apis.networking.strategy import (
     IngressClassStrategy,
@@ -13,13 +12,7 @@ from apis.networking.strategy import (
     NetworkPolicyStrategy,
     ServiceCIDRStrategy,
 )
-from apiserver import STATUS, Group, Resource, ServerParts
-
-
-def with_default_class(group: Group, parts: ServerParts) -> Group:
-    """Return the group for a server that sets the class of new Ingresses."""
-    return replace(group, mutating=(*group.mutating, DefaultIngressClass(parts)))
-
+from apiserver import STATUS, Group, Resource
 
 NETWORKING: Final = Group(
     name=GROUP,
@@ -68,5 +61,5 @@ NETWORKING: Final = Group(
             roles=(),
         ),
     ),
-    complete=with_default_class,
+    plugins=(DEFAULT_INGRESS_CLASS,),
 )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from apis.node import GROUP, v1
+from apis.node.admission import RUNTIME_CLASS
 from apis.node.printers import RUNTIME_CLASS_COLUMNS
 from apis.node.register import add_to_scheme
 from apis.node.strategy import RuntimeClassStrategy
@@ -22,4 +23,5 @@ NODE: Final = Group(
             roles=(),
         ),
     ),
+    plugins=(RUNTIME_CLASS,),
 )

@@ -1,22 +1,14 @@
 """The group scheduling.k8s.io as a server installs it."""
 
-from dataclasses import replace
 from typing import Final
 
 from apis.scheduling import GROUP, v1
-from apis.scheduling.admission import DefaultPriorityClass, SingleDefault, keep_system_classes
+from apis.scheduling.admission import PRIORITY, keep_system_classes
 from apis.scheduling.printers import PRIORITY_CLASS_COLUMNS
 from apis.scheduling.register import add_to_scheme
 from apis.scheduling.strategy import PriorityClassStrategy
 from apis.scheduling.system_classes import system_priority_classes
-from apiserver import Group, Resource, ServerParts
-
-
-def with_single_default(group: Group, parts: ServerParts) -> Group:
-    """Return the group for a server that rejects a second default class."""
-    plugin = SingleDefault(DefaultPriorityClass(parts))
-    return replace(group, validating=(*group.validating, plugin))
-
+from apiserver import Group, Resource
 
 SCHEDULING: Final = Group(
     name=GROUP,
@@ -35,5 +27,5 @@ SCHEDULING: Final = Group(
     ),
     validating=(keep_system_classes,),
     bootstrap=system_priority_classes,
-    complete=with_single_default,
+    plugins=(PRIORITY,),
 )

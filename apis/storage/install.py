@@ -3,6 +3,7 @@
 from typing import Final
 
 from apis.storage import GROUP, printers, v1
+from apis.storage.admission import STORAGE_PLUGINS
 from apis.storage.register import add_to_scheme
 from apis.storage.strategy import (
     CSIDriverStrategy,
@@ -71,4 +72,5 @@ STORAGE: Final = Group(
             roles=(),
         ),
     ),
+    plugins=STORAGE_PLUGINS,
 )

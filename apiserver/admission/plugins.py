@@ -30,14 +30,16 @@ ORDER: Final = (
     "Priority",
     "DefaultTolerationSeconds",
     "EventRateLimit",
-    "PersistentVolumeClaimResize",
+    "DefaultStorageClass",
+    "StorageObjectInUseProtection",
     "OwnerReferencesPermissionEnforcement",
+    "PersistentVolumeClaimResize",
     "RuntimeClass",
     "CertificateApproval",
     "CertificateSigning",
+    "ClusterTrustBundleAttest",
     "CertificateSubjectRestriction",
     "DefaultIngressClass",
-    "DefaultStorageClass",
     "DenyServiceExternalIPs",
     GROUP_FUNCTIONS,
     "MutatingAdmissionPolicy",
@@ -121,10 +123,14 @@ class Admission:
 def select_plugins(
     plugins: Iterable[AdmissionPlugin], *, enabled: Collection[str], disabled: Collection[str]
 ) -> list[AdmissionPlugin]:
-    """Return the plugins that a server runs, in order. Raises UnknownPlugin."""
+    """Return the plugins that a server runs, in order. Raises UnknownPlugin.
+
+    Any plugin of Kubernetes can be disabled, whether the groups of the server have it or not.
+    """
     known = sorted(plugins, key=lambda plugin: plugin.position)
     names = [plugin.name for plugin in known]
-    if unknown := sorted({*enabled, *disabled}.difference(names)):
+    wanted = {*enabled, *(name for name in disabled if name not in _POSITIONS)}
+    if unknown := sorted(wanted.difference(names)):
         raise UnknownPlugin(
             f"unknown admission plugins: {', '.join(unknown)}"
             f" (the groups of this server have: {', '.join(names)})"

@@ -27,6 +27,7 @@ from apis.core.controllers.namespace import NamespaceController
 from apis.core.controllers.namespace_defaults import NamespaceDefault, NamespaceDefaultsController
 from apis.flowcontrol.controllers.flow_configuration import FlowConfigurationController
 from apis.rbac.controllers.role_aggregation import RoleAggregationController
+from apis.storagemigration import GROUP as STORAGEMIGRATION
 from apiserver.app import App
 from apiserver.controlplane.leader import Election, supervise
 from apiserver.controlplane.served_resources import ServedResources
@@ -75,7 +76,9 @@ async def running_controllers(
             manager
         )
         add_allocation_repair(manager, client, app.groups)
+        _add_storage_protection(manager, client, resources)
         _add_quotas(manager, app)
+        _add_migrations(manager, client, resources)
         if flow_configuration:
             _add_service_registration(manager, client, resources)
             add_range_protection(manager, client, app.groups)
@@ -117,6 +120,19 @@ async def running_controllers(
         stop()
 
 
+def _add_storage_protection(
+    manager: Manager, client: AsyncClient, resources: ServedResources
+) -> None:
+    """Release deleted claims and volumes that are no longer in use, if the server has any."""
+    if not resources.has(GroupResource("", "persistentvolumeclaims")):
+        return
+    # Imported late: a server without volumes need not load their types.
+    from apis.core.controllers.storage_protection import ATTRIBUTES_CLASSES, StorageProtection
+
+    has_classes = resources.has(ATTRIBUTES_CLASSES)
+    StorageProtection(client).add_to(manager, attributes_classes=has_classes)
+
+
 def _add_quotas(manager: Manager, app: App) -> None:
     """Keep the use of ResourceQuotas, if the server has them."""
     if serves(app.groups, GroupResource("", "resourcequotas")):
@@ -127,6 +143,14 @@ def _add_quotas(manager: Manager, app: App) -> None:
 
         changes, recount = QuotaChanges(app.groups), Recount(app.groups.store)
         ResourceQuotaController(changes, recount).add_to(manager)
+
+
+def _add_migrations(manager: Manager, client: AsyncClient, resources: ServedResources) -> None:
+    """Carry out StorageVersionMigrations, if the server has them."""
+    if resources.has(GroupResource(STORAGEMIGRATION, "storageversionmigrations")):
+        from apis.storagemigration.controllers.storage_migration import StorageMigrationController
+
+        StorageMigrationController(client, resources).add_to(manager)
 
 
 def _add_service_registration(

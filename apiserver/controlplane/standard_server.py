@@ -76,6 +76,7 @@ from apiserver.process.loading import load_groups
 from apiserver.served_versions import ServedVersions
 from apiserver.server_parts import ServerParts
 from apiserver.storage.backends import open_backend
+from apiserver.webhook_call import WebhookCaller
 from client.client import AsyncClient
 
 log = logging.getLogger(__name__)
@@ -139,12 +140,14 @@ def create_app(
     credentials: ServerCredentials | None = None,
     namespace_defaults: bool = True,
     flow_configuration: bool = True,
+    intercept_webhooks: Callable[[WebhookCaller], WebhookCaller] | None = None,
 ) -> App:
     """Return the application of a configuration, not yet started.
 
     It serves *groups* beside those that *config* names. *credentials* replace the stored ones, for
     a server without a data folder. Without *namespace_defaults* namespaces are created empty,
     without *flow_configuration* there are no flow schemas and priority levels beside the mandatory.
+    *intercept_webhooks* returns what calls webhooks instead of the network that it is given.
     """
     own = [*groups, *(group for name in config.groups for group in load_groups(name))]
     credentials = credentials or ServerCredentials.stored(config)
@@ -158,9 +161,10 @@ def create_app(
     reviewer = TokenReviewer(credentials.tokens, accounts, audiences=config.audiences)
     standard = standard_groups(access, reviewer)
     configuration = AdmissionConfiguration.read(config.admission_control_config_file)
-    webhooks = WebhookConnections(
+    connections = WebhookConnections(
         ServiceAddresses(lambda name: app.groups.store(name)), users=webhook_users(configuration)
     )
+    webhooks = intercept_webhooks(connections) if intercept_webhooks is not None else connections
     metrics = ServerMetrics()
     parts = ServerParts(
         config,
@@ -206,7 +210,7 @@ def create_app(
             ),
             partial(_fair, fairness),
             partial(_renewing_certificate, config),
-            partial(_calling, webhooks),
+            partial(_calling, connections),
             _warming_classes,
         ],
     )

@@ -5,8 +5,15 @@ in in the storage version. Both wait for the webhook before or after the pure st
 encoding, and only if the versions differ.
 """
 
+import orjson
+
+from apimachinery.codec import dump_json
+from apimachinery.errors import InternalError
+from apimachinery.lenient.lenient_decoding import decode_leniently
+from apimachinery.meta.unstructured import dump_content
 from apimachinery.schema import GroupVersion
 from apimachinery.structural.custom_kind import ConvertedCodec, CustomResource, CustomStorageCodec
+from apiserver.extensions.conversion_review import NotConvertible
 from apiserver.extensions.entry_conversion import ConvertedRecord, EntryConversion
 from apiserver.storage.cache.watch_cache import CachedResource
 from apiserver.storage.interface import Backend, Record
@@ -48,6 +55,19 @@ class ConvertingObjects(ObjectStorage[CustomResource]):
             await self._conversion.convert((entry,), self._version, workload)
             return self._conversion.source_in(entry, self._version)
         return await self._conversion.convert_record(record, self._version, workload)
+
+    async def object_in_version(self, obj: CustomResource, workload: Workload) -> CustomResource:
+        version = str(self._version)
+        if not isinstance(obj, CustomResource) or obj.api_version == version:
+            return obj
+        document = await workload.run(orjson.loads, dump_json(obj))
+        try:
+            converted = await self._conversion.convert_document(
+                document, self._version.version, workload
+            )
+        except NotConvertible as error:
+            raise InternalError.of(str(error)) from error
+        return await workload.run(decode_leniently, self._cls, dump_content(converted))
 
     def decode(self, record: Record) -> CustomResource:
         if isinstance(record, ConvertedRecord):

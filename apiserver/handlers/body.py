@@ -225,10 +225,17 @@ def check_kind(
             f"the API version in the data ({kind.group_version}) does not match the expected API"
             f" version ({expected.group_version})"
         )
-    package = expected.group.partition(".")[0] or "core"
     raise BadRequest(
         f'{kind.kind} in version "{kind.version}" cannot be handled as a {expected.kind}:'
-        f" converting ({kind.version}.{kind.kind}) to ({package}.{expected.kind}):"
+        f" {unknown_conversion(kind, expected)}"
+    )
+
+
+def unknown_conversion(kind: GroupVersionKind, expected: GroupVersionKind) -> str:
+    """Return why a document of *kind* cannot become the *expected* kind, whatever its version."""
+    package = expected.group.partition(".")[0] or "core"
+    return (
+        f"converting ({kind.version}.{kind.kind}) to ({package}.{expected.kind}):"
         " unknown conversion"
     )
 

@@ -11,13 +11,15 @@ import orjson
 from falcon.asgi import Request, Response
 
 from apimachinery.codec import FieldValidation
-from apimachinery.errors import BadRequest, Invalid, RequestEntityTooLarge, UnsupportedMediaType
+from apimachinery.errors import Invalid, RequestEntityTooLarge, UnsupportedMediaType
 from apimachinery.meta.options import PatchOptions, UpdateOptions
 from apimachinery.meta.options_validation import check, validate_patch_options
 from apimachinery.meta.query_parameters import load
 from apimachinery.meta.types import Object
+from apimachinery.meta.unstructured import Unstructured
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.deprecated_fields import deprecated_uses, has_deprecated
+from apimachinery.schema import GroupVersionKind
 from apimachinery.scheme import NotRegistered
 from apimachinery.serialization.document_size import TooLarge
 from apimachinery.serialization.media_types import APPLY_PATCH, parse_media_type
@@ -28,6 +30,7 @@ from apiserver.handlers.body import (
     check_kind,
     content_type,
     read_body,
+    unknown_conversion,
     updated_object,
     warn_of_deprecated,
 )
@@ -129,7 +132,15 @@ class PatchedObject:
             reason = self.body.decode_problem(endpoint.cls, data, error)
             raise self.body.invalid_result(data, reason) from None
         except NotRegistered as error:
-            raise BadRequest(str(error)) from None
-        check_kind(decoded.kind, endpoint.kind)
+            raise self.body.invalid_result(data, str(error)) from None
+        self._check_kind(data, decoded.kind)
         self.body.report_problems(data, decoded.warnings, self.context)
         return updated_object(endpoint, decoded)
+
+    def _check_kind(self, data: bytes, kind: GroupVersionKind) -> None:
+        """Refuse a patch that makes the object another kind; of versions, any known one will do."""
+        expected = self.endpoint.kind
+        if issubclass(self.endpoint.cls, Unstructured):
+            check_kind(kind, expected)
+        elif kind.group_kind != expected.group_kind:
+            raise self.body.invalid_result(data, unknown_conversion(kind, expected))

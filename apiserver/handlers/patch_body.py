@@ -32,6 +32,7 @@ from apiserver.workload import Workload
 
 Document = Any
 
+_KIND: Final = ("kind", "apiVersion")
 _OPERATION: Final = "handlers.jsonPatchOp"
 """The type of an operation as Kubernetes names it in its messages."""
 
@@ -52,7 +53,9 @@ class PatchBody:
             return self._apply(json_patch.apply, current, self.document)
         if self.media_type == MERGE_PATCH:
             return self._apply(merge_patch.apply, current, self.document)
-        return self._apply(strategic.apply, current, self.document, self.shape)
+        patched = self._apply(strategic.apply, current, self.document, self.shape)
+        # A strategic patch is applied to an object of a kind, and has no say in that.
+        return {**patched, **{key: current[key] for key in _KIND if key in current}}
 
     def report_problems(
         self, patched: bytes, warnings: tuple[str, ...], context: RequestContext

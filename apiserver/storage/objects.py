@@ -167,6 +167,10 @@ class ObjectStorage(Generic[T]):
         """Return a record as `decode` takes it, in the version of this storage."""
         return record
 
+    async def object_in_version(self, obj: T, workload: Workload) -> T:
+        """Return an object in the version of this storage. Raises InternalError."""
+        return obj
+
     async def list(
         self, selection: EntrySelection, *, at: At = Freshness.NEWEST
     ) -> tuple[list[T], CollectionListing]:

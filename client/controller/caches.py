@@ -16,7 +16,12 @@ from client.cache.keys import join_key
 from client.cache.store import NAMESPACE
 from client.client import AsyncClient
 from client.controller.own_writes import OwnWrites
-from client.controller.owners import CONTROLLER_UID, index_controller_uid
+from client.controller.owners import (
+    CONTROLLER_UID,
+    ORPHANS,
+    index_controller_uid,
+    index_orphans,
+)
 from client.informer.factory import InformerFactory
 from client.informer.informer import SharedInformer
 from client.informer.lister import selected, selector_of
@@ -36,6 +41,8 @@ class Reader(Generic[T]):
         self.cls = cls
         self.informer = informer
         self.writes: OwnWrites[T] = OwnWrites(lambda: informer.resource_version)
+        self._has_orphans = False
+        """Whether there is an index of orphans, which few controllers need."""
 
     def get(self, namespace: str, name: str) -> T | None:
         key = join_key(namespace, name)
@@ -56,6 +63,14 @@ class Reader(Generic[T]):
         """Return the objects whose controlling owner has this uid."""
         newest = self.writes.merge(self.informer.store.by_index(CONTROLLER_UID, uid))
         return [obj.deep_copy() for obj in newest if uid in index_controller_uid(obj)]
+
+    def orphans(self, namespace: str) -> Sequence[T]:
+        """Return the objects of a namespace that no owner controls."""
+        if not self._has_orphans:
+            self.informer.add_index(ORPHANS, index_orphans)
+            self._has_orphans = True
+        newest = self.writes.merge(self.informer.store.by_index(ORPHANS, namespace))
+        return [obj.deep_copy() for obj in newest if namespace in index_orphans(obj)]
 
 
 class Caches:

@@ -134,6 +134,10 @@ class Context(Generic[T]):
         reader = await self._caches.synced(cls)
         return reader.controlled_by((await self._require_object()).metadata.uid)
 
+    async def orphans(self, cls: type[OtherT]) -> Sequence[OtherT]:
+        """Return the objects of a class in this namespace that no owner controls."""
+        return (await self._caches.synced(cls)).orphans(self.namespace)
+
     # Writes to the server
 
     def owned(self, cls: type[OtherT], *, name: str, **fields: Any) -> OtherT:

@@ -20,7 +20,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from signal import SIGINT, SIGTERM
-from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Final, Self, TypedDict, TypeVar, Unpack
 
 from apimachinery.extras import name_missing_extra
 from apimachinery.meta.types import Object
@@ -46,11 +46,8 @@ from client.transport.request import ALL_NAMESPACES
 from client.webhooks.admission_request import AddDefaulter, AddValidator
 from client.webhooks.webhook_options import DefaulterOptions, WebhookOptions
 from client.webhooks.webhook_settings import InvalidWebhookSettings, WebhookSettings
-from client.webhooks.webhooks import Webhooks
+from client.webhooks.webhooks import ServesWebhooks, Webhooks
 from client.workqueue.rate_limiters import RateLimiter
-
-if TYPE_CHECKING:
-    from client.webhooks.webhook_serving import WebhookServing
 
 T = TypeVar("T", bound=Object)
 
@@ -119,7 +116,7 @@ class Manager:
         self._health_checks: dict[str, Check] = {}
         self._ready_checks: dict[str, Check] = {}
         self._grace = grace
-        self._servers: dict[str, HTTPServer | WebhookServing] = {}
+        self._servers: dict[str, HTTPServer | ServesWebhooks] = {}
         self._servers.update(self._http_servers(probes, metrics_address))
         self._failure: BaseException | None = None
         self._leaderless_group = RunnableGroup("leaderless", self.clock, self._fail)
@@ -387,14 +384,20 @@ class Manager:
         return servers
 
     def _add_webhook_serving(self) -> None:
+        serving = self._servers["webhooks"] = self._webhook_serving(self._webhook_settings)
+        self.add_health_check("webhooks", serving.check_alive)
+        self.add_ready_check("webhooks", serving.check_ready)
+        self.add(serving.keep_certificates, needs_leader=False)
+        self.add(serving.keep_configurations)
+
+    def _webhook_serving(self, settings: WebhookSettings | None) -> ServesWebhooks:
         # Imported late: a program without webhooks needs no certificates.
         with name_missing_extra("webhooks"):
             from client.webhooks.webhook_serving import WebhookServing
 
-        settings = self._webhook_settings
         if settings is None:
             raise InvalidWebhookSettings("there are webhooks: Manager(webhooks=WebhookSettings(…))")
-        serving = self._servers["webhooks"] = WebhookServing(
+        return WebhookServing(
             self.client,
             self.webhooks.routes,
             settings,
@@ -402,10 +405,6 @@ class Manager:
             clock=self.clock,
             metrics=self.metrics,
         )
-        self.add_health_check("webhooks", serving.check_alive)
-        self.add_ready_check("webhooks", serving.check_ready)
-        self.add(serving.keep_certificates, needs_leader=False)
-        self.add(serving.keep_configurations)
 
     def _metrics_page(self) -> Route:
         from client.monitoring.prometheus import CONTENT_TYPE, PrometheusMetrics

@@ -115,7 +115,8 @@ class MetadataSource:
     """Enqueues the names that *requests* returns for each change of a collection's metadata.
 
     Without *requests* the changed object itself is reconciled. *selection* narrows the collection
-    by labels or fields.
+    by labels or fields. Objects for which *tracks* returns false are not reported, but for their
+    deletion while it is watched.
     """
 
     def __init__(
@@ -124,11 +125,13 @@ class MetadataSource:
         requests: Callable[[MetadataChange], Iterable[NamespacedName]] | None = None,
         *,
         name: str,
+        tracks: Callable[[ObjectMeta], bool] = lambda _: True,
         **selection: Any,
     ) -> None:
         self.name = f"metadata of {name}"
         self._collection = collection
         self._requests = requests or _changed_object
+        self._tracks = tracks
         self._selection = selection
 
     @property
@@ -139,7 +142,13 @@ class MetadataSource:
         """Do nothing: there is no cache to fill."""
 
     async def run(self, scope: SourceScope, synced: Callable[[], None]) -> None:
-        feed = MetadataFeed(self._collection, clock=scope.clock, name=self.name, **self._selection)
+        feed = MetadataFeed(
+            self._collection,
+            tracks=self._tracks,
+            clock=scope.clock,
+            name=self.name,
+            **self._selection,
+        )
         async for change in feed.changes():
             if change is None:
                 synced()

@@ -21,6 +21,15 @@ def index_controller_uid(obj: Object) -> tuple[str, ...]:
     return (reference.uid,) if reference is not None else ()
 
 
+ORPHANS: Final = "without controller"
+"""The name of the cache index by namespace of the objects that no owner controls."""
+
+
+def index_orphans(obj: Object) -> tuple[str, ...]:
+    """Return the values of the index ORPHANS."""
+    return (obj.metadata.namespace,) if controller_of(obj) is None else ()
+
+
 class OwnerMap:
     """Maps an object to its owners of one kind, in any version."""
 

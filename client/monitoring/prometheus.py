@@ -1,6 +1,6 @@
 """Prometheus metrics: the only module that imports `prometheus_client`, loaded when needed."""
 
-from typing import Final
+from typing import Final, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -8,6 +8,8 @@ from client.monitoring import controller_metrics as names
 from client.monitoring import webhook_metrics
 from client.monitoring.controller_metrics import Labels
 from client.workqueue import queue_metrics
+
+MetricT = TypeVar("MetricT", Counter, Gauge, Histogram)
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -54,17 +56,17 @@ class PrometheusMetrics:
         self._histograms: dict[str, Histogram] = {}
 
     def count(self, name: str, labels: Labels) -> None:
-        self._counter(name, labels).labels(**labels).inc()
+        _child(self._counter(name, labels), labels).inc()
 
     def declare(self, name: str, labels: Labels) -> None:
-        self._counter(name, labels).labels(**labels)
+        _child(self._counter(name, labels), labels)
 
     def set(self, name: str, value: float, labels: Labels) -> None:
         gauge = self._gauges.get(name)
         if gauge is None:
             gauge = Gauge(name, _help(name), tuple(labels), registry=self.registry)
             self._gauges[name] = gauge
-        gauge.labels(**labels).set(value)
+        _child(gauge, labels).set(value)
 
     def observe(self, name: str, value: float, labels: Labels) -> None:
         histogram = self._histograms.get(name)
@@ -73,7 +75,7 @@ class PrometheusMetrics:
             histogram = self._histograms[name] = Histogram(
                 name, _help(name), tuple(labels), buckets=buckets, registry=self.registry
             )
-        histogram.labels(**labels).observe(value)
+        _child(histogram, labels).observe(value)
 
     def exposition(self) -> bytes:
         """Return all metrics in the Prometheus text format."""
@@ -85,6 +87,11 @@ class PrometheusMetrics:
             counter = Counter(name, _help(name), tuple(labels), registry=self.registry)
             self._counters[name] = counter
         return counter
+
+
+def _child(metric: MetricT, labels: Labels) -> MetricT:
+    """Return the metric with these labels; prometheus_client has no children without labels."""
+    return metric.labels(**labels) if labels else metric
 
 
 def _help(name: str) -> str:

@@ -12,9 +12,12 @@ from apiserver.auth.user import MASTERS, User
 from apiserver.config import ServerConfig
 from apiserver.controlplane.standard_server import ServerCredentials, create_app
 from apiserver.group import Group
+from client.testing.in_process_webhooks import InProcessWebhooks
 
 ADMIN: Final = "admin"
 MEMORY: Final = "sqlite://:memory:"
+
+_SERVICE_ACCOUNT: Final = "ServiceAccount"
 
 
 class InMemoryServer:
@@ -29,13 +32,17 @@ class InMemoryServer:
             tokens=[TokenAuthenticator({self.token: admin})],
             keys=TokenKeys(load_signing_key(new_signing_key())),
         )
-        # Without defaults, so that a test finds only its own objects, and begins soon.
+        self.webhook_calls = InProcessWebhooks()
+        config = replace(config or ServerConfig(), storage=storage, insecure_http=True)
+        # Without defaults, so that a test finds only its own objects, and begins soon. Without the
+        # account `default`, no pod could be created.
         self.app: App = create_app(
-            replace(config or ServerConfig(), storage=storage, insecure_http=True),
+            _without_accounts(config),
             groups=groups,
             credentials=credentials,
             namespace_defaults=False,
             flow_configuration=False,
+            intercept_webhooks=self.webhook_calls.intercept,
         )
 
     def resources(self) -> dict[str, dict[str, str]]:
@@ -46,3 +53,11 @@ class InMemoryServer:
             }
             for installed in self.app.groups
         }
+
+
+def _without_accounts(config: ServerConfig) -> ServerConfig:
+    """Return a configuration that accepts pods without a service account, unless it is enabled."""
+    if _SERVICE_ACCOUNT in config.enable_admission_plugins:
+        return config
+    disabled = (*config.disable_admission_plugins, _SERVICE_ACCOUNT)
+    return replace(config, disable_admission_plugins=disabled)

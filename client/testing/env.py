@@ -107,7 +107,9 @@ class Environment:
     ) -> AsyncIterator[ManagerUnderTest]:
         """Run a manager with the controllers that *setup* adds, for the duration of the block.
 
-        *options* are those of `Manager`. An error that ends the manager is raised.
+        The server of the test calls its webhooks in this process, and through sockets only if the
+        option *webhooks* says where. *options* are those of `Manager`. An error that ends the
+        manager is raised.
         """
         manager = ManagerUnderTest(
             self.client,
@@ -115,6 +117,7 @@ class Environment:
             observer=self.observer,
             name=name,
             clock=self.clock,
+            webhook_calls=self._server.webhook_calls if self._server is not None else None,
             **{"namespace": self._namespace_to_watch(), **options},
         )
         pending = setup(manager)

@@ -10,7 +10,7 @@ A fake clock is advanced when everything waits for it, by no more than is needed
 import asyncio
 import time
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from client.cache.keys import object_key
 from client.client import AsyncClient
@@ -21,6 +21,11 @@ from client.runtime.clock import Clock
 from client.testing.fake_clock import FakeClock
 from client.testing.faulty_transport import FaultyTransport
 from client.transport.request import ALL_NAMESPACES
+from client.webhooks.webhook_settings import WebhookSettings
+from client.webhooks.webhooks import ServesWebhooks
+
+if TYPE_CHECKING:
+    from client.testing.in_process_webhooks import InProcessWebhooks
 
 TIMEOUT: Final = 10.0
 """Real seconds."""
@@ -55,13 +60,18 @@ class ManagerUnderTest(Manager):
         observer: AsyncClient,
         namespace: str = ALL_NAMESPACES,
         clock: Clock,
+        webhook_calls: "InProcessWebhooks | None" = None,
         **options: Any,
     ) -> None:
-        """*observer* is a client without faults, to compare caches with the server."""
+        """*observer* is a client without faults, to compare caches with the server.
+
+        By *webhook_calls* the server of the test calls webhooks without sockets.
+        """
         super().__init__(client, namespace=namespace, clock=clock, **options)
         self._namespace = namespace
         self._transport = transport
         self._observer = observer
+        self._webhook_calls = webhook_calls
 
     async def settled(self, *, timeout: float = TIMEOUT) -> None:
         """Wait until no work is left.
@@ -97,6 +107,16 @@ class ManagerUnderTest(Manager):
                 stopping.cancel()
                 await asyncio.wait((stopping,))
         stopping.result()
+
+    def _webhook_serving(self, settings: WebhookSettings | None) -> ServesWebhooks:
+        if settings is not None or self._webhook_calls is None:
+            return super()._webhook_serving(settings)
+        # Imported late: a test in a cluster has no server.
+        from client.testing.in_process_webhooks import InProcessServing
+
+        return InProcessServing(
+            self._observer, self.webhooks.routes, self._webhook_calls, name=self.name
+        )
 
     def _progress(self) -> tuple[object, ...]:
         """Return a value that changes with every request, reconcile and event of a watch."""

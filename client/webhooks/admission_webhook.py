@@ -6,12 +6,11 @@ function raises is the answer too: an APIError with its Status, any other except
 a traceback in the log.
 """
 
-import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, Callable, Iterable
 from inspect import isawaitable
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from apimachinery.errors import APIError, BadRequest, InternalError, Invalid
 from apimachinery.fieldpath import FieldError
@@ -19,6 +18,7 @@ from apimachinery.meta.types import Object
 from apimachinery.patch.json_diff import carry_over, diff
 from apimachinery.ratcheting import new_errors
 from client.webhooks.admission_request import AdmissionRequest, log, takes_request
+from client.webhooks.heavy_steps import run_step
 from client.webhooks.object_forms import ObjectForms, RefusedValues
 from client.webhooks.review_documents import (
     CONNECT,
@@ -31,10 +31,6 @@ from client.webhooks.review_documents import (
 from client.webhooks.webhook_options import DefaulterOptions
 
 T = TypeVar("T", bound=Object)
-R = TypeVar("R")
-
-LARGE: Final = 128 * 1024
-"""Bytes of a review whose objects are decoded and compared in another thread."""
 
 
 class AdmissionWebhook(ABC, Generic[T]):
@@ -68,7 +64,7 @@ class AdmissionWebhook(ABC, Generic[T]):
         )
         try:
             self._check(write)
-            verdict.patch = await self._review(write, request, size > LARGE)
+            verdict.patch = await self._review(write, request, size)
         except APIError as denied:
             verdict.denied = denied
         except RefusedValues as refused:
@@ -81,7 +77,7 @@ class AdmissionWebhook(ABC, Generic[T]):
 
     @abstractmethod
     async def _review(
-        self, write: ReviewRequest, request: AdmissionRequest[T], large: bool
+        self, write: ReviewRequest, request: AdmissionRequest[T], size: int
     ) -> list[Any]:
         """Call the function and return a JSON patch."""
 
@@ -140,7 +136,7 @@ class DefaultingWebhook(AdmissionWebhook[T]):
             )
 
     async def _review(
-        self, write: ReviewRequest, request: AdmissionRequest[T], large: bool
+        self, write: ReviewRequest, request: AdmissionRequest[T], size: int
     ) -> list[Any]:
         document = write.object
         assert document is not None
@@ -161,7 +157,7 @@ class DefaultingWebhook(AdmissionWebhook[T]):
             after = self.forms.encode(request.object, kind)
             return diff(document, carry_over(defaulted, before, after))
 
-        defaulted, before = await _run(prepare, in_thread=large)
+        defaulted, before = await run_step(size, prepare)
         assert request.object is not None
         result = self._call(request.object, request)
         if isawaitable(result):
@@ -170,7 +166,7 @@ class DefaultingWebhook(AdmissionWebhook[T]):
             raise TypeError(
                 f"a defaulter changes its argument; it returned a {type(result).__name__}"
             )
-        return await _run(finish, in_thread=large)
+        return await run_step(size, finish)
 
 
 class ValidatingWebhook(AdmissionWebhook[T]):
@@ -184,7 +180,7 @@ class ValidatingWebhook(AdmissionWebhook[T]):
     verb = "validate"
 
     async def _review(
-        self, write: ReviewRequest, request: AdmissionRequest[T], large: bool
+        self, write: ReviewRequest, request: AdmissionRequest[T], size: int
     ) -> list[Any]:
         kind = write.kind.gvk
 
@@ -196,7 +192,7 @@ class ValidatingWebhook(AdmissionWebhook[T]):
                 self.forms.default(versioned)
                 request.object = self.forms.for_function(versioned)
 
-        await _run(prepare, in_thread=large)
+        await run_step(size, prepare)
         reviewed = request.object or request.old
         assert reviewed is not None
         errors = await self._errors(reviewed, request)
@@ -229,7 +225,3 @@ class _RequestLog(logging.LoggerAdapter[logging.Logger]):
         about = self.extra or {}
         key = "/".join(str(about[part]) for part in ("namespace", "name") if about.get(part))
         return f"{about['webhook']}: {about['operation']} {key}: {msg}", kwargs
-
-
-async def _run(work: Callable[[], R], *, in_thread: bool) -> R:
-    return await asyncio.to_thread(work) if in_thread else work()

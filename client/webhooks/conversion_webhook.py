@@ -6,9 +6,8 @@ a version has no field for. If one object cannot be converted, the review fails 
 message names the object.
 """
 
-import asyncio
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
@@ -19,10 +18,8 @@ from apimachinery.model.model import assign
 from apimachinery.schema import GroupVersion, GroupVersionKind, InvalidGroupVersion
 from apimachinery.scheme import Scheme
 from client.webhooks.admission_request import log
+from client.webhooks.heavy_steps import run_step
 from client.webhooks.review_documents import ConversionOrder, encode_json
-
-LARGE: Final = 64 * 1024
-"""Bytes of a review that is converted in another thread."""
 
 
 class ConversionFailed(Exception):
@@ -61,9 +58,7 @@ class ConversionWebhook:
     async def convert(self, order: ConversionOrder, size: int) -> list[dict[str, Any]] | str:
         """Return the converted objects of a review of *size* bytes, or why there are none."""
         try:
-            if size > LARGE:
-                return await asyncio.to_thread(self._convert_all, order)
-            return self._convert_all(order)
+            return await run_step(size, self._convert_all, order)
         except ConversionFailed as error:
             log.warning("convert to %s: %s", order.desired_api_version, error)
             return str(error)
@@ -89,7 +84,6 @@ class ConversionWebhook:
                 raise ConversionFailed(f"{field}: {needed} is not converted here, but {known}")
         try:
             source = decode_leniently(self._classes[kind], encode_json(document))
-            self._scheme.default(source)
             converted = self._scheme.convert(source, self._classes[target])
             assign(converted, kind=target.kind, api_version=target.api_version)
             result = orjson.loads(dump_json(converted))

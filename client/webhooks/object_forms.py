@@ -72,7 +72,11 @@ class ObjectForms(Generic[T]):
             return decode_json(cls, data, find_unknown=False).object
         except DecodeError as refused:
             if not refused.fields:
-                raise BadRequest(f"request.object: {refused}") from None
+                # As a server says it of the body of a request.
+                name = kind.kind
+                raise BadRequest(
+                    f'{name} in version "{kind.version}" cannot be handled as a {name}: {refused}'
+                ) from None
             errors = list(refused.fields)
             if old is not None:
                 errors = new_errors(errors, stored_errors(cls, encode_json(old)))

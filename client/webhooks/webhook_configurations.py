@@ -55,14 +55,16 @@ class WebhookConfigurations:
     reach: WebhookReach
     settings: WebhookSettings
 
-    async def apply(self, bundle: bytes = b"") -> None:
+    async def apply(self, bundle: bytes = b"") -> list[Unstructured]:
         """Write everything; an empty *bundle* leaves the CA certificates to others."""
+        written = []
         async for document, exists in self._documents(bundle):
             if not exists and document["kind"] == DEFINITION:
                 name = document["metadata"]["name"]
                 log.warning("CustomResourceDefinition %s does not exist yet", name)
             else:
-                await self._client_of(document).apply(document, force=True)
+                written.append(await self._client_of(document).apply(document, force=True))
+        return written
 
     async def repair(self, bundle: bytes, authority: bytes) -> None:
         """Write what leads servers to this program without trust in *authority*.

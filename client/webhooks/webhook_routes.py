@@ -28,6 +28,7 @@ from client.monitoring.webhook_metrics import WebhookMetrics
 from client.webhooks.admission_request import log
 from client.webhooks.admission_webhook import AdmissionWebhook
 from client.webhooks.conversion_webhook import ConversionWebhook
+from client.webhooks.heavy_steps import run_step
 from client.webhooks.review_documents import (
     AdmissionVerdict,
     read_admission_review,
@@ -138,7 +139,7 @@ class WebhookRoutes:
         return _json(await self._convert(converter, body, timeout))
 
     async def _admit(self, webhook: AnyAdmissionWebhook, body: bytes, timeout: float) -> bytes:
-        api_version, write = read_admission_review(body)
+        api_version, write = await run_step(len(body), read_admission_review, body)
         try:
             async with asyncio.timeout(timeout):
                 verdict = await webhook.review(write, len(body))
@@ -146,16 +147,16 @@ class WebhookRoutes:
             reason = f"webhook {webhook.name} has not answered within {timeout:g}s"
             log.warning("%s", reason)
             verdict = AdmissionVerdict(denied=Timeout.of(reason))
-        return write_admission_review(api_version, write.uid, verdict)
+        return await run_step(len(body), write_admission_review, api_version, write.uid, verdict)
 
     async def _convert(self, converter: ConversionWebhook, body: bytes, timeout: float) -> bytes:
-        api_version, order = read_conversion_review(body)
+        api_version, order = await run_step(len(body), read_conversion_review, body)
         try:
             async with asyncio.timeout(timeout):
                 converted = await converter.convert(order, len(body))
         except TimeoutError:
             converted = f"not converted within {timeout:g}s"
-        return write_conversion_review(api_version, order.uid, converted)
+        return await run_step(len(body), write_conversion_review, api_version, order.uid, converted)
 
 
 def _timeout(query: str) -> float:

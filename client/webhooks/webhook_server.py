@@ -61,6 +61,7 @@ class WebhookServer:
         """Whether each connection is idle."""
         self._buffered = 0
         self._stopping = False
+        self._draining = False
 
     @property
     def port(self) -> int:
@@ -72,6 +73,10 @@ class WebhookServer:
     @property
     def is_serving(self) -> bool:
         return self._server is not None and self._server.is_serving() and not self._stopping
+
+    def drain(self) -> None:
+        """Close each connection after its next response, so that clients go elsewhere."""
+        self._draining = True
 
     async def start(self) -> None:
         self._server = await asyncio.start_server(
@@ -111,8 +116,8 @@ class WebhookServer:
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError) as error:
             log.debug("connection ended: %r", error)
         except asyncio.CancelledError:
-            if not self._stopping:
-                raise
+            # By `stop`, or with the event loop. Nobody awaits this task, and asyncio would log it.
+            log.debug("connection cancelled")
         finally:
             del self._connections[task]
             writer.close()
@@ -145,7 +150,8 @@ class WebhookServer:
                 return
             try:
                 answer = await exchange.answer(self._routes, head, peer)
-                keep_alive = head.keeps_alive and exchange.complete and not self._stopping
+                ending = self._stopping or self._draining
+                keep_alive = head.keeps_alive and exchange.complete and not ending
                 await exchange.send(answer, keep_alive=keep_alive)
             finally:
                 exchange.release()

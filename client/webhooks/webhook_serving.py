@@ -52,6 +52,8 @@ class WebhookServing:
         reach = settings.reach(namespace)
         self.configurations = WebhookConfigurations(client, name, routes, reach, settings)
         self._configures = settings.configure
+        self._drain = settings.drain
+        self._stopping = False
         self._tls = ServingTLS(metrics, client_ca=settings.client_ca)
         self._authority: WebhookAuthority | None = None
         self._certificates: CertificateFolder | IssuedCertificates
@@ -82,6 +84,10 @@ class WebhookServing:
                 log.warning("the webhook configurations were not checked: %s", error)
 
     async def stop(self) -> None:
+        self._stopping = True
+        if self._drain > 0 and self._server.is_serving:
+            self._server.drain()
+            await self._clock.sleep(self._drain)
         await self._server.stop()
 
     def check_alive(self) -> None:
@@ -92,6 +98,8 @@ class WebhookServing:
     def check_ready(self) -> None:
         """Raise an exception if calls would fail."""
         self.check_alive()
+        if self._stopping:
+            raise RuntimeError("the webhook server is being stopped")
         expires = self._tls.expires
         if expires is None or expires <= self._clock.now():
             raise RuntimeError("the webhook server has no valid certificate")

@@ -36,6 +36,9 @@ class WebhookSettings:
     manager with `-webhook-certificates`."""
     client_ca: str | Path = ""
     """PEM file; if it is set, only clients with a certificate of these authorities may connect."""
+    drain: float = 0.0
+    """Seconds for which calls are still answered after the stop, while `/readyz` fails: the time
+    that a cluster needs to send them to other replicas."""
     configure: bool = True
     """Whether the manager creates the webhook configurations and sets the conversion of
     definitions. Otherwise it only keeps the CA certificates in those that name it."""

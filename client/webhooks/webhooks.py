@@ -14,7 +14,7 @@ A manager has one (`Manager.webhooks`) and offers the same decorators.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar, Unpack, cast
+from typing import Any, Protocol, TypeVar, Unpack, cast
 
 from apimachinery.meta.types import Object
 from apimachinery.scheme import Scheme
@@ -27,6 +27,29 @@ from client.webhooks.webhook_options import DefaulterOptions, WebhookOptions
 from client.webhooks.webhook_routes import WebhookRoutes
 
 T = TypeVar("T", bound=Object)
+
+
+class ServesWebhooks(Protocol):
+    """Offers the webhooks of a manager to servers."""
+
+    @property
+    def port(self) -> int: ...
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    def check_alive(self) -> None:
+        """Raise an exception if the program must be restarted."""
+
+    def check_ready(self) -> None:
+        """Raise an exception if calls would fail."""
+
+    async def keep_certificates(self) -> None:
+        """Run in every replica until it is cancelled."""
+
+    async def keep_configurations(self) -> None:
+        """Run in the leader until it is cancelled."""
 
 
 class Webhooks:

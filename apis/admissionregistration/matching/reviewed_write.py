@@ -68,6 +68,7 @@ class ReviewedWrite:
         key = old, version.resource
         known = self._encoded.get(key)
         if known is None:
+            obj = await self._converted(obj, version)
             known = self._encoded[key] = await self.attributes.context.workload.run(
                 self._parts.versions.encode, obj, version.resource, self.target.subresource
             )
@@ -88,13 +89,19 @@ class ReviewedWrite:
         """
         current = self.attributes.object
         assert current is not None
-        return await self.attributes.context.workload.run(
+        new = await self.attributes.context.workload.run(
             self._parts.versions.decode,
             document,
             version.resource,
             self.target.subresource,
             current=current,
         )
+        return await self._converted(new, self.own)
+
+    async def _converted(self, obj: Object, version: ServedVersion) -> Object:
+        """Return an object in a version, if that takes a webhook."""
+        workload = self.attributes.context.workload
+        return await self._parts.versions.convert(obj, version.resource, workload)
 
     def replace(self, new: Object) -> None:
         """Continue with another object, which a webhook or a policy has made."""

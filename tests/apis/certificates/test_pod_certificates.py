@@ -220,7 +220,9 @@ def test_the_signature_of_a_request_is_verified() -> None:
 async def check(plugin: SignerPermissions, resource: str, new: Any, old: Any) -> None:
     context = RequestContext(User("jo"), "update", GroupVersionResource(GROUP, "v1", resource))
     kind = GroupKind(GROUP, type(new).__name__)
-    await plugin(Attributes(context, Operation.UPDATE, kind, new, old))
+    attributes = Attributes(context, Operation.UPDATE, kind, new, old)
+    await plugin.check_attest(attributes)
+    await plugin.check_result(attributes)
 
 
 async def test_only_a_signer_gives_results() -> None:

@@ -256,7 +256,9 @@ async def test_permissions_for_signers(
     plugin = SignerPermissions(Grants(*granted))
 
     try:
-        await plugin(Attributes(context, Operation.UPDATE, kind, new, old))
+        attributes = Attributes(context, Operation.UPDATE, kind, new, old)
+        await plugin.check_approval(attributes)
+        await plugin.check_signing(attributes)
     except Forbidden as error:
         assert refusal
         assert error.message == (

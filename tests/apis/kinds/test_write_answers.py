@@ -129,3 +129,51 @@ async def test_a_continue_token_that_is_no_json_is_explained_as_by_go(kinds: Kin
         "invalid continue token: continue key is not valid: invalid character '\\xcf' looking for"
         " beginning of value",
     )
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (
+            {"apiVersion": "apps/v1", "kind": "Deployment"},
+            "converting (v1.Deployment) to (core.ConfigMap): unknown conversion",
+        ),
+        ({"apiVersion": "v2"}, 'no kind "ConfigMap" is registered for version "v2"'),
+    ],
+)
+async def test_a_patch_cannot_make_an_object_another_kind(
+    kinds: KindServer, other: dict[str, str], reason: str
+) -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+    await kinds.driver.post(path, {"metadata": {"name": "of-a-kind"}, "data": {"a": "b"}})
+
+    answer = await kinds.driver.patch(f"{path}/of-a-kind", other)
+
+    assert (answer.code, answer.json["reason"]) == (422, "Invalid")
+    assert answer.json["message"].startswith(' "" is invalid: patch: Invalid value: ')
+    assert reason in answer.json["message"]
+
+
+async def test_a_strategic_patch_has_no_say_in_the_kind(kinds: KindServer) -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+    await kinds.driver.post(path, {"metadata": {"name": "stays"}, "data": {"a": "b"}})
+    patch = {"apiVersion": "apps/v1", "kind": "Deployment", "data": {"a": "c"}}
+
+    answer = await kinds.driver.patch(f"{path}/stays", patch, "strategic-merge-patch+json")
+
+    assert (answer.code, answer.json["kind"], answer.json["data"]) == (200, "ConfigMap", {"a": "c"})
+
+
+async def test_a_patch_may_be_written_in_another_version(kinds: KindServer) -> None:
+    path = "namespaces/default/horizontalpodautoscalers"
+    target = {"kind": "Deployment", "name": "d", "apiVersion": "apps/v1"}
+    scaler = {"metadata": {"name": "h"}, "spec": {"maxReplicas": 3, "scaleTargetRef": target}}
+    await kinds.driver.post(f"/apis/autoscaling/v1/{path}", scaler)
+
+    answer = await kinds.driver.patch(
+        f"/apis/autoscaling/v1/{path}/h",
+        {"apiVersion": "autoscaling/v2", "spec": {"maxReplicas": 4}},
+    )
+
+    assert (answer.code, answer.json["apiVersion"]) == (200, "autoscaling/v1")
+    assert answer.json["spec"]["maxReplicas"] == 4

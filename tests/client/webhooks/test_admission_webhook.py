@@ -240,7 +240,10 @@ async def test_large_objects_are_reviewed_as_well() -> None:
     [
         ({"object": None}, "request.object: Required value"),
         ({"kind": {"group": "", "version": "v1", "kind": "Pod"}}, "request.kind: Unsupported"),
-        ({"object": {**gadget(), "spec": 3}}, "request.object: "),
+        (
+            {"object": {**gadget(), "spec": 3}},
+            'Gadget in version "v1" cannot be handled as a Gadget',
+        ),
         ({"operation": "DELETE", "object": None}, "request.oldObject: Required value"),
     ],
 )

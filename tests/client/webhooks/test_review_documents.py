@@ -126,7 +126,11 @@ def test_the_largest_review_has_two_of_the_largest_objects() -> None:
 
 
 ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=10,
 )

@@ -27,7 +27,14 @@ from client.testing.env import Environment, environment
 from client.testing.fake_clock import FakeClock
 from client.webhooks import InvalidWebhookSettings, WebhookSettings
 from client.webhooks.serving_certificates import CertificateFolder
-from client.webhooks.webhook_authority import PROPAGATION, RENEWAL, first_state, from_data, to_data
+from client.webhooks.webhook_authority import (
+    PROPAGATION,
+    RENEWAL,
+    AuthorityState,
+    first_state,
+    from_data,
+    to_data,
+)
 from client.webhooks.webhook_serving import WebhookServing
 from tests.client.webhooks.reviews import admission_review, gadget
 
@@ -79,6 +86,12 @@ async def configuration(env: Environment, name: str = "test") -> ValidatingWebho
         while (found := await env.find(ValidatingWebhookConfiguration, name)) is None:
             await asyncio.sleep(0.01)
     return found
+
+
+async def replica_authority(env: Environment) -> AuthorityState:
+    """The authority in the Secret of the manager."""
+    stored = await env.get(Secret, "test-webhook-certificates")
+    return from_data({key: base64.b64encode(value).decode() for key, value in stored.data.items()})
 
 
 async def bundle_of(env: Environment) -> bytes:
@@ -179,10 +192,8 @@ async def test_the_authority_is_replaced_without_a_refused_call() -> None:
                 await clock.advance(PROPAGATION / 2)
                 await call(port, bundle)
             await call(port, first_bundle)
-        stored = await env.get(Secret, name)
+        state = await replica_authority(env)
 
-    encoded = {key: base64.b64encode(value).decode() for key, value in stored.data.items()}
-    state = from_data(encoded)
     assert state.signing != old.signing
     assert old.signing.certificate in state.bundle
     assert len(dict.fromkeys(map(str, issuers))) == 2
@@ -281,12 +292,50 @@ async def test_only_the_authority_is_kept_in_configurations_of_others(env: Envir
 
 
 async def test_webhooks_are_part_of_the_health_of_the_manager(env: Environment) -> None:
-    async with serving(env, probes="127.0.0.1:0") as (manager, _):
+    async with serving(env, probes="127.0.0.1:0", metrics_address="127.0.0.1:0") as (manager, port):
+        await call(port, await bundle_of(env))
+        reader, writer = await asyncio.open_connection("127.0.0.1", manager.ports["metrics"])
+        writer.write(b"GET /metrics HTTP/1.1\r\n\r\n")
+        metrics = await reader.read()
+        assert b'webhook_requests_total{code="200",webhook="/validate' in metrics
+        assert b"certwatcher_read_certificate_total 1.0" in metrics
+        assert b"webhook_certificate_expiration_timestamp_seconds 1." in metrics
+        writer.close()
         for page in ("readyz", "healthz"):
             reader, writer = await asyncio.open_connection("127.0.0.1", manager.ports["probes"])
             writer.write(f"GET /{page}?verbose HTTP/1.1\r\n\r\n".encode())
             assert b"[+]webhooks ok" in await reader.read()
             writer.close()
+
+
+async def test_a_replica_that_stops_answers_until_servers_have_gone_elsewhere() -> None:
+    clock, port = FakeClock(datetime.now(UTC)), free_port()
+    settings = WebhookSettings(f"127.0.0.1:{port}", url=f"https://127.0.0.1:{port}", drain=5)
+    async with environment((GADGETS, ADMISSIONREGISTRATION), clock=clock) as env:
+        manager = Manager(env.client, name="test", webhooks=settings)
+        setup(manager)
+        replica = WebhookServing(
+            env.client,
+            manager.webhooks.routes,
+            settings,
+            name="test",
+            clock=clock,
+            metrics=manager.metrics,
+        )
+        await replica.start()
+        await replica.configurations.apply((await replica_authority(env)).bundle)
+        replica.check_ready()
+
+        stopping = asyncio.ensure_future(replica.stop())
+        await asyncio.sleep(0)
+        with pytest.raises(RuntimeError, match="being stopped"):
+            replica.check_ready()
+        replica.check_alive()
+        await call(port, await bundle_of(env))
+        await clock.advance(5)
+        await stopping
+        with pytest.raises(OSError, match=r"."):
+            await asyncio.open_connection("127.0.0.1", port)
 
 
 async def test_a_manager_with_webhooks_must_know_how_servers_reach_it(env: Environment) -> None:

@@ -1,0 +1,1 @@
+"""Controllers of the group apps: what keeps the pods of workloads."""
