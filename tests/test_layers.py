@@ -192,7 +192,8 @@ LAYERS: dict[str, str] = {
     ),
     "apis.core.pod_binding": "apimachinery apis apiserver/",
     "apis.core.pod_eviction": (
-        "apimachinery apis apiserver/ apiserver.registry.deletion apiserver.storage.cache.entry"
+        "apimachinery apis apiserver/ apiserver.admission.chain apiserver.registry.deletion"
+        " apiserver.storage.cache.entry"
     ),
     "apis.core.tokens": "apimachinery apis apiserver/ apiserver.auth.service_account_tokens",
     "apis.rbac.escalation": "apimachinery apis apiserver/ apiserver.auth.user",
