@@ -11,7 +11,11 @@ import orjson
 
 from apimachinery.codec import dump_json
 from apimachinery.lenient.bulk_decoding import bulk_decode_json
-from apimachinery.lenient.lazy_decoding import lazy_decode_document, lazy_decode_json
+from apimachinery.lenient.lazy_decoding import (
+    lazy_decode_document,
+    lazy_decode_json,
+    load_object,
+)
 from apimachinery.lenient.level_plan import Unusual
 from apimachinery.lenient.plain_json import load_plain
 from apimachinery.meta.status import Status
@@ -118,7 +122,7 @@ class ObjectCodec(Generic[ObjectT]):
 def _decode_unstructured(data: bytes) -> Unstructured:
     """Decode one object of any kind; only its metadata is validated."""
     try:
-        return _unstructured_from(load_plain(data))
+        return _unstructured_from(load_object(data))
     except _FAST_PATH_ERRORS:
         return decode_json(Unstructured, data, find_unknown=False).object
 

@@ -39,21 +39,19 @@ MODULES = {
     "pytest-asyncio": "pytest_asyncio",
 }
 """Distribution -> the module it installs, where the two differ."""
-UNIMPORTED = {"uvloop"}
-"""Distributions that gunicorn imports, and only if they are installed."""
+IF_INSTALLED = {"uvloop"}
+"""Distributions that are used where they exist."""
 
 # (distribution, class) -> its private parts that our code depends on. pyproject.toml bounds the
 # version of each distribution. When a test here fails after an upgrade, a part has moved: read its
 # new source, change our code, then move the bound. An empty distribution is Python itself.
 PRIVATE: dict[tuple[str, str], str] = {
-    # the worker has its own order of start and stop
-    ("gunicorn", "gunicorn.workers.gasgi:ASGIWorker"): "_quick_shutdown _serve",
     # the start may take longer than gunicorn's half minute
     ("gunicorn", "gunicorn.asgi.lifespan:LifespanManager"): (
         "_receive_queue _run_lifespan _startup_complete _startup_error _startup_failed _task"
     ),
     # a process that has checked the configuration becomes a worker, and is named like the others
-    ("gunicorn", "gunicorn:util"): "_setproctitle",
+    ("gunicorn", "gunicorn.app.base:util"): "_setproctitle",
     # requests are logged by the application
     ("gunicorn", "gunicorn.glogging:Logger"): "_compute_access_log_enabled",
     # one Warning header for each warning, in UTF-8
@@ -145,7 +143,7 @@ def test_the_modules_of_extras_are_those_of_the_project() -> None:
         MODULES.get(requirement.name, requirement.name): extra
         for extra in ("testing", "socks", "server", "etcd", "cel")
         for requirement in OPTIONAL[extra]
-        if requirement.name not in (PROJECT["name"], *UNIMPORTED)
+        if requirement.name not in (PROJECT["name"], *IF_INSTALLED)
     }
 
     assert declared == EXTRAS

@@ -22,7 +22,6 @@ from pydantic import BaseModel
 
 from apimachinery.lenient.bulk_decoding import bulk_decode_json
 from apimachinery.lenient.level_plan import LevelPlan, Unusual, dump_plain, is_plain, level_plan
-from apimachinery.lenient.plain_json import load_plain
 from apimachinery.lenient.shared_fields import SharedFields
 from apimachinery.lenient.young_objects import YoungObjects
 from apimachinery.model.class_fields import type_info
@@ -40,9 +39,17 @@ def lazy_decode_json(cls: type[ModelT], data: bytes | str) -> ModelT:
     have values of the wrong type.
     """
     try:
-        return lazy_decode_document(cls, load_plain(data))
+        return lazy_decode_document(cls, load_object(data))
     except (Unusual, ValueError):
         return bulk_decode_json(cls, data)
+
+
+def load_object(data: bytes | str) -> Any:
+    """Parse an object, with the sets of managed fields that others have, too.
+
+    Raises ValueError, or Unusual for what only pydantic parses exactly.
+    """
+    return _SHARED_FIELDS.load(data.encode() if isinstance(data, str) else data)
 
 
 def lazy_decode_document(cls: type[ModelT], document: Any) -> ModelT:
@@ -88,16 +95,23 @@ def _decoder_of(cls: type[Model], *, at_once: bool) -> Callable[[dict[str, Any]]
     if at_once:
         return partial(lazy_decode_document, cls)
     field_sets = _field_sets(cls)
+    placeholder: Any = None
 
     def create(document: dict[str, Any]) -> Any:
-        obj = _new(cls.__dict__.get("__placeholder_class__") or _placeholder_class(cls))
+        nonlocal placeholder
+        if placeholder is None:
+            placeholder = _placeholder_class(cls)
+        obj = _new(placeholder)
         _set_document(obj, document)
+        return obj
+
+    def create_with_sets(document: dict[str, Any]) -> Any:
         for name in field_sets:
             if type(fields := document.get(name)) is dict:
                 document[name] = _SHARED_FIELDS.share(fields)
-        return obj
+        return create(document)
 
-    return create
+    return create_with_sets if field_sets else create
 
 
 def _field_sets(cls: type[Model]) -> tuple[str, ...]:

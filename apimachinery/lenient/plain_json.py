@@ -24,15 +24,16 @@ def has_large_integer(data: bytes) -> bool:
 
     Without false negatives. Digits within a word, as in a checksum, are no number.
     """
-    digits = data.translate(_DIGITS_AS_ZERO)
+    digits = data.translate(_DIGITS_AND_DELIMITERS)
     start = digits.find(_TOO_MANY)
     while start >= 0:
-        if _BEFORE_NUMBER.search(data, max(start - 3, 0), start):
+        if _BEFORE_NUMBER.search(data, max(start - 2, 0), start + 1):
             return True
         start = digits.find(_TOO_MANY, start + len(_TOO_MANY))
     return False
 
 
-_TOO_MANY: Final = b"0" * 20
-_DIGITS_AS_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
+_TOO_MANY: Final = b":" + b"0" * 20
+_DIGITS_AND_DELIMITERS: Final = bytes.maketrans(b"123456789,[- \t\r\n", b"000000000:::::::")
+"""Maps digits to 0, and everything that may precede a number to a colon."""
 _BEFORE_NUMBER: Final = re.compile(rb'(?:["\s]:|[\s,\[])-?\Z')

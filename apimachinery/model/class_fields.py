@@ -28,7 +28,8 @@ from apimachinery.model.type_shape import (
 from apimachinery.model.wire_rules import default_of, never
 from apimachinery.scalars.wire_types import OBJECT_OR_LIST, RAW
 
-_PLAIN: Final = frozenset((str, int, bool, float, bytes))
+_PLAIN: Final = (str, int, bool, float, bytes)
+"""No set: what annotations consist of need not be hashable."""
 
 Category = Literal["model", "list", "map", "scalar", "any"]
 
@@ -133,13 +134,13 @@ def _declarations(
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
     """Yield the models in an annotation: without a TypeInfo, for a start reads all annotations."""
-    if annotation in _PLAIN:
-        return
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    else:
-        for part in getattr(annotation, "__args__", ()):
+    if arguments := getattr(annotation, "__args__", ()):
+        for part in arguments:
             yield from _models_in(part)
+    elif annotation in _PLAIN:
+        return
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
 
 
 def markers_of(info: FieldInfo) -> Markers:

@@ -16,9 +16,7 @@ import errno
 import socket
 from asyncio import BaseTransport, Task, TimerHandle
 from collections.abc import Awaitable
-from typing import Any, Final, cast
-
-from gunicorn.asgi.websocket import WebSocketProtocol
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from apiserver.connections.body_framing import BodyFraming, Chunked, FixedLength
 from apiserver.connections.connection_end import STALL_SECONDS, ConnectionEnd
@@ -34,6 +32,9 @@ from apiserver.connections.request_scope import (
 )
 from apiserver.connections.response_writer import ResponseWriter, error_response
 from apiserver.http.client_connection import ClientConnection
+
+if TYPE_CHECKING:
+    from gunicorn.asgi.websocket import WebSocketProtocol
 
 HEAD_SECONDS: Final = 10.0
 """The time limit for receiving the head of a request, from its first byte to its last."""
@@ -333,6 +334,9 @@ class HTTPConnection(asyncio.Protocol):
         if refusal is not None:
             self.write(refusal)
         else:
+            # Imported late: it takes two megabytes, and few servers have applications for it.
+            from gunicorn.asgi.websocket import WebSocketProtocol
+
             self._websocket = websocket = WebSocketProtocol(
                 transport,
                 websocket_scope(self._scope_of(head)),

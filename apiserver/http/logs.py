@@ -11,10 +11,13 @@ characters that are not printable are escaped, values that contain a delimiter a
 
 import json
 import logging
+import os
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -34,20 +37,38 @@ _RECORD_ATTRIBUTES: Final = frozenset(
     )
 )
 
+_EMPTY_RECORD: Final = vars(logging.makeLogRecord({})) | {
+    "threadName": None,
+    "processName": None,
+    "taskName": None,
+}
+"""The attributes of a record about nothing."""
+
 _UNDELIMITED: Final = re.compile(r"[!#-<>-~]*").fullmatch
 """Match values that need no quotes: ASCII without spaces, quotes and equals signs."""
 _INDENT: Final = "    "
 
 
 def write_line(logger: logging.Logger, level: int, message: str, fields: dict[str, Any]) -> None:
-    """Log *message* with *fields*, as with `extra`, at half the cost.
+    """Log *message* with *fields*, as with `extra`, at a third of the cost.
 
-    It skips finding the calling line of code, and recording the fields spares the formatter the
-    search for them.
+    It skips finding the calling line of code, and what a record notes of the thread and the task;
+    recording the fields spares the formatter the search for them.
     """
-    record = logging.LogRecord(logger.name, level, "", 0, message, (), None)
-    record.__dict__.update(fields)
-    record.__dict__[_FIELDS] = fields
+    record = logging.LogRecord.__new__(logging.LogRecord)
+    created = time.time()
+    record.__dict__ |= {
+        **_EMPTY_RECORD,
+        "name": logger.name,
+        "levelno": level,
+        "levelname": logging.getLevelName(level),
+        "msg": message,
+        "created": created,
+        "msecs": int(created % 1 * 1000) + 0.0,
+        "process": os.getpid(),
+        **fields,
+        _FIELDS: fields,
+    }
     logger.handle(record)
 
 
@@ -56,7 +77,8 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         message = escape_unprintable(record.getMessage())
-        pairs = "".join(_pairs(_extra(record)))
+        extra = _extra(record)
+        pairs = _plain_pairs(extra) or "".join(_pairs(extra))
         line = f"{_time(record)} {record.levelname} {record.name}: {message}{pairs}"
         trace = _trace(self, record)
         return f"{line}\n{_indented(trace)}" if trace else line
@@ -134,8 +156,14 @@ def _indented(trace: str) -> str:
 
 
 def _time(record: logging.LogRecord) -> str:
-    moment = datetime.fromtimestamp(record.created, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, fraction = divmod(record.created, 1)
+    return f"{_time_of_second(int(seconds))}.{int(fraction * 1000):03}Z"
+
+
+@lru_cache(maxsize=2)
+def _time_of_second(seconds: int) -> str:
+    """Return the time in ISO 8601; a busy server logs hundreds of lines in each second."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _extra(record: logging.LogRecord) -> dict[str, Any]:
@@ -146,6 +174,14 @@ def _extra(record: logging.LogRecord) -> dict[str, Any]:
     if (current := request_id.get()) and "request" not in extra:
         extra["request"] = current
     return extra
+
+
+def _plain_pairs(extra: Mapping[str, Any]) -> str:
+    """Return the fields of *extra* if none needs quotes, which one look at all of them shows."""
+    texts = [value if value.__class__ is str else str(value) for value in extra.values()]
+    if not _UNDELIMITED("".join(texts)):
+        return ""
+    return "".join([f" {key}={text}" for key, text in zip(extra, texts, strict=True)])
 
 
 def _pairs(extra: Mapping[str, Any]) -> Iterator[str]:

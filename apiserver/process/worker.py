@@ -1,4 +1,4 @@
-"""Worker: gunicorn's ASGI worker, with a heartbeat and a graceful stop for an API server.
+"""Worker: an ASGI server under gunicorn, with a heartbeat and a graceful stop for an API server.
 
 The heartbeat is a separate task, so neither a long watch nor a long stop makes the worker appear
 hung. A stop has these steps: close the listening sockets; have the application end its streams;
@@ -21,13 +21,13 @@ from weakref import WeakSet
 from gunicorn import sock
 from gunicorn.arbiter import Arbiter
 from gunicorn.asgi.lifespan import LifespanManager
-from gunicorn.workers.gasgi import ASGIWorker
 
 from apiserver.connections.connection import HTTPConnection
 from apiserver.connections.connection_shares import ConnectionShare, ConnectionShares
 from apiserver.connections.listener import HANDSHAKE_TIMEOUT, Listener, raise_file_limit
 from apiserver.http.exchange import DRAIN, GROUP_PACKAGES, LOOP_PAUSED
 from apiserver.process.loop_watchdog import LoopPause, LoopWatchdog, PauseLog
+from apiserver.process.loop_worker import LoopWorker
 from apiserver.process.process_memory import ProcessMemory
 from apiserver.process.supervised_worker import SHUTDOWN_MARGIN, SupervisedWorker, share_byte
 
@@ -45,10 +45,8 @@ As in Kubernetes, an expired client certificate leads to a 401 and not to a fail
 """
 
 
-class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
+class Worker(LoopWorker):
     """One process that serves requests."""
-
-    alive: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -90,7 +88,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         super().handle_quit_signal()
         self._stopping.set()
 
-    async def _serve(self) -> None:
+    async def serve(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             heartbeat = tasks.create_task(self._run_heartbeat(), name="heartbeat")
             self.lifespan = _Lifespan(self.asgi, self.log, self.state)
@@ -184,13 +182,13 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         if drain is not None:
             drain()
         await self._finish_requests()
-        if self._listeners and not self._quick_shutdown:
+        if self._listeners and not self.quick_shutdown:
             await self.lifespan.shutdown()
 
     async def _finish_requests(self) -> None:
         deadline = self.loop.time() + max(1, self.cfg.graceful_timeout - SHUTDOWN_MARGIN)
         idle_since: dict[HTTPConnection, float] = {}
-        while not self._quick_shutdown and (connections := self._open_connections()):
+        while not self.quick_shutdown and (connections := self._open_connections()):
             now = self.loop.time()
             if now >= deadline:
                 self.log.warning("stopping with %d connections still busy", len(connections))

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from apimachinery.lenient.young_objects import promote_young_objects
+from apimachinery.lenient.young_objects import NEARLY, promote_young_objects
 
 MIN_PAUSE_BYTES: Final = 64 * 1024
 """Bytes of JSON below which a pause costs more than it saves."""
@@ -86,6 +86,11 @@ def pause_gc() -> bool:
 
 
 def resume_gc() -> None:
-    """End a pause: move the objects that it allocated to the oldest generation."""
-    promote_young_objects()
+    """End a pause: move the objects that it allocated to the oldest generation.
+
+    Not if they are so few that Python would not scan them yet, as after an event of which the
+    predecessors are freed already.
+    """
+    if gc.get_count()[0] >= gc.get_threshold()[0] * NEARLY:
+        promote_young_objects()
     gc.enable()

@@ -8,7 +8,6 @@ left on disk.
 
 import os
 import ssl
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -91,6 +90,9 @@ def _temporary_file(data: bytes) -> Iterator[str]:
         finally:
             os.close(descriptor)
         return
+    # Imported late: it loads slowly, and most systems do not need it.
+    import tempfile
+
     with tempfile.TemporaryDirectory() as directory:  # readable by this user only
         path = Path(directory) / "client.pem"
         path.write_bytes(data)

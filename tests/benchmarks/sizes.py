@@ -13,8 +13,8 @@ from tests.servers import GADGETS, Server, serving
 
 SIZES: Final = {"small": (GADGETS,), "all kinds": ("apis.kubernetes:KUBERNETES",)}
 RUNS: Final = 3
-SETTLING: Final = 8.0
-"""Seconds in which a worker builds the classes that its start did not need."""
+SETTLING: Final = 40.0
+"""Seconds in which a worker builds the classes that its start did not need, and cleans up."""
 
 
 def run() -> None:

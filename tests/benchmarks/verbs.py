@@ -9,7 +9,8 @@ else is running.
 Floors are what cannot be avoided: a worker whose application does nothing, and a store that is
 called without a server. Each run is appended to `history.jsonl`. Its costs are divided by the floor
 of the worker, which makes runs on different machines comparable, and a cost that has grown by more
-than a tenth since the last run is named.
+than a tenth since the last run is named. The committed counts of calls are kept with it, which
+`tests/test_benchmark_history.py` compares.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ from typing import Any, Final
 
 from apiserver.storage.backends import open_backend
 from tests.apiserver.storage.etcd.etcd_server import start_etcd
+from tests.apiserver.test_request_costs import FIGURES
 from tests.benchmarks import _bare_worker
 from tests.benchmarks import _server_load as load
 from tests.servers import serving
@@ -149,6 +151,7 @@ def _record(floor: float, found: Mapping[str, Rows]) -> None:
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "floor_us": round(floor * 1e6, 1),
         "floors": costs,
+        "calls": json.loads(FIGURES.read_text()),
     }
     with HISTORY.open("a") as file:
         file.write(json.dumps(entry) + "\n")

@@ -474,3 +474,55 @@ def test_the_shared_sets_are_bounded() -> None:
 
     assert shared.share({"f:first": {}}) is not kept
     assert shared.share(dict(large)) is not shared.share(dict(large))
+
+
+def sets_document(*texts: str, spec: str = "{}") -> bytes:
+    ends = ("}", ',"subresource":"status"}')
+    entries = ",".join(
+        f'{{"manager":"m{number}","fieldsType":"FieldsV1","fieldsV1":{text}{ends[number % 2]}'
+        for number, text in enumerate(texts)
+    )
+    return (
+        f'{{"kind":"ConfigMap","apiVersion":"v1","metadata":{{"name":"a","managedFields":'
+        f'[{entries}]}},"spec":{spec}}}'
+    ).encode()
+
+
+SET, OTHER = '{"f:spec":{"f:a":{}}}', '{"f:status":{".":{},"k:{\\"type\\":\\"x\\"}":{}}}'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        sets_document(SET),
+        sets_document(SET, OTHER),
+        sets_document(OTHER, SET, OTHER),
+        sets_document(SET, "{}", OTHER),
+        sets_document(SET, spec=f'{{"fieldsV1":{SET}}}'),
+        sets_document(spec=f'{{"fieldsV1":{SET}}}'),
+        sets_document(SET, spec=f'{{"metadata":{{"managedFields":[{{"fieldsV1":{SET}}}]}}}}'),
+        sets_document("0", spec=f'{{"fieldsV1":{SET}}}'),
+        sets_document("[]", "null", SET),
+        sets_document(SET, spec='{"text":"\\"fieldsV1\\":{}","\\"fieldsV1":{}}'),
+        b'{"fieldsV1":' + SET.encode() + b"}",
+        b'{"metadata":{"managedFields":{"fieldsV1":' + SET.encode() + b"}}}",
+        b'{"metadata":[{"fieldsV1":' + SET.encode() + b"}]}",
+    ],
+)
+def test_known_sets_of_managed_fields_are_loaded_without_being_parsed(data: bytes) -> None:
+    shared = SharedFields()
+    for text in (SET, OTHER):
+        shared.share(orjson.loads(text))
+
+    assert shared.load(data) == orjson.loads(data)
+
+
+def test_known_sets_are_shared_between_documents() -> None:
+    shared = SharedFields()
+    known = shared.share(orjson.loads(SET))
+
+    document = shared.load(sets_document(OTHER, SET))
+
+    assert document["metadata"]["managedFields"][1]["fieldsV1"] == known
+    (first, second) = shared.load(sets_document(SET, SET))["metadata"]["managedFields"]
+    assert first["fieldsV1"] is second["fieldsV1"] is known

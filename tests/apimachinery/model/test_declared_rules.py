@@ -1,8 +1,9 @@
 """The rules that fields declare: enumerations, immutable and selectable fields."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from apimachinery.meta.types import Condition, Object
 from apimachinery.model.declared_rules import has_declared, selectable_fields, validate_declared
@@ -185,6 +186,18 @@ def test_a_part_can_be_validated_alone() -> None:
 def test_classes_without_rules_are_known() -> None:
     assert has_declared(Lamp) and has_declared(Condition)
     assert not has_declared(Plain)
+
+
+class Annotations(Model):
+    """Metadata of annotations need not be hashable."""
+
+    names: list[Annotated[str, Field(min_length=1)]] = field(default_factory=list)
+    sizes: dict[str, Annotated[int, {"unit": "MiB"}]] = field(default_factory=dict)
+    lamps: list[Annotated[Plain, ["shelf"]]] | None = None
+
+
+def test_selectable_fields_are_looked_for_in_any_annotation() -> None:
+    assert selectable_fields(Annotations) == {}
 
 
 def test_selectable_fields_are_found_by_path() -> None:

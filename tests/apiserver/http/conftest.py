@@ -13,8 +13,8 @@ from apiserver.auth.static_tokens import TokenAuthenticator
 from apiserver.auth.user import MASTERS, User
 from apiserver.group import Group
 from apiserver.http.request_limits import Limits
+from apiserver.storage.backends import open_backend
 from apiserver.storage.cache.cache_limits import CacheLimits
-from apiserver.storage.sqlite.backend import open_sqlite
 from tests.apiserver.http.driver import Driver
 from tests.roles import standard_authorizer
 
@@ -30,7 +30,7 @@ def make_app(
 ) -> App:
     return App(
         groups or (CORE, GADGETS),
-        lambda: open_sqlite(storage),
+        lambda: open_backend(storage),
         authentication=Authentication([TokenAuthenticator(USERS)]),
         authorizer=authorizer or standard_authorizer(),
         cache_limits=CacheLimits(wait=wait),

@@ -168,12 +168,12 @@ class Driver:
             scope[CONNECTION] = connection
         serving = asyncio.create_task(self.app(scope, receive, send))
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(self.seconds):
                 await asyncio.wait((begun, serving), return_when=asyncio.FIRST_COMPLETED)
             yield begun.result()
         finally:
             left.set()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(self.seconds):
                 await serving
 
     def _scope(self, method: str, url: str, headers: Headers) -> dict[str, Any]:

@@ -27,6 +27,7 @@ WORKER_NEEDS_NONE = (
     *("apimachinery.testing", "apimachinery.protobuf.protobuf_codec"),
     *("apiserver.extensions.custom_resource", "apis.apiextensions.validation.definition"),
     *("apis.kubernetes", "apis.core.v1.pod", "apiserver.commands.check"),
+    *("gunicorn.asgi.protocol", "gunicorn.asgi.websocket", "gunicorn.workers.gasgi"),
 )
 
 

@@ -417,7 +417,7 @@ async def test_a_stream_that_is_let_go_of_leaves_no_connection_behind(
     transport = NetworkTransport(Config(secure.url, tls=tls, trust_env=False))
     response: Any = await transport.open(Request("watch", "GET", "/a"))
     await response.chunk()
-    connection = response._response.connection.transport.get_extra_info("socket")
+    connection = response.connection.transport.get_extra_info("socket")
 
     response.close()
     await transport.aclose()
