@@ -58,6 +58,11 @@ class WebhookSource:
         self._matches: dict[Target, tuple[Invocation, ...]] = {}
         self._served = 0
 
+    def may_concern(self) -> bool:
+        """Return whether there may be any webhooks, without waiting for anything."""
+        following = self._following
+        return following is None or not following.is_current or bool(self._webhooks)
+
     async def catch_up(self, attributes: Attributes) -> bool:
         """Follow the configurations up to now; return whether there are any webhooks.
 

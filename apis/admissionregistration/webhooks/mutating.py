@@ -5,6 +5,7 @@ changed it, all mutating admission runs once more; webhooks that ask for it, and
 before a change, are called again then.
 """
 
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -53,7 +54,10 @@ class MutatingWebhooks:
         self._source = WebhookSource("mutatingwebhookconfigurations", parts)
         self._reviews = WebhookReviews(NAME, parts, mutating=True)
 
-    async def __call__(self, attributes: Attributes) -> None:
+    def __call__(self, attributes: Attributes) -> Awaitable[None] | None:
+        return self._review(attributes) if self._source.may_concern() else None
+
+    async def _review(self, attributes: Attributes) -> None:
         """Let webhooks change an object or reject the write."""
         if not await self._source.catch_up(attributes):
             return

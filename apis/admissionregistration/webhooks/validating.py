@@ -5,6 +5,7 @@ the end, even if one rejects the write, because each may have effects of its own
 """
 
 import asyncio
+from collections.abc import Awaitable
 from typing import Final
 
 from apimachinery.errors import APIError
@@ -24,7 +25,10 @@ class ValidatingWebhooks:
         self._source = WebhookSource("validatingwebhookconfigurations", parts)
         self._reviews = WebhookReviews(NAME, parts, mutating=False)
 
-    async def __call__(self, attributes: Attributes) -> None:
+    def __call__(self, attributes: Attributes) -> Awaitable[None] | None:
+        return self._review(attributes) if self._source.may_concern() else None
+
+    async def _review(self, attributes: Attributes) -> None:
         """Let webhooks reject the write."""
         if not await self._source.catch_up(attributes):
             return
