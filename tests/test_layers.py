@@ -180,6 +180,10 @@ LAYERS: dict[str, str] = {
     "apis.admissionregistration.matching": (
         "apimachinery apis apiserver/ apiserver.storage.cache.read_revision"
     ),
+    "apis.admissionregistration.policies": (
+        "apimachinery apis apiserver/ apiserver.admission.plugins apiserver.registry.following"
+        " apiserver.storage.cache.entry apiserver.storage.cache.read_revision"
+    ),
     "apis.*.strategy": "apimachinery apis apiserver/",
     "apis.*.printers": "apimachinery apis apiserver/ apiserver.views.table",
     "apis.*.reviews": "apimachinery apis apiserver/ apiserver.auth.token_review",
