@@ -17,6 +17,8 @@ from apis.core.v1.service import LOAD_BALANCER, NODE_PORT, Service
 from apiserver.admission.chain import Operation
 
 DEVICE_CLAIMS: Final = GroupResource("resource.k8s.io", "resourceclaims")
+DEVICE_CLASSES: Final = GroupResource("resource.k8s.io", "deviceclasses")
+"""They say which extended resources the devices of claims count as."""
 SERVICES: Final = GroupResource(GROUP, "services")
 CLAIMS: Final = GroupResource(GROUP, "persistentvolumeclaims")
 
