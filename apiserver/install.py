@@ -7,7 +7,7 @@ they have to be built again.
 import asyncio
 from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from apimachinery.codec import Codec
 from apimachinery.meta.types import Object
@@ -33,9 +33,6 @@ from apiserver.storage.cache.watch_cache import WatchCache
 from apiserver.storage.interface import Backend
 
 __all__ = ["Groups", "InstallError", "InstalledGroup", "MakeOwnership"]
-
-
-_LONG: Final = 3600.0
 
 
 class Groups:
@@ -188,10 +185,9 @@ class Groups:
         """The revision that the cache of the groups' objects has reached."""
         return self._cache.revision
 
-    async def advanced(self, revision: int) -> None:
-        """Wait until the cache has reached a later revision."""
-        while not await self._cache.wait(revision + 1, seconds=_LONG):
-            pass
+    async def advanced(self, revision: int, *, seconds: float) -> bool:
+        """Return whether the cache reaches a later revision within *seconds*."""
+        return await self._cache.wait(revision + 1, seconds=seconds)
 
     def version(self, group: str, version: str) -> dict[str, Endpoint] | None:
         """Return the endpoints of one version by resource, None if it is not served."""

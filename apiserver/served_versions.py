@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from apimachinery.codec import Decoded, dump_json
+from apimachinery.codec import Decoded, FieldValidation, dump_json
 from apimachinery.errors import APIError, Invalid, NotFound
 from apimachinery.fieldpath import quote
 from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import Unstructured
+from apimachinery.model.class_fields import shape_of
 from apimachinery.model.decoding import decode_json
+from apimachinery.model.document_diff import has_only_declared_fields
+from apimachinery.model.type_shape import Shape
 from apimachinery.scale import Scale
 from apimachinery.schema import GroupVersionKind, GroupVersionResource
 from apiserver.endpoint import Endpoint
@@ -99,6 +102,18 @@ class ServedVersions:
             return dump_json(endpoint.codec.in_version(obj, sub.kind.group_version))
         return dump_json(endpoint.codec.in_version(obj, endpoint.version))
 
+    def shape(self, resource: GroupVersionResource, subresource: str = "") -> Shape:
+        """Return the shape of the documents of a served version, for merging them.
+
+        Raises NotFound if the resource is not served in this version, or not any more.
+        """
+        endpoint, sub = self._served(resource, subresource)
+        if sub is not None and sub.kind is not None:
+            if sub.kind == SCALE:
+                return shape_of(Scale)
+            return shape_of(endpoint.scheme.class_of(sub.kind))
+        return shape_of(endpoint.scheme.class_of(endpoint.kind))
+
     def decode(
         self,
         document: bytes,
@@ -106,12 +121,14 @@ class ServedVersions:
         subresource: str = "",
         *,
         current: Object,
+        strict: bool = False,
     ) -> Object:
         """Return the object of a changed document, with the defaults of its version.
 
         *current* is the object that was changed; the new one is of the same class, unless `convert`
         has to make it so. Raises DecodeError and NotRegistered for a document that is none of this
-        version, Invalid for values that its fields refuse.
+        version, Invalid for values that its fields refuse. If *strict*, StrictDecodeError for
+        unknown fields, except of custom resources, which are pruned.
         """
         endpoint, sub = self._served(resource, subresource)
         if sub is not None and sub.kind == SCALE:
@@ -119,8 +136,13 @@ class ServedVersions:
             group_resource, kind = resource.group_resource, endpoint.kind.group_kind
             return with_scale(current, scale, sub, resource=group_resource, kind=kind)
         expected = sub.kind if sub is not None and sub.kind is not None else endpoint.kind
+        strict = strict and has_only_declared_fields(endpoint.scheme.class_of(expected))
         decoded = endpoint.codec.decode_internal(
-            document, expected=expected, lenient=True, may_repeat_keys=False
+            document,
+            expected=expected,
+            validation=FieldValidation.STRICT if strict else FieldValidation.IGNORE,
+            lenient=True,
+            may_repeat_keys=False,
         )
         if decoded.kind != expected:
             raise _unknown_conversion(decoded, expected)

@@ -175,10 +175,14 @@ LAYERS: dict[str, str] = {
     "apis.*.install_full": "apimachinery apis apiserver/",
     "apis.admissionregistration.webhooks": (
         "apimachinery apis apiserver/ apiserver.admission.admission_metrics"
-        " apiserver.registry.following"
+        " apiserver.registry.following apiserver.registry.identifiers"
     ),
     "apis.admissionregistration.matching": (
         "apimachinery apis apiserver/ apiserver.storage.cache.read_revision"
+    ),
+    "apis.admissionregistration.policies": (
+        "apimachinery apis apiserver/ apiserver.admission.plugins apiserver.registry.following"
+        " apiserver.storage.cache.entry apiserver.storage.cache.read_revision"
     ),
     "apis.*.strategy": "apimachinery apis apiserver/",
     "apis.*.printers": "apimachinery apis apiserver/ apiserver.views.table",
@@ -188,7 +192,8 @@ LAYERS: dict[str, str] = {
     ),
     "apis.core.pod_binding": "apimachinery apis apiserver/",
     "apis.core.pod_eviction": (
-        "apimachinery apis apiserver/ apiserver.registry.deletion apiserver.storage.cache.entry"
+        "apimachinery apis apiserver/ apiserver.admission.chain apiserver.registry.deletion"
+        " apiserver.storage.cache.entry"
     ),
     "apis.core.tokens": "apimachinery apis apiserver/ apiserver.auth.service_account_tokens",
     "apis.rbac.escalation": "apimachinery apis apiserver/ apiserver.auth.user",

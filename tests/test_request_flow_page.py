@@ -12,6 +12,7 @@ from apimachinery.model import fail_fast
 from apimachinery.patch import json_patch
 from apimachinery.selectors import parser
 from apimachinery.serialization import document_size, yaml
+from apis.core.quota import ledger
 from apis.flowcontrol.bootstrap import suggested_levels
 from apis.rbac import rules
 from apiserver import time_slices
@@ -115,6 +116,7 @@ SIZES = [
     ("wait for the newest roles before a denial", f"{following.REFRESH_SECONDS:g} s"),
     ("update managers in managedFields", f"{managed_fields.MAX_UPDATE_MANAGERS}"),
     ("attempts at a generated name", f"{store.NAME_ATTEMPTS}"),
+    ("charges in one write of a quota", f"{ledger.BATCH:,}"),
     ("writes per SQLite transaction", f"{sqlite.WRITE_BATCH_SIZE:,}"),
     ("time slice of a list, a feed or a review", f"{time_slices.SLICE_SECONDS * 1000:g} ms"),
     (

@@ -5,9 +5,16 @@ The CEL library evaluates expressions but does not show them. It serializes them
 Macros are expanded: `all`, `map` and the like are loops (`Loop`).
 """
 
+import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+
+
+class Unsigned(int):
+    """A value of CEL's type uint."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,8 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class NewList:
     items: tuple["Expression", ...]
+    optional: frozenset[int] = frozenset()
+    """The positions of items that are optional values: `[?item]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,8 @@ class NewMap:
     entries: tuple[tuple["Expression", "Expression"], ...]
     message: str = ""
     """The type of a message, as the expression names it."""
+    optional: frozenset[int] = frozenset()
+    """The positions of entries whose values are optional: `{?key: value}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +147,12 @@ def _literal(data: bytes) -> Literal:
                 return Literal(value - 2**64 if value >= 2**63 else value)
             case 6:
                 return Literal(value.decode(errors="replace"))
-            case 4 | 7:
-                return Literal(value)
+            case 4:
+                return Literal(Unsigned(value))
             case 5:
-                return Literal(0.0)  # only the size of a literal matters
+                return Literal(struct.unpack("<d", value)[0])
+            case 7:
+                return Literal(value)
     return Literal(None)
 
 
@@ -160,7 +173,10 @@ def _call(data: bytes) -> Call:
 
 
 def _new_list(data: bytes) -> NewList:
-    return NewList(tuple(_expression(value) for number, value in _fields(data) if number == 1))
+    parts = list(_fields(data))
+    optional = [position for number, value in parts if number == 2 for position in _packed(value)]
+    items = tuple(_expression(value) for number, value in parts if number == 1)
+    return NewList(items, frozenset(optional))
 
 
 def _new_map(data: bytes) -> NewMap:
@@ -175,7 +191,19 @@ def _new_map(data: bytes) -> NewMap:
             for entry in entries
         ),
         _text(dict(parts).get(1, b"")),
+        frozenset(position for position, entry in enumerate(entries) if entry.get(5)),
     )
+
+
+def _packed(value: Any) -> Iterator[int]:
+    """Yield the numbers of a repeated field, packed or one alone."""
+    if isinstance(value, int):
+        yield value
+        return
+    position = 0
+    while position < len(value):
+        number, position = _varint(value, position)
+        yield number
 
 
 def _loop(data: bytes) -> Loop:

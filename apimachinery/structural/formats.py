@@ -126,6 +126,8 @@ def _is_uuid(version: str) -> Check:
 
 _LABEL: Final = r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 
+_NAME_PART: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+
 FORMATS: Final[Mapping[str, Check]] = {
     "bsonobjectid": _matches("[0-9a-fA-F]{24}"),
     "byte": _is_base64,
@@ -143,6 +145,8 @@ FORMATS: Final[Mapping[str, Check]] = {
     "isbn": _is_isbn,
     "isbn10": _is_isbn10,
     "isbn13": _is_isbn13,
+    "k8slongname": _matches(rf"(?=.{{1,253}}\Z){_NAME_PART}(\.{_NAME_PART})*"),
+    "k8sshortname": _matches(rf"(?=.{{1,63}}\Z){_NAME_PART}"),
     "mac": _matches(
         r"([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}(([:-][0-9a-fA-F]{2}){2})?"
         r"|([0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4}(\.[0-9a-fA-F]{4})?"

@@ -1,7 +1,8 @@
 """JSONPath of printer columns: find the values of a cell in an object.
 
 Supports the subset of JSONPath that definitions use: members (`.spec.a`, `['a.b']`, `.a\\.b`),
-items (`[0]`, `[-1]`, `[*]`, `[0:2]`) and filters with one comparison (`[?(@.type=="Ready")]`).
+items (`[0]`, `[-1]`, `[*]`, `[0:2]`, `[0:8:2]`), unions (`[0,2]`, `['a','b']`), any depth (`..a`)
+and filters with one comparison (`[?(@.type=="Ready")]`).
 """
 
 import re
@@ -19,8 +20,17 @@ class InvalidJSONPath(ValueError):
 
 _NAME: Final = re.compile(r"\.((?:\\.|[^.\[\\])+)")
 _QUOTED: Final = re.compile(r"""\[\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\]""")
-_INDEX: Final = re.compile(r"\[\s*(-?[0-9]{1,9})\s*\]")
-_SLICE: Final = re.compile(r"\[\s*(-?[0-9]{1,9})?\s*:\s*(-?[0-9]{1,9})?\s*\]")
+_NAMES: Final = re.compile(
+    r"""\[\s*((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    (?:\s*,\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))+)\s*\]""",
+    re.VERBOSE,
+)
+_NAME_IN_UNION: Final = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
+_INDEX: Final = re.compile(r"\[\s*(-?[0-9]{1,9}(?:\s*,\s*-?[0-9]{1,9})*)\s*\]")
+_SLICE: Final = re.compile(
+    r"\[\s*(-?[0-9]{1,9})?\s*:\s*(-?[0-9]{1,9})?\s*(?::\s*([0-9]{1,9})\s*)?\]"
+)
+_ANY_DEPTH: Final = re.compile(r"\.(?=\.[^.*])")
 _WILDCARD: Final = re.compile(r"\[\s*\*\s*\]|\.\*")
 _FILTER: Final = re.compile(
     r"""\[\s*\?\s*\(\s*@((?:\.[^\s=!<>)\[]+|\['[^']*'\])*)\s*
@@ -33,6 +43,8 @@ def parse_path(text: str) -> Find:
     """Return the function that finds the values at a path; raise InvalidJSONPath."""
     steps: list[_Step] = []
     position = 0
+    if len(_ANY_DEPTH.findall(text)) > 1:
+        raise InvalidJSONPath("has more than one `..`")  # the values of all would multiply
     while position < len(text):
         for pattern, build_step in _STEPS:
             match = pattern.match(text, position)
@@ -79,17 +91,47 @@ def _member(name: str) -> _Step:
     return step
 
 
-def _index(position: int) -> _Step:
+def _members(match: re.Match[str]) -> _Step:
+    names = [_unescape(one or other) for one, other in _NAME_IN_UNION.findall(match[1])]
+    # No value is found twice: the values of several unions would multiply.
+    steps = [_member(name) for name in dict.fromkeys(names)]
+    return lambda value: (found for step in steps for found in step(value))
+
+
+def _index(match: re.Match[str]) -> _Step:
+    positions = [int(part) for part in match[1].split(",")]
+
     def step(value: Any) -> Iterator[Any]:
-        if isinstance(value, list) and -len(value) <= position < len(value):
+        if not isinstance(value, list):
+            return
+        count = len(value)
+        present = (position % count for position in positions if -count <= position < count)
+        for position in dict.fromkeys(present):
             yield value[position]
 
     return step
 
 
 def _slice(match: re.Match[str]) -> _Step:
-    start, end = (int(part) if part else None for part in match.groups())
-    return lambda value: iter(value[start:end] if isinstance(value, list) else ())
+    start, end, stride = (int(part) if part else None for part in match.groups())
+    if stride == 0:
+        raise InvalidJSONPath(f"has a slice without steps: {match[0]!r}")
+    return lambda value: iter(value[start:end:stride] if isinstance(value, list) else ())
+
+
+def _any_depth(_: re.Match[str]) -> _Step:
+    def step(value: Any) -> Iterator[Any]:
+        pending = [value]
+        while pending:
+            found = pending.pop()
+            if isinstance(found, dict):
+                # Not lists: a member of a list is that of its items, which come by themselves.
+                yield found
+                pending.extend(reversed(found.values()))
+            elif isinstance(found, list):
+                pending.extend(reversed(found))
+
+    return step
 
 
 def _all(_: re.Match[str]) -> _Step:
@@ -153,9 +195,11 @@ def _unescape(text: str) -> str:
 
 _STEPS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Step]], ...]] = (
     (_WILDCARD, _all),
+    (_ANY_DEPTH, _any_depth),
     (_NAME, lambda match: _member(_unescape(match[1]))),
     (_QUOTED, lambda match: _member(_unescape(match[1] or match[2] or ""))),
-    (_INDEX, lambda match: _index(int(match[1]))),
+    (_NAMES, _members),
+    (_INDEX, _index),
     (_SLICE, _slice),
     (_FILTER, _filter),
 )

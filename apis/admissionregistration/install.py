@@ -4,6 +4,8 @@ from typing import Final
 
 from apis.admissionregistration import GROUP, printers, strategy, v1
 from apis.admissionregistration.admission import with_parameter_permissions
+from apis.admissionregistration.policies.mutating_plugin import mutating_plugin
+from apis.admissionregistration.policies.validating_plugin import validating_plugin
 from apis.admissionregistration.register import add_to_scheme
 from apiserver import STATUS, Group, Resource, ServerParts
 from apiserver.admission.plugins import AdmissionPlugin, PluginFunctions
@@ -30,6 +32,8 @@ ADMISSIONREGISTRATION: Final = Group(
     add_to_scheme=add_to_scheme,
     complete=with_parameter_permissions,
     plugins=(
+        mutating_plugin(),
+        validating_plugin(),
         AdmissionPlugin(
             "MutatingAdmissionWebhook", mutating_webhooks, configuration=WEBHOOK_ADMISSION
         ),

@@ -3,6 +3,7 @@
 The rules of schemas are imported when a definition is written: few servers have any.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, invalid
@@ -78,6 +79,13 @@ class DefinitionStrategy(Strategy[CustomResourceDefinition]):
         from apis.apiextensions.validation.definition import validate_definition_update
 
         yield from validate_definition_update(new, old)
+
+    def warnings(
+        self, obj: CustomResourceDefinition, old: CustomResourceDefinition | None = None, /
+    ) -> Iterable[str]:
+        from apis.apiextensions.schema_warnings import schema_warnings
+
+        return schema_warnings(obj, old)
 
     def validate_status_update(
         self, new: CustomResourceDefinition, old: CustomResourceDefinition

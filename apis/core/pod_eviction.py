@@ -27,6 +27,7 @@ from apis.core.v1.pod_status import PodCondition
 from apis.policy.v1 import Eviction, PodDisruptionBudget
 from apis.policy.v1.types import ALWAYS_ALLOW, DISRUPTION_ALLOWED, DISRUPTION_BUDGET_CAUSE
 from apiserver import RequestContext, ServerParts
+from apiserver.admission.chain import NO_ADMISSION
 from apiserver.context import context_for
 from apiserver.registry.deletion import check_delete_preconditions
 from apiserver.storage.cache.entry import EntrySelection
@@ -143,7 +144,10 @@ class PodEviction:
                 options = options.deep_copy()
                 assert options.preconditions is not None
                 options.preconditions.resource_version = marked.metadata.resource_version
-        await self._pods.delete(pod.metadata.name, options, context)
+        # Admission has reviewed the eviction, and does not review what follows from it.
+        pods = self._pods
+        pods = pods.using(pods.rules.strategy, admission=NO_ADMISSION)
+        await pods.delete(pod.metadata.name, options, context)
 
     def _marked(self, pod: Pod, expected: Preconditions) -> Pod:
         check_delete_preconditions(POD, pod, expected)

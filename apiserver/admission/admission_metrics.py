@@ -1,4 +1,4 @@
-"""AdmissionMetrics: calls of admission webhooks, under the names of Kubernetes."""
+"""AdmissionMetrics: webhooks and policies of admission, under the names of Kubernetes."""
 
 from typing import Final
 
@@ -9,6 +9,7 @@ SERVER_FAILED: Final = "apiserver_internal_error"
 NO_ERROR: Final = "no_error"
 
 _BUCKETS: Final = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10, 25)
+_POLICY_BUCKETS: Final = (0.0000005, 0.001, 0.01, 0.1, 1.0)
 _LARGEST_CODE: Final = 600
 """Larger codes are counted as this one, so that their number is bounded."""
 
@@ -46,6 +47,11 @@ class AdmissionMetrics:
             multiprocess_mode="sum",
         )
 
+        self._validations = _PolicyChecks(
+            registry, "validating", "validations", ("enforcement_action",)
+        )
+        self._mutations = _PolicyChecks(registry, "mutating", "mutations", ())
+
     def observe_call(
         self, name: str, kind: str, operation: str, *, seconds: float, code: int, rejected: bool
     ) -> None:
@@ -61,6 +67,42 @@ class AdmissionMetrics:
 
     def count_ignored_failure(self, name: str, kind: str) -> None:
         self._failed_open.labels(name, kind).inc()
+
+    def observe_validation(
+        self, policy: str, binding: str, *, error: str, action: str, seconds: float
+    ) -> None:
+        """Count a validation of a policy and what it led to: allow, deny, warn or audit."""
+        self._validations.observe((policy, binding, error, action), seconds)
+
+    def observe_mutation(self, policy: str, binding: str, *, error: str, seconds: float) -> None:
+        """Count a mutation of a policy."""
+        self._mutations.observe((policy, binding, error), seconds)
+
+
+class _PolicyChecks:
+    """The metrics of one kind of policies."""
+
+    def __init__(
+        self, registry: CollectorRegistry, kind: str, plural: str, more: tuple[str, ...]
+    ) -> None:
+        labels = ("policy", "policy_binding", "error_type", *more)
+        self._total = Counter(
+            f"apiserver_{kind}_admission_policy_check_total",
+            f"Number of {plural} of admission policies, by policy, binding and error.",
+            labels,
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            f"apiserver_{kind}_admission_policy_check_duration_seconds",
+            f"Duration of single {plural} of admission policies in seconds.",
+            labels,
+            buckets=_POLICY_BUCKETS,
+            registry=registry,
+        )
+
+    def observe(self, labels: tuple[str, ...], seconds: float) -> None:
+        self._total.labels(*labels).inc()
+        self._seconds.labels(*labels).observe(seconds)
 
 
 def _label(code: int) -> str:

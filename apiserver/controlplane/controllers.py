@@ -18,6 +18,7 @@ from typing import Final
 
 from apimachinery.errors import APIError
 from apimachinery.schema import GroupResource
+from apis.admissionregistration import GROUP as ADMISSION
 from apis.apiextensions.controllers.definition_cleanup import DefinitionCleanupController
 from apis.apiextensions.controllers.definition_names import DefinitionNamesController
 from apis.apiregistration import GROUP as APIREGISTRATION
@@ -27,6 +28,7 @@ from apis.core.controllers.namespace import NamespaceController
 from apis.core.controllers.namespace_defaults import NamespaceDefault, NamespaceDefaultsController
 from apis.flowcontrol.controllers.flow_configuration import FlowConfigurationController
 from apis.rbac.controllers.role_aggregation import RoleAggregationController
+from apis.storagemigration import GROUP as STORAGEMIGRATION
 from apiserver.app import App
 from apiserver.controlplane.leader import Election, supervise
 from apiserver.controlplane.served_resources import ServedResources
@@ -77,6 +79,8 @@ async def running_controllers(
         add_allocation_repair(manager, client, app.groups)
         _add_storage_protection(manager, client, resources)
         _add_quotas(manager, app)
+        _add_policy_types(manager, client, app)
+        _add_migrations(manager, client, resources)
         if flow_configuration:
             _add_service_registration(manager, client, resources)
             add_range_protection(manager, client, app.groups)
@@ -141,6 +145,26 @@ def _add_quotas(manager: Manager, app: App) -> None:
 
         changes, recount = QuotaChanges(app.groups), Recount(app.groups.store)
         ResourceQuotaController(changes, recount).add_to(manager)
+
+
+def _add_policy_types(manager: Manager, client: AsyncClient, app: App) -> None:
+    """Check the types of policies, if the server has them."""
+    if serves(app.groups, GroupResource(ADMISSION, "validatingadmissionpolicies")):
+        # Imported late: CEL is loaded when it is needed.
+        from apis.admissionregistration.controllers.policy_type_checking import (
+            PolicyTypeCheckingController,
+        )
+        from apiserver.controlplane.served_schemas import ServedSchemas
+
+        PolicyTypeCheckingController(client, ServedSchemas(app.groups)).add_to(manager)
+
+
+def _add_migrations(manager: Manager, client: AsyncClient, resources: ServedResources) -> None:
+    """Carry out StorageVersionMigrations, if the server has them."""
+    if resources.has(GroupResource(STORAGEMIGRATION, "storageversionmigrations")):
+        from apis.storagemigration.controllers.storage_migration import StorageMigrationController
+
+        StorageMigrationController(client, resources).add_to(manager)
 
 
 def _add_service_registration(

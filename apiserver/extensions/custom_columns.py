@@ -1,5 +1,6 @@
 """Printer columns of custom resources: cells are looked up by JSONPath."""
 
+import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, Final
@@ -9,18 +10,29 @@ import orjson
 from apimachinery.codec import dump_json
 from apimachinery.scalars.time import parse_time
 from apimachinery.structural.custom_kind import CustomResource
-from apimachinery.structural.jsonpath import Find, parse_path
+from apimachinery.structural.jsonpath import Find, InvalidJSONPath, parse_path
 from apiserver.extensions.definition import ColumnDefinition
 from apiserver.views.table import NAME, Column
+
+log = logging.getLogger(__name__)
 
 _INVALID: Final = "<invalid>"
 AGE: Final = ColumnDefinition("Age", "date", ".metadata.creationTimestamp")
 
 
 def table_columns(definitions: Iterable[ColumnDefinition]) -> tuple[Column, ...]:
-    """Return all columns of a custom resource; the default after the name is the age."""
-    additional = tuple(definitions) or (AGE,)
-    return (NAME, *map(_column, additional))
+    """Return all columns of a custom resource; the default after the name is the age.
+
+    As in Kubernetes, columns from the first on whose path cannot be understood are left out.
+    """
+    columns = [NAME]
+    for definition in tuple(definitions) or (AGE,):
+        try:
+            columns.append(_column(definition))
+        except InvalidJSONPath as error:
+            log.warning("printer column %r: its path %s", definition.name, error)
+            break
+    return tuple(columns)
 
 
 def _column(definition: ColumnDefinition) -> Column:

@@ -9,7 +9,9 @@ cycles among them are found by a sweep over everything, in a quiet second, at mo
 minutes. A start collects nothing; the first sweep, half a minute later, removes what it left.
 
 The C library keeps freed memory for later. After many connections have ended, it is told to return
-what it can, in a quiet second: with a fragmented heap of 500 MB that takes 0.1 s.
+what it can, in a quiet second: with a fragmented heap of 500 MB that takes 0.1 s. By default it
+returns large blocks at once, and the system clears them again for the next: a page of 500 objects,
+of which the parts are such blocks, could cost twice as much.
 """
 
 import ctypes
@@ -33,6 +35,13 @@ QUIET_SHARE: Final = 0.05
 MANY_CONNECTIONS: Final = 100
 """Memory is returned after half of at least so many connections have ended."""
 
+KEPT_BLOCK: Final = 1 << 20
+"""Bytes of the largest block that the C library keeps when it is freed."""
+KEPT_TOP: Final = 4 << 20
+"""Bytes at the end of the heap that it keeps."""
+_M_TRIM_THRESHOLD: Final = -1
+_M_MMAP_THRESHOLD: Final = -3
+
 TRIM_DELAYS: Final = (5.0, 120.0)
 """Seconds after which their memory is returned: when their requests have ended, too, and when the
 window of recent changes has moved on.
@@ -46,9 +55,11 @@ class ProcessMemory:
         self,
         clock: Callable[[], float] = time.monotonic,
         trim: Callable[[int], object] | None = None,
+        set_option: Callable[[int, int], object] | None = None,
     ) -> None:
         self._clock = clock
-        self._trim = trim or _trim_function()
+        self._set_option = set_option or _c_function("mallopt")
+        self._trim = trim or _c_function("malloc_trim")
         self._swept_at = 0.0
         self._checked_at = 0.0
         self._cpu_at_check = 0.0
@@ -66,6 +77,8 @@ class ProcessMemory:
         FROZEN_OBJECTS.freeze()
         self._has_frozen = True
         gc.set_threshold(*THRESHOLDS)
+        self._set_option(_M_MMAP_THRESHOLD, KEPT_BLOCK)
+        self._set_option(_M_TRIM_THRESHOLD, KEPT_TOP)
 
     def stop(self) -> None:
         if self._on_collection in gc.callbacks:
@@ -101,10 +114,10 @@ class ProcessMemory:
             self._has_frozen = True
 
 
-def _trim_function() -> Callable[[int], object]:
-    """Return the function of glibc that returns freed memory; other C libraries need none."""
+def _c_function(name: str) -> Callable[..., object]:
+    """Return a function of glibc about its memory; other C libraries need none."""
     try:
-        trim: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
+        function: Callable[..., object] = getattr(ctypes.CDLL(None), name)
     except (OSError, AttributeError):
-        return lambda _: None
-    return trim
+        return lambda *_: None
+    return function

@@ -57,6 +57,11 @@ class Following:
         collection = self._collection
         return collection.changed == self._changed and collection.lists == self._lists
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a whole state of the cache was reported."""
+        return self._lists > 0
+
     async def begin(self) -> None:
         """Put every cached object."""
         await self.catch_up()

@@ -27,7 +27,7 @@ class InProcessWebhooks:
 
     def __init__(self) -> None:
         self._network: WebhookCaller | None = None
-        self._routes: dict[str, WebhookRoutes] = {}
+        self._replicas: dict[str, list[WebhookRoutes]] = {}
 
     def intercept(self, network: WebhookCaller) -> WebhookCaller:
         """Return this caller, which leaves the webhooks of others to *network*."""
@@ -35,12 +35,13 @@ class InProcessWebhooks:
         return self
 
     def serve(self, host: str, routes: WebhookRoutes) -> None:
-        """Answer the calls to a host."""
-        self._routes[host] = routes
+        """Answer the calls to a host, with the replicas that do already."""
+        self._replicas.setdefault(host, []).append(routes)
 
-    def end(self, host: str) -> None:
-        """Let the calls to a host fail."""
-        self._routes.pop(host, None)
+    def end(self, host: str, routes: WebhookRoutes) -> None:
+        """Let the other replicas answer; without any, the calls to a host fail."""
+        if routes in self._replicas.get(host, ()):
+            self._replicas[host].remove(routes)
 
     async def post(
         self,
@@ -67,9 +68,10 @@ class InProcessWebhooks:
                 max_answer=max_answer,
             )
         shown = f"Post {quote(target.url + (f'?{query}' if query else ''))}"
-        routes = self._routes.get(url.host)
-        if routes is None:
+        replicas = self._replicas.get(url.host)
+        if not replicas:
             raise WebhookCallError(f"{shown}: dial tcp: connect: connection refused")
+        routes = replicas[-1]
 
         async def read(limit: int) -> bytes:
             return document
@@ -120,7 +122,7 @@ class InProcessServing:
             await resource.get(obj.metadata.name, resource_version=obj.metadata.resource_version)
 
     async def stop(self) -> None:
-        self._calls.end(self._host)
+        self._calls.end(self._host, self._routes)
 
     def check_alive(self) -> None: ...
 

@@ -7,7 +7,9 @@ import asyncio
 import errno
 import socket
 import ssl
-from typing import Final
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from client.transport.http_connection import HTTPResponse, PooledConnection
@@ -112,15 +114,19 @@ class HTTPPool:
 
     async def _connect(self, operation: str) -> PooledConnection:
         secure = self._context is not None
+        loop = asyncio.get_running_loop()
+        connect: Callable[..., Awaitable[tuple[Any, PooledConnection]]] = loop.create_connection
+        if isinstance(loop, asyncio.BaseEventLoop):
+            # The loop of the server, uvloop, tries one address after the other.
+            connect = partial(connect, happy_eyeballs_delay=_HAPPY_EYEBALLS)
         try:
             async with asyncio.timeout(self._timeout):
-                _, connection = await asyncio.get_running_loop().create_connection(
+                _, connection = await connect(
                     lambda: PooledConnection(self._release, self._connections),
                     self._host,
                     self._port,
                     ssl=self._context,
                     server_hostname=(self._server_name or self._host) if secure else None,
-                    happy_eyeballs_delay=_HAPPY_EYEBALLS,
                 )
         except (OSError, ValueError) as error:
             text = f"{operation}: {error or 'no connection in time'}"

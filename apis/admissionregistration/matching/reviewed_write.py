@@ -82,10 +82,13 @@ class ReviewedWrite:
             self._contents[key] = None if encoded == b"null" else load_content(encoded)
         return self._contents[key]
 
-    async def decode(self, document: bytes, version: ServedVersion) -> Object:
+    async def decode(
+        self, document: bytes, version: ServedVersion, *, strict: bool = False
+    ) -> Object:
         """Return the object of a changed document, with the defaults of its version.
 
-        Raises DecodeError, NotRegistered, and Invalid for values that its fields refuse.
+        Raises DecodeError, NotRegistered, and Invalid for values that its fields refuse. If
+        *strict*, StrictDecodeError for unknown fields.
         """
         current = self.attributes.object
         assert current is not None
@@ -95,6 +98,7 @@ class ReviewedWrite:
             version.resource,
             self.target.subresource,
             current=current,
+            strict=strict,
         )
         return await self._converted(new, self.own)
 

@@ -6,8 +6,9 @@ each with the type of its expression.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from apimachinery.extras import MissingExtra, name_missing_extra
@@ -78,8 +79,8 @@ _JSON_PATCH: Final = {"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": "dyn"}
 _VARIABLES: Final = "kubernetes.variables"
 _USED_VARIABLE: Final = re.compile(r"\bvariables\s*\.\s*\??([A-Za-z_]\w*)")
 _FIELD_TYPE: Final = re.compile(
-    r"(?:list\(|map\(string, )?(?:bool|bytes|double|dyn|int|string|uint)\)?"
-    r"|google\.protobuf\.\w+|kubernetes\.\w+"
+    r"(?:list\(|map\(string, )?(?:bool|bytes|double|dyn|int|string|uint|kubernetes\.\w+)\)?"
+    r"|google\.protobuf\.\w+"
 )
 _OBJECT_TYPE: Final = re.compile(r"\bObject(?:\.[A-Za-z_]\w*)+(?=\s*\{)")
 
@@ -121,7 +122,7 @@ class Expressions:
         self._types[name] = "dyn"
         if not problems:
             result = _environment(self._has_params, True, self._used(text)).compile(text, ("any",))
-            self._types[name] = _field_type(result.result)
+            self._types[name] = field_type(result.result)
 
     def check_patch(self, text: str, path: Path, result: str) -> FieldErrors:
         """Check an expression that creates objects or patches: values of type Object, JSONPatch."""
@@ -136,7 +137,7 @@ class Expressions:
                     fields = messages.setdefault(message, {})
                     if field:
                         fields[field] = "dyn"
-            _new_environment(*key, tuple(messages.items())).compile(flat, (result,))
+            new_environment(*key, messages).compile(flat, (result,))
         except InvalidExpression as error:
             detail = str(error)
             for match in _OBJECT_TYPE.finditer(text):
@@ -152,7 +153,7 @@ class Expressions:
         return tuple((name, types[name]) for name in names)
 
 
-def _field_type(result: str) -> str:
+def field_type(result: str) -> str:
     """Return the type of the field of `variables` for the result of an expression."""
     return result if _FIELD_TYPE.fullmatch(result) else "dyn"
 
@@ -191,15 +192,21 @@ def _checked(
 def _environment(
     has_params: bool, has_authorizer: bool, variables: tuple[tuple[str, str], ...] | None
 ) -> "TypedEnvironment":
-    return _new_environment(has_params, has_authorizer, variables, ())
+    return new_environment(has_params, has_authorizer, variables)
 
 
-def _new_environment(
+def new_environment(
     has_params: bool,
     has_authorizer: bool,
-    variables: tuple[tuple[str, str], ...] | None,
-    messages: tuple[tuple[str, Mapping[str, str]], ...],
+    variables: Iterable[tuple[str, str]] | None,
+    messages: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    types: Mapping[str, str] = MappingProxyType({}),
 ) -> "TypedEnvironment":
+    """Return the environment of expressions.
+
+    *variables* are the names and types of `variables`. *types* are those of `object`, `oldObject`
+    and `params`, which have none otherwise, in terms of *messages*.
+    """
     from apimachinery.cel.typed_expression import TypedEnvironment
 
     names = {
@@ -213,7 +220,8 @@ def _new_environment(
     if has_authorizer:
         names["authorizer"] = "kubernetes.authorization.Authorizer"
         names["authorizer.requestResource"] = "kubernetes.authorization.ResourceCheck"
-    declared = {**_MESSAGES, **dict(messages)}
+    names |= {name: text for name, text in types.items() if name in names}
+    declared = {**_MESSAGES, **messages}
     if variables is not None:
         names["variables"] = _VARIABLES
         declared[_VARIABLES] = dict(variables)

@@ -5,6 +5,7 @@ changed it, all mutating admission runs once more; webhooks that ask for it, and
 before a change, are called again then.
 """
 
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,6 +23,7 @@ from apimachinery.scheme import NotRegistered
 from apimachinery.serialization.go_json import syntax_error
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
 from apis.admissionregistration.webhooks.admission_review import JSON_PATCH, AdmissionResponse
+from apis.admissionregistration.webhooks.concerned_webhooks import ConcernedWebhooks
 from apis.admissionregistration.webhooks.configurations import Invocation, WebhookSource
 from apis.admissionregistration.webhooks.webhook_review import CallFailed, WebhookReviews
 from apiserver import Attributes, ServerParts
@@ -53,7 +55,10 @@ class MutatingWebhooks:
         self._source = WebhookSource("mutatingwebhookconfigurations", parts)
         self._reviews = WebhookReviews(NAME, parts, mutating=True)
 
-    async def __call__(self, attributes: Attributes) -> None:
+    def __call__(self, attributes: Attributes) -> Awaitable[None] | None:
+        return self._review(attributes) if self._source.may_concern() else None
+
+    async def _review(self, attributes: Attributes) -> None:
         """Let webhooks change an object or reject the write."""
         if not await self._source.catch_up(attributes):
             return
@@ -66,9 +71,10 @@ class MutatingWebhooks:
         invoked: _Invoked = reinvocation.notes.setdefault(NAME, _Invoked())
         if reinvocation.running and not equal(invoked.output, write.attributes.object):
             invoked.object_changed()
+        concerned = ConcernedWebhooks(write, self._parts)
         for invocation in invocations:
             webhook = invocation.webhook
-            if not await invocation.concerns(write):
+            if not await concerned.include(invocation):
                 continue
             if reinvocation.running and webhook.uid not in invoked.called_again:
                 continue

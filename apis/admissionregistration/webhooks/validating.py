@@ -5,10 +5,12 @@ the end, even if one rejects the write, because each may have effects of its own
 """
 
 import asyncio
+from collections.abc import Awaitable
 from typing import Final
 
 from apimachinery.errors import APIError
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
+from apis.admissionregistration.webhooks.concerned_webhooks import ConcernedWebhooks
 from apis.admissionregistration.webhooks.configurations import Invocation, WebhookSource
 from apis.admissionregistration.webhooks.webhook_review import WebhookReviews
 from apiserver import Attributes, ServerParts
@@ -24,7 +26,10 @@ class ValidatingWebhooks:
         self._source = WebhookSource("validatingwebhookconfigurations", parts)
         self._reviews = WebhookReviews(NAME, parts, mutating=False)
 
-    async def __call__(self, attributes: Attributes) -> None:
+    def __call__(self, attributes: Attributes) -> Awaitable[None] | None:
+        return self._review(attributes) if self._source.may_concern() else None
+
+    async def _review(self, attributes: Attributes) -> None:
         """Let webhooks reject the write."""
         if not await self._source.catch_up(attributes):
             return
@@ -32,7 +37,8 @@ class ValidatingWebhooks:
         if not invocations:
             return
         write = ReviewedWrite(attributes, self._parts)
-        concerned = [each for each in invocations if await each.concerns(write)]
+        webhooks = ConcernedWebhooks(write, self._parts)
+        concerned = [each for each in invocations if await webhooks.include(each)]
         if len(concerned) == 1:
             await self._reviews.review(concerned[0], write)
         elif concerned:

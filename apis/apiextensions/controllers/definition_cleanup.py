@@ -99,7 +99,10 @@ class DefinitionCleanupController:
     async def _delete_instances(self, definition: DefinitionHead) -> bool:
         """Delete every object; return whether none is left."""
         spec = definition.spec
-        version = next((version.name for version in spec.versions if version.served), None)
+        served = [version for version in spec.versions if version.served]
+        # Nothing needs to be converted in the storage version, so no webhook is asked.
+        served.sort(key=lambda version: not version.storage)
+        version = served[0].name if served else None
         if version is None:
             return await self._delete_unserved(GroupResource(spec.group, spec.names.plural))
         instances = self._instances(definition, version)

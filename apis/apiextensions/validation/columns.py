@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from apimachinery.fieldpath import FieldErrors, Path, duplicate, invalid, required, too_many
-from apimachinery.structural.jsonpath import InvalidJSONPath, parse_path
 from apis.apiextensions.v1 import (
     CustomResourceColumnDefinition,
     CustomResourceDefinitionVersion,
@@ -36,13 +35,8 @@ def _validate_column(column: CustomResourceColumnDefinition, path: Path) -> Fiel
     here, text = path.child("JSONPath"), column.json_path
     if not text:
         yield required(here)
-    elif problems := list(validate_simple_path(text, here)):
-        yield from problems
     else:
-        try:
-            parse_path(text)
-        except InvalidJSONPath as error:
-            yield invalid(here, text, str(error))
+        yield from validate_simple_path(text, here)
 
 
 def validate_selectable(version: CustomResourceDefinitionVersion, path: Path) -> FieldErrors:
@@ -53,10 +47,10 @@ def validate_selectable(version: CustomResourceDefinitionVersion, path: Path) ->
         if not text:
             yield required(here)
             continue
-        field_schema = _schema_at(schema, text)
-        if field_schema is None:
-            rule = "is an invalid path: does not refer to a valid field"
-            yield invalid(here, text, rule)
+        problem, field_schema = _path_problem(text), _schema_at(schema, text)
+        if problem or field_schema is None:
+            problem = problem or "does not refer to a valid field"
+            yield invalid(here, text, f"is an invalid path: {problem}")
             continue
         if text.startswith(".metadata"):
             yield invalid(here, text, "must not point to fields in metadata")
@@ -71,6 +65,13 @@ def validate_selectable(version: CustomResourceDefinitionVersion, path: Path) ->
         seen.add(text)
     if len(seen) > MAX_SELECTABLE:
         yield too_many(path, len(seen), MAX_SELECTABLE)
+
+
+def _path_problem(path: str) -> str:
+    """Return what is wrong with the notation of a path, empty if it consists of names."""
+    if path[0] not in ".[":
+        return f"expected [ or . but got: {path.split('.')[0].split('[')[0]}"
+    return "array notation is not allowed" if "[" in path else ""
 
 
 def _schema_at(schema: JSONSchemaProps | None, path: str) -> JSONSchemaProps | None:

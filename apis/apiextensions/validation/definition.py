@@ -66,6 +66,9 @@ def validate_stored_versions(definition: CustomResourceDefinition) -> FieldError
     """Validate that every version in which objects are stored still exists."""
     path = Path("status", "storedVersions")
     stored = definition.status.stored_versions
+    if not stored:
+        yield invalid(path, None, "must have at least one stored version")
+        return
     names = {version.name for version in definition.spec.versions}
     for version in definition.spec.versions:
         if version.storage and version.name not in stored:

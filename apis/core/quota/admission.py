@@ -1,8 +1,7 @@
 """The admission plugin ResourceQuota: charges the quotas of a namespace for what is written there.
 
 It is the last plugin, so nothing rejects a write that it has charged but its storage, and then the
-charge is withdrawn. Quotas are read from the watch cache, decoded once for each of their changes; a
-namespace without quotas costs a lookup.
+charge is withdrawn.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -18,11 +17,11 @@ from apis.core.quota.default_limits import DefaultLimits
 from apis.core.quota.demand import QuotaDemand, QuotaRefusal
 from apis.core.quota.evaluator import Evaluator
 from apis.core.quota.evaluators import Evaluators
-from apis.core.quota.ledger import QUOTAS, Ledger
+from apis.core.quota.ledger import Ledger
+from apis.core.quota.namespace_quotas import NamespaceQuotas
 from apis.core.quota.types import ResourceQuota
 from apiserver import Attributes, ServerParts
 from apiserver.admission.chain import Operation
-from apiserver.registry.following import Following
 
 _NAMESPACE: Final = GroupKind(GROUP, "Namespace")
 _WRITES: Final = (Operation.CREATE, Operation.UPDATE)
@@ -36,30 +35,19 @@ class QuotaAdmission:
         self._limits = DefaultLimits(limited)
         self._evaluators = Evaluators(parts.find_store)
         self._ledger = Ledger(parts.find_store)
-        self._quotas: dict[str, dict[str, ResourceQuota]] = {}
-        """Namespace -> name -> quota, as the cache has it."""
-        self._following: Following | None = None
+        self._quotas: NamespaceQuotas | None = None
 
     def __call__(self, attributes: Attributes) -> Awaitable[None] | None:
         """Charge a creation or an update. Raises Forbidden."""
         namespace = attributes.namespace
         if not namespace or attributes.operation not in _WRITES or attributes.kind == _NAMESPACE:
             return None
-        following = self._following
-        if following is None or not following.is_current:
-            return self._catch_up_and_admit(attributes)
-        quotas = self._quotas.get(namespace)
-        return self._admit(attributes, quotas or {}) if quotas or self._limits else None
+        if self._quotas is None:
+            self._quotas = NamespaceQuotas(self._find_store)
+        quotas = self._quotas.of(namespace)
+        return self._admit(attributes, quotas) if quotas or self._limits else None
 
-    async def _catch_up_and_admit(self, attributes: Attributes) -> None:
-        if self._following is None:
-            self._following = Following(self._find_store(QUOTAS), self._put, self._forget)
-        await self._following.catch_up()
-        quotas = self._quotas.get(attributes.namespace, {})
-        if quotas or self._limits:
-            await self._admit(attributes, quotas)
-
-    async def _admit(self, attributes: Attributes, quotas: dict[str, ResourceQuota]) -> None:
+    async def _admit(self, attributes: Attributes, quotas: Sequence[ResourceQuota]) -> None:
         evaluator = self._evaluators.of(attributes.resource)
         if evaluator is None or not evaluator.handles(
             attributes.operation, attributes.subresource, attributes.object, attributes.old_object
@@ -67,14 +55,14 @@ class QuotaAdmission:
             return
         demand = _demand(evaluator, attributes)
         try:
-            concerned = [quotas[name] for name in sorted(quotas) if demand.concerns(quotas[name])]
+            concerned = [quota for quota in quotas if demand.concerns(quota)]
             if negative := [name for name, amount in demand.usage.items() if amount < ZERO]:
                 raise QuotaRefusal(
                     f"quota usage is negative for resource(s): {shown_names(negative)}"
                 )
             charged = [quota for quota in concerned if demand.increase(quota)]
             if self._limits and (charged or (not concerned and demand.uses_more)):
-                self._limits.check(demand, quotas.values(), concerned)
+                self._limits.check(demand, quotas, concerned)
             for quota in charged:
                 await self._charge(attributes, quota, demand)
         except QuotaRefusal as refusal:
@@ -89,16 +77,6 @@ class QuotaAdmission:
         reservation = await self._ledger.charge(quota, demand)
         if reservation is not None:
             attributes.hold(reservation)
-
-    def _put(self, quota: ResourceQuota) -> None:
-        meta = quota.metadata
-        self._quotas.setdefault(meta.namespace, {})[meta.name] = quota
-
-    def _forget(self, namespace: str, name: str) -> None:
-        quotas = self._quotas.get(namespace, {})
-        quotas.pop(name, None)
-        if not quotas:
-            self._quotas.pop(namespace, None)
 
 
 def _demand(evaluator: Evaluator, attributes: Attributes) -> QuotaDemand:

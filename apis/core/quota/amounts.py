@@ -17,6 +17,11 @@ def add(total: Amounts, amounts: Mapping[str, Quantity]) -> None:
         total[name] = total[name] + amount if name in total else amount
 
 
+def times(amounts: Mapping[str, Quantity], count: int) -> Amounts:
+    """Return what *count* objects use that use *amounts* each."""
+    return {name: amount * count for name, amount in amounts.items()}
+
+
 def largest(*choices: Mapping[str, Quantity]) -> Amounts:
     """Return the largest amount of each resource."""
     result: Amounts = {}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from apimachinery.schema import GroupResource
-from apis.core.quota.evaluators import Evaluators
+from apis.core.quota.evaluators import DEVICE_CLAIMS, DEVICE_CLASSES, Evaluators
 from apis.core.quota.ledger import QUOTAS
 from apis.core.quota.types import ResourceQuota
 from apiserver.install import Groups
@@ -20,6 +20,8 @@ from client.controller.sources import SourceScope
 
 PAUSE: Final = 0.2
 """Seconds between two looks, and so between a deletion and the recount, at most."""
+LONGEST: Final = 5.0
+"""Seconds between two looks if nothing is written: a cache may be filled meanwhile."""
 ALL: Final = "quotas"
 """The name under which all quotas of a namespace are reconciled."""
 
@@ -50,7 +52,7 @@ class QuotaChanges:
         await self._look(following, scope)
         synced()
         while True:
-            await self._groups.advanced(self._revision)
+            await self._groups.advanced(self._revision, seconds=LONGEST)
             await self._look(following, scope)
             await scope.clock.sleep(PAUSE)
 
@@ -64,6 +66,8 @@ class QuotaChanges:
         limited = self._limited()
         for resource in limited:
             self._changed.update(self._changed_namespaces(resource) & limited[resource])
+        if DEVICE_CLAIMS in limited and self._changed_namespaces(DEVICE_CLASSES):
+            self._changed.update(limited[DEVICE_CLAIMS])
         for namespace in sorted(self._changed):
             scope.queue.add(NamespacedName(namespace, ALL))
         self._changed.clear()
@@ -103,8 +107,7 @@ class QuotaChanges:
 
     def _put(self, quota: ResourceQuota) -> None:
         meta = quota.metadata
-        evaluators = self._evaluators.of_names(quota.spec.hard)
-        resources = frozenset(evaluator.resource for evaluator in evaluators)
+        resources = self._evaluators.limited_by(quota.spec.hard)
         self._tracked.setdefault(meta.namespace, {})[meta.name] = resources
         self._changed.add(meta.namespace)
 

@@ -12,7 +12,7 @@ from apimachinery.scalars.quantity import Quantity
 from apimachinery.schema import GroupResource
 from apis.core.quota.amounts import ONE, ZERO, Amounts, add, largest
 from apis.core.quota.evaluator import Evaluator, FindStore
-from apis.core.quota.evaluators import DEVICE_CLAIMS, DEVICE_SUFFIX
+from apis.core.quota.evaluators import DEVICE_CLAIMS, DEVICE_CLASSES, DEVICE_SUFFIX
 from apis.core.quota.measure import Measure
 from apis.core.quota.pods import DEVICE_CLASS, PODS, REQUESTS, PodEvaluator, is_extended_request
 from apis.core.v1.pod import Pod
@@ -20,8 +20,6 @@ from apis.resource.v1 import DeviceClass, DeviceRequest, ResourceClaim
 from apiserver.admission.chain import Operation
 from apiserver.storage.cache.collection import Collection
 from apiserver.storage.cache.entry import EntrySelection
-
-DEVICE_CLASSES: Final = GroupResource("resource.k8s.io", "deviceclasses")
 
 _OF_POD: Final = "resource.kubernetes.io/extended-resource-claim"
 _EXACT_COUNT: Final = "ExactCount"

@@ -1,6 +1,6 @@
 """Measure: what one object uses of each resource, and which scopes of quotas it is in."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -11,9 +11,9 @@ from apis.core.v1.resource_quota import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Measure:
-    """The use of one object, in one of its versions."""
+    """The use of one object, in one of its versions; equal measures may be shared by objects."""
 
     usage: Amounts
     scopes: frozenset[str] = frozenset()
@@ -29,6 +29,17 @@ class Measure:
     def at(self, now: datetime) -> Amounts:
         """Return what the object uses at a time."""
         return self.remains if self.ends is not None and now > self.ends else self.usage
+
+    @property
+    def content(self) -> Hashable:
+        """A value that equal measures have in common."""
+        return (
+            frozenset(self.usage.items()),
+            self.scopes,
+            tuple(self.classes.items()),
+            self.ends,
+            self.volatile,
+        )
 
     def is_in(self, spec: ResourceQuotaSpec) -> bool:
         """Return whether the object is in every scope of a quota."""

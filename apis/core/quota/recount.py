@@ -9,18 +9,19 @@ an object counts until its writer reports the outcome, or is given up for dead.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
 from typing import Any, Final
 
-from apimachinery.errors import NotFound
+from apimachinery.errors import APIError, NotFound
 from apimachinery.scalars.quantity import Quantity
 from apimachinery.scalars.time import now as present
 from apimachinery.schema import GroupResource, GroupVersionResource
 from apis.core import GROUP
-from apis.core.quota.amounts import ZERO, Amounts, add, mask
+from apis.core.quota.amounts import ZERO, Amounts, add, mask, times
 from apis.core.quota.evaluator import Evaluator, FindStore
 from apis.core.quota.evaluators import Evaluators
 from apis.core.quota.ledger import QUOTAS
@@ -53,10 +54,10 @@ class _Changed(Exception):
 
 @dataclass(slots=True)
 class _Contents:
-    """The objects of one resource in a namespace: their entries, or only how many there are."""
+    """The objects of one resource in a namespace: how many there are, and which if it matters."""
 
     count: int
-    entries: list[Entry]
+    entries: Iterable[Entry] | None
 
 
 @dataclass(slots=True)
@@ -137,6 +138,7 @@ class Recount:
         measures = {
             resource: await self._measures(namespace, resource, contents.entries)
             for resource, contents in snapshot.contents.items()
+            if contents.entries is not None
         }
         delay = RESYNC
         for quota in snapshot.quotas:
@@ -148,16 +150,13 @@ class Recount:
     def _snapshot(self, namespace: str) -> _Snapshot:
         """Read everything without letting the cache change in between."""
         store = self._find_store(QUOTAS)
-        selection = EntrySelection(namespace=namespace)
-        quotas = [store.decode(entry) for entry in _entries(store, selection)]
+        quotas = list(_decoded(store, namespace))
         names = {name for quota in quotas for name in quota.spec.hard}
         contents, charged = {}, {}
         for evaluator in self._evaluators.of_names(names):
             found = self._find(evaluator.resource)
             if found is not None:
-                entries = [] if evaluator.counts_only else _entries(found, selection)
-                count = found.cached.collection.count(namespace)
-                contents[evaluator.resource] = _Contents(count, entries)
+                contents[evaluator.resource] = _contents(evaluator, found, namespace)
         for quota in quotas:
             for charge in quota.status.pending:
                 found = self._find(_resource(charge))
@@ -178,22 +177,27 @@ class Recount:
 
     async def _measures(
         self, namespace: str, resource: GroupResource, entries: Iterable[Entry]
-    ) -> list[Measure]:
-        """Measure objects, those that have changed since the last time."""
+    ) -> Counter[Measure]:
+        """Measure objects, those that have changed since the last time.
+
+        Returns how many objects have each measure; the pods of a deployment share one.
+        """
         evaluator, slices = self._evaluators.of(resource), TimeSlices()
         assert evaluator is not None, "only resources with an evaluator are counted"
         version, known = self._measured.get((namespace, resource), (None, {}))
         if version != evaluator.version:
             version, known = evaluator.version, {}
         measured: dict[str, tuple[int, Measure]] = {}
+        shared = {measure.content: measure for measure in {one for _, one in known.values()}}
         for entry in entries:
             found = known.get(entry.key)
             if found is None or found[0] != entry.revision or found[1].volatile:
-                found = entry.revision, await self._measure(evaluator, entry)
+                measure = await self._measure(evaluator, entry)
+                found = entry.revision, shared.setdefault(measure.content, measure)
             measured[entry.key] = found
             await slices.yield_loop()
         self._measured[namespace, resource] = version, measured
-        return [measure for _, measure in measured.values()]
+        return Counter(measure for _, measure in measured.values())
 
     async def _measure(self, evaluator: Evaluator, entry: Entry) -> Measure:
         store = self._find_store(evaluator.resource)
@@ -205,7 +209,7 @@ class Recount:
         self,
         quota: ResourceQuota,
         snapshot: _Snapshot,
-        measures: Mapping[GroupResource, list[Measure]],
+        measures: Mapping[GroupResource, Counter[Measure]],
     ) -> _Count:
         result, now, slices = _Count(), self._now(), TimeSlices()
         for evaluator in self._evaluators.of_names(quota.spec.hard):
@@ -220,9 +224,9 @@ class Recount:
                 count = 0 if requirements(quota.spec) else contents.count
                 add(result.total, dict.fromkeys(names, Quantity(count)))
                 continue
-            for measure in measures[evaluator.resource]:
+            for measure, count in measures[evaluator.resource].items():
                 if measure.is_in(quota.spec):
-                    add(result.total, mask(measure.at(now), names))
+                    add(result.total, times(mask(measure.at(now), names), count))
                     _note_end(result, measure, now)
                 await slices.yield_loop()
         self._count_charges(quota, snapshot, result)
@@ -333,9 +337,24 @@ def _note_end(result: _Count, measure: Measure, now: datetime) -> None:
         result.next_change = min(result.next_change, rest)
 
 
-def _entries(store: ResourceStore[Any], selection: EntrySelection) -> list[Entry]:
+def _decoded(store: ResourceStore[Any], namespace: str) -> Iterator[ResourceQuota]:
+    """Yield the quotas of a namespace that can be decoded."""
     collection = store.cached.collection
-    return collection.select(selection, current=collection.changed).entries
+    selection = EntrySelection(namespace=namespace)
+    for entry in collection.select(selection, current=collection.changed).entries:
+        try:
+            yield store.decode(entry)
+        except APIError as error:
+            log.warning("quota %s is not counted: %s", entry.key, error)
+
+
+def _contents(evaluator: Evaluator, store: ResourceStore[Any], namespace: str) -> _Contents:
+    collection = store.cached.collection
+    if evaluator.counts_only:
+        return _Contents(collection.count(namespace), None)
+    selection = EntrySelection(namespace=namespace)
+    objects = collection.snapshot(selection, start="", revision=None)
+    return _Contents(objects.count, objects.entries)
 
 
 def _resource(charge: PendingCharge) -> GroupResource:

@@ -31,13 +31,21 @@ DOCUMENT: dict[str, Any] = {
         (".status.conditions[?(@.status)].type", ["Ready"]),
         (".spec.list[?(@.v>1)].n", ["y"]),
         (".", [DOCUMENT]),
+        (".spec.list[0,1,-1].n", ["x", "y"]),
+        (".spec.list[0:2:2].n", ["x"]),
+        (".spec['a','b.c','a']", [1, 2]),
+        ("..type", ["Ready", "Live"]),
+        (".spec..n", ["x", "y"]),
     ],
 )
 def test_paths_lead_to_values(path: str, found: list[Any]) -> None:
     assert parse_path(path)(DOCUMENT) == found
 
 
-@pytest.mark.parametrize("path", ["spec", ".a[", ".a[?(@.b=]", "..a", ".a[?(@.b==c)]", "{.a}"])
+@pytest.mark.parametrize(
+    "path",
+    ["spec", ".a[", ".a[?(@.b=]", "..a..b", ".a[?(@.b==c)]", "{.a}", ".a[0:1:0]", "..", ".a[,]"],
+)
 def test_what_is_no_path_is_refused(path: str) -> None:
     with pytest.raises(InvalidJSONPath):
         parse_path(path)

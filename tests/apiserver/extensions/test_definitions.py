@@ -184,6 +184,31 @@ NAME = (
             ],
         ),
         (
+            definition(version(selectableFields=[{"jsonPath": "spec.color"}])),
+            [
+                'spec.selectableFields[0].jsonPath: Invalid value: "spec.color": is an invalid'
+                " path: expected [ or . but got: spec"
+            ],
+        ),
+        (
+            definition(version(selectableFields=[{"jsonPath": ".spec['color']"}])),
+            [
+                "spec.selectableFields[0].jsonPath: Invalid value: \".spec['color']\": is an"
+                " invalid path: array notation is not allowed"
+            ],
+        ),
+        (
+            definition(version(storage=False)),
+            [
+                "spec.versions: Invalid value: "
+                '[{"Name":"v1","Served":true,"Storage":false,"Deprecated":false,'
+                '"DeprecationWarning":null,"Schema":null,"Subresources":null,'
+                '"AdditionalPrinterColumns":null,"SelectableFields":null}]: must have exactly one'
+                " version marked as storage version",
+                "status.storedVersions: Invalid value: null: must have at least one stored version",
+            ],
+        ),
+        (
             spec(conversion={"strategy": "Webhook"}),
             [
                 "spec.conversion.webhookClientConfig: Required value: required when strategy is"
@@ -504,3 +529,49 @@ def test_what_is_served_does_not_depend_on_the_names_that_a_status_says() -> Non
     found = parse_definition({**definition(), "status": status})
 
     assert (found.plural, found.kind, found.list_kind) == ("widgets", "Widget", "WidgetList")
+
+
+def column(name: str, path: str) -> dict[str, str]:
+    return {"name": name, "type": "string", "jsonPath": path}
+
+
+async def test_columns_from_an_unknown_path_on_are_left_out(
+    client: Driver, defined: Defined
+) -> None:
+    """As in Kubernetes, which accepts any path that begins with a dot."""
+    columns = [column("One", ".spec['color','size']"), column("Two", ".a["), column("Three", ".b")]
+    await defined(version(additionalPrinterColumns=columns))
+
+    accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    table = (await client.get("/apis/example.io/v1/widgets", accept=accept)).json
+
+    assert [each["name"] for each in table["columnDefinitions"]] == ["Name", "One"]
+
+
+async def test_new_parts_of_a_schema_without_effect_are_warned_of(
+    client: Driver, defined: Defined
+) -> None:
+    sets = {
+        "type": "array",
+        "x-kubernetes-list-type": "set",
+        "items": {"type": "array", "x-kubernetes-list-type": "atomic", "items": {"type": "string"}},
+    }
+    strange = schema(
+        code={"type": "string", "format": "swift-bic"},
+        count={"type": "integer", "format": "int64"},
+        name={"type": "string", "format": "k8s-short-name"},
+        sets=sets,
+    )
+    body = definition(version(schema={"openAPIV3Schema": strange}))
+
+    created = await client.post(DEFINITIONS, body)
+    changed = await client.patch(
+        f"{DEFINITIONS}/widgets.example.io", {"metadata": {"labels": {"a": "b"}}}
+    )
+
+    assert [text.partition(" - ")[2] for text in created.all("warning")] == [
+        '"unrecognized format \\"swift-bic\\""',
+        '"x-kubernetes-list-type: set for items of type \\"array\\" is not supported by'
+        ' server-side apply or CEL validation rules"',
+    ]
+    assert (changed.code, changed.all("warning")) == (200, [])

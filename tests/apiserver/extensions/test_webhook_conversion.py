@@ -7,6 +7,11 @@ from typing import Any
 import orjson
 import pytest
 
+from apimachinery.errors import InternalError
+from apimachinery.schema import GroupVersionResource
+from apiserver.app import App
+from apiserver.served_versions import ServedVersions
+from apiserver.workload import Workload
 from tests.apiserver.extensions.conversion_hook import (
     V1,
     V2,
@@ -507,3 +512,43 @@ async def test_definitions_can_begin_and_cease_to_have_a_webhook(
     assert changed.json["spec"]["conversion"] == {"strategy": "None"}
     assert (await client.get("/apis")).code == 200
     assert (await client.get(f"{V2}/lamp")).json["spec"] == {}
+
+
+async def test_a_definition_can_be_deleted_while_its_webhook_fails(
+    served: WebhookServer, client: Driver, defined: Defined
+) -> None:
+    await create(client)
+    served.answer = rename
+
+    deleted = await client.delete(f"{DEFINITIONS}/widgets.example.io")
+
+    assert deleted.code == 200
+    since = deleted.json["metadata"]["resourceVersion"]
+    await defined.until_gone("widgets.example.io", since=since)
+
+
+# Admission
+
+
+async def test_admission_sees_and_changes_an_object_in_any_version(
+    served: WebhookServer, client: Driver, app: App
+) -> None:
+    await create(client)
+    versions = ServedVersions(lambda: app.groups)
+    one, two = (GroupVersionResource("example.io", version, "widgets") for version in ("v1", "v2"))
+    endpoints = app.groups.version("example.io", "v1") or {}
+    obj = await endpoints["widgets"].stored.read("lamp", namespace="default")
+
+    shown = await versions.convert(obj, two, Workload())
+    document = orjson.loads(versions.encode(shown, two))
+    document["spec"]["colour"] = "blue"
+    changed = versions.decode(orjson.dumps(document), two, current=obj)
+    back = await versions.convert(changed, one, Workload())
+
+    assert document["apiVersion"] == "example.io/v2"
+    assert type(back) is type(obj)
+    assert orjson.loads(versions.encode(back, one))["spec"] == {"color": "blue"}
+    assert await versions.convert(obj, one, Workload()) is obj
+    served.answer = rename
+    with pytest.raises(InternalError, match="Internal error occurred: conversion webhook for"):
+        await versions.convert(obj, two, Workload())

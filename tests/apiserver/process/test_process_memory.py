@@ -1,6 +1,10 @@
 """Garbage collections stay short however many objects there are, and memory is returned."""
 
 import gc
+import platform
+import resource
+import subprocess
+import sys
 import time
 import weakref
 from collections.abc import Iterator
@@ -31,7 +35,10 @@ class Fixture:
     def __init__(self) -> None:
         self.now = 0.0
         self.trims = 0
-        self.memory = ProcessMemory(lambda: self.now, self._trim)
+        self.options: dict[int, int] = {}
+        self.memory = ProcessMemory(
+            lambda: self.now, self._trim, set_option=self.options.__setitem__
+        )
 
     def _trim(self, pad: int) -> None:
         self.trims += 1
@@ -142,3 +149,34 @@ def test_memory_is_returned_in_a_quiet_second_only(fixture: Fixture) -> None:
     fixture.memory.check(0)
 
     assert fixture.trims == 1
+
+
+FAULTS = """
+import resource
+from apiserver.process.process_memory import ProcessMemory
+
+if {start}:
+    ProcessMemory().start()
+parts = [b"x" * 1000] * 200
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+before = faults()
+for _ in range(100):
+    response = [b"".join(parts) for _ in range(4)]
+    del response
+print(faults() - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="an option of glibc")
+def test_the_parts_of_a_list_are_not_taken_from_the_system_anew() -> None:
+    """Each page of such a block would be cleared by the system when it is first written."""
+    pages = 400 * 200_000 // resource.getpagesize()
+
+    def faults(start: bool) -> int:
+        command = [sys.executable, "-c", FAULTS.format(start=start)]
+        return int(subprocess.run(command, capture_output=True, check=True).stdout)
+
+    assert faults(start=True) < pages / 4

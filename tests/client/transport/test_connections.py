@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+import uvloop
 
 from client import Config
 from client.transport.http_connection import PooledConnection
@@ -48,6 +49,21 @@ async def responding(
     async with server:
         yield transport
         await transport.aclose()
+
+
+def test_the_loop_of_the_server_connects_as_well() -> None:
+    """uvloop lacks some of asyncio's options."""
+
+    async def respond(_: int, head: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(EMPTY)
+
+    async def connect() -> int:
+        async with responding(respond) as transport:
+            response = await transport.open(GET)
+            await response.read()
+            return response.status
+
+    assert uvloop.run(connect()) == 200
 
 
 async def test_a_request_has_the_headers_that_http_needs() -> None:

@@ -14,8 +14,18 @@ from apis.core.quota.types import PendingCharge, ResourceQuota
 from apiserver.config import ServerConfig
 from apiserver.context import context_for
 from tests.apis.core.quota.quota_server import WAIT, Namespace, Server, config_map, serving
-from tests.apis.core.quota.scenarios import claim, container, pod, selector, service
+from tests.apis.core.quota.scenarios import (
+    RESOURCE_API,
+    claim,
+    container,
+    device_claim,
+    pod,
+    selector,
+    service,
+)
 from tests.apiserver.http.driver import Answer
+
+GPU = "quota.example.com/gpu"
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -245,6 +255,55 @@ WIDGETS = {
         ],
     },
 }
+
+
+async def test_devices_count_as_the_extended_resource_of_their_class(server: Server) -> None:
+    here = await server.namespace()
+    extended, implicit = f"requests.{GPU}", "requests.deviceclass.resource.kubernetes.io/gpus"
+    await here.quota({extended: "3", implicit: "9"})
+    # Nothing is counted until the class says what its devices are.
+    claims = device_claim({"name": "a", "exactly": {"deviceClassName": "gpus", "count": 2}})
+    first = await here.create("resourceclaims", claims, api=RESOURCE_API)
+    device_class = {"metadata": {"name": "gpus"}, "spec": {"extendedResourceName": GPU}}
+    await here.driver.post(f"{RESOURCE_API}/deviceclasses", device_class)
+    await here.used({extended: "2", implicit: "2"})
+
+    claims["metadata"]["name"] = "e"
+    second = await here.create("resourceclaims", claims, api=RESOURCE_API)
+
+    assert first.code == 201
+    assert second.json["message"].partition(" is forbidden: ")[2] == (
+        f"exceeded quota: q, requested: {extended}=2, used: {extended}=2, limited: {extended}=3"
+    )
+
+
+async def test_a_claim_for_a_pod_counts_beyond_what_the_pod_requests(server: Server) -> None:
+    """The scheduler creates such a claim for the extended resources of a pod."""
+    here = await server.namespace()
+    name = f"requests.{GPU}"
+    device_class = {"metadata": {"name": "gpus"}, "spec": {"extendedResourceName": GPU}}
+    await here.driver.post(f"{RESOURCE_API}/deviceclasses", device_class)
+    await here.quota({name: "9"})
+    resources = {GPU: "2"}
+    created = await here.created(
+        "pods",
+        pod({**container(), "resources": {"requests": resources, "limits": resources}}),
+    )
+    uid = created["metadata"]["uid"]
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": uid, "controller": True}
+
+    for number in ("first", "second"):
+        claims = device_claim({"name": "a", "exactly": {"deviceClassName": "gpus", "count": 3}})
+        claims["metadata"] = {
+            "name": number,
+            "annotations": {"resource.kubernetes.io/extended-resource-claim": "true"},
+            "ownerReferences": [owner],
+        }
+        answer = await here.create("resourceclaims", claims, api=RESOURCE_API)
+        assert answer.code == 201, answer.body
+
+    # Two of the pod, one more of the claim for it, and three of a claim that only says so.
+    await here.used({name: "6"})
 
 
 async def test_clients_do_not_see_pending_charges_and_cannot_remove_them(server: Server) -> None:

@@ -1,0 +1,1 @@
+"""Controllers of admissionregistration.k8s.io, run by the leader."""

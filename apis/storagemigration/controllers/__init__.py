@@ -1,0 +1,1 @@
+"""Controllers of storagemigration.k8s.io."""
