@@ -7,10 +7,12 @@ from typing import Final
 
 from apimachinery.schema import GroupResource
 from apis.core import GROUP
+from apis.core.admission.event_rate_limit import CONFIGURATION
 from apiserver import AdmissionPlugin, PluginFunctions, ServerParts
 
 ATTRIBUTES_CLASSES: Final = GroupResource("storage.k8s.io", "volumeattributesclasses")
 CLAIMS: Final = GroupResource(GROUP, "persistentvolumeclaims")
+EVENTS: Final = GroupResource(GROUP, "events")
 NODES: Final = GroupResource(GROUP, "nodes")
 PODS: Final = GroupResource(GROUP, "pods")
 SERVICES: Final = GroupResource(GROUP, "services")
@@ -49,6 +51,19 @@ def _protect_storage(parts: ServerParts) -> PluginFunctions:
     return PluginFunctions(mutate=add_protection)
 
 
+def _event_rate_limit(parts: ServerParts) -> PluginFunctions:
+    from apis.core.admission.event_rate_limit import EventRateLimit
+
+    configured = parts.admission_configuration.of("EventRateLimit", CONFIGURATION)
+    return PluginFunctions(validate=EventRateLimit(configured))
+
+
+def _owner_permissions(parts: ServerParts) -> PluginFunctions:
+    from apis.core.admission.owner_permissions import OwnerPermissions
+
+    return PluginFunctions(validate=OwnerPermissions(parts))
+
+
 def _deny_external_ips(parts: ServerParts) -> PluginFunctions:
     from apis.core.admission.external_ips import deny_external_ips
 
@@ -56,6 +71,16 @@ def _deny_external_ips(parts: ServerParts) -> PluginFunctions:
 
 
 PLUGINS: Final = (
+    AdmissionPlugin(
+        "EventRateLimit",
+        _event_rate_limit,
+        frozenset((EVENTS,)),
+        on_by_default=False,
+        configuration=CONFIGURATION,
+    ),
+    AdmissionPlugin(
+        "OwnerReferencesPermissionEnforcement", _owner_permissions, on_by_default=False
+    ),
     AdmissionPlugin(
         "DenyServiceExternalIPs",
         _deny_external_ips,

@@ -17,8 +17,9 @@ from apimachinery.errors import APIError
 from apimachinery.meta.unstructured import Unstructured
 from apis.admissionregistration.install import ADMISSIONREGISTRATION
 from apis.apiextensions.v1 import CustomResourceDefinition
+from client.config import Config
 from client.controller import Manager
-from client.testing.env import Environment, environment
+from client.testing.env import Environment, cluster_environment, environment
 from client.webhooks import WebhookSettings
 from tests.client.webhooks.orders import (
     DEFINITION,
@@ -30,6 +31,7 @@ from tests.client.webhooks.orders import (
     setup,
 )
 from tests.client.webhooks.test_webhook_serving import free_port
+from tests.servers import serving
 
 DENIED = re.compile(r'admission webhook "[^"]*" denied the request: ')
 SERVERS = [
@@ -120,7 +122,9 @@ class Form:
 def _shown(obj: Unstructured) -> Any:
     document = obj.to_dict()
     metadata = {
-        name: value for name, value in document["metadata"].items() if name not in SERVERS and value
+        name: value
+        for name, value in document["metadata"].items()
+        if name not in SERVERS and value and name != "namespace"
     }
     return {**document, "metadata": metadata}
 
@@ -140,21 +144,39 @@ async def define(env: Environment) -> None:
 
 
 async def converted(env: Environment) -> None:
-    """Wait until a server that learns of it by itself knows the conversion."""
+    """Wait until the server, which learns of it by itself, converts by the webhook."""
     definitions = env.client.of(CustomResourceDefinition)
     await definitions.wait(
         f"orders.{GROUP}",
         lambda found: bool(found.spec.conversion and found.spec.conversion.webhook),
     )
+    orders = env.observer.kind("Order", f"{GROUP}/v1")
+    await orders.create(order(name="probe", item="x", quantity=2))
+    alpha = env.observer.kind("Order", f"{GROUP}/v1alpha1")
+    async with asyncio.timeout(10):
+        while "count" not in (await alpha.get("probe"))["spec"]:
+            await asyncio.sleep(0.01)
+    await orders.delete("probe")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["in process", "over sockets"])
-async def forms(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Form, Form]]:
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=["in process", "over sockets", "of another process"]
+)
+async def forms(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[Form, Form]]:
     async with AsyncExitStack() as stack:
+        if request.param == "of another process":
+            groups = ("apis.admissionregistration.install:ADMISSIONREGISTRATION",)
+            server = stack.enter_context(serving(tmp_path_factory.mktemp("server"), groups=groups))
+            config = Config.from_kubeconfig(server.kubeconfig)
+            form = cluster_environment(config, (ADMISSIONREGISTRATION,))
+        else:
+            form = environment((ADMISSIONREGISTRATION,))
         ours = await stack.enter_async_context(environment((ORDERS,)))
-        theirs = await stack.enter_async_context(environment((ADMISSIONREGISTRATION,)))
+        theirs = await stack.enter_async_context(form)
         await define(theirs)
-        options = reached() if request.param == "over sockets" else {}
+        options = {} if request.param == "in process" else reached()
         await stack.enter_async_context(theirs.manager(setup, **options))
         await converted(theirs)
         yield Form(ours), Form(theirs)
