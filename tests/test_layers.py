@@ -175,7 +175,7 @@ LAYERS: dict[str, str] = {
     "apis.*.install_full": "apimachinery apis apiserver/",
     "apis.admissionregistration.webhooks": (
         "apimachinery apis apiserver/ apiserver.admission.admission_metrics"
-        " apiserver.registry.following"
+        " apiserver.registry.following apiserver.registry.identifiers"
     ),
     "apis.admissionregistration.matching": (
         "apimachinery apis apiserver/ apiserver.storage.cache.read_revision"

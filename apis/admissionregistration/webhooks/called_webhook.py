@@ -5,6 +5,10 @@ from dataclasses import dataclass
 
 from apis.admissionregistration.matching.rules import MatchRule, compile_rule
 from apis.admissionregistration.matching.selectors import Selectors
+from apis.admissionregistration.policies.expressions import (
+    CompiledExpression,
+    compile_expression,
+)
 from apis.admissionregistration.v1 import (
     MutatingWebhook,
     MutatingWebhookConfiguration,
@@ -38,7 +42,7 @@ class CalledWebhook:
     reinvoked: bool
     """Whether it is called again if the object changes after it."""
     side_effects: str | None
-    has_conditions: bool
+    conditions: tuple[CompiledExpression, ...]
     review_version: str
     """The first known version of AdmissionReview that it accepts; empty if there is none."""
 
@@ -73,7 +77,9 @@ def _compile(webhook: MutatingWebhook | ValidatingWebhook, uid: str) -> CalledWe
         ignores_failures=webhook.failure_policy == IGNORE,
         reinvoked=isinstance(webhook, MutatingWebhook) and webhook.reinvocation_policy == IF_NEEDED,
         side_effects=webhook.side_effects,
-        has_conditions=bool(webhook.match_conditions),
+        conditions=tuple(
+            compile_expression(condition.expression) for condition in webhook.match_conditions
+        ),
         review_version=next((version for version in accepted if version in VERSIONS), ""),
     )
 

@@ -10,11 +10,7 @@ from dataclasses import dataclass
 
 from apimachinery.schema import GroupResource
 from apis.admissionregistration import GROUP
-from apis.admissionregistration.matching.reviewed_write import (
-    ReviewedWrite,
-    own_version,
-    target_of,
-)
+from apis.admissionregistration.matching.reviewed_write import own_version, target_of
 from apis.admissionregistration.matching.rules import Target, find_match, is_exempt
 from apis.admissionregistration.webhooks.called_webhook import (
     CalledWebhook,
@@ -35,15 +31,6 @@ class Invocation:
 
     webhook: CalledWebhook
     version: ServedVersion
-
-    async def concerns(self, write: ReviewedWrite) -> bool:
-        """Return whether the webhook is called for a write. Raises the error that rejects it."""
-        webhook = self.webhook
-        if not await webhook.selectors.match(write):
-            return False
-        if webhook.has_conditions and not webhook.ignores_failures:
-            raise write.attributes.forbidden("match conditions cannot be evaluated")
-        return not webhook.has_conditions
 
 
 class WebhookSource:

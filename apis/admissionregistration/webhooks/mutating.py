@@ -23,6 +23,7 @@ from apimachinery.scheme import NotRegistered
 from apimachinery.serialization.go_json import syntax_error
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
 from apis.admissionregistration.webhooks.admission_review import JSON_PATCH, AdmissionResponse
+from apis.admissionregistration.webhooks.concerned_webhooks import ConcernedWebhooks
 from apis.admissionregistration.webhooks.configurations import Invocation, WebhookSource
 from apis.admissionregistration.webhooks.webhook_review import CallFailed, WebhookReviews
 from apiserver import Attributes, ServerParts
@@ -70,9 +71,10 @@ class MutatingWebhooks:
         invoked: _Invoked = reinvocation.notes.setdefault(NAME, _Invoked())
         if reinvocation.running and not equal(invoked.output, write.attributes.object):
             invoked.object_changed()
+        concerned = ConcernedWebhooks(write, self._parts)
         for invocation in invocations:
             webhook = invocation.webhook
-            if not await invocation.concerns(write):
+            if not await concerned.include(invocation):
                 continue
             if reinvocation.running and webhook.uid not in invoked.called_again:
                 continue

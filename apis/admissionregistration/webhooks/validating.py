@@ -10,6 +10,7 @@ from typing import Final
 
 from apimachinery.errors import APIError
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
+from apis.admissionregistration.webhooks.concerned_webhooks import ConcernedWebhooks
 from apis.admissionregistration.webhooks.configurations import Invocation, WebhookSource
 from apis.admissionregistration.webhooks.webhook_review import WebhookReviews
 from apiserver import Attributes, ServerParts
@@ -36,7 +37,8 @@ class ValidatingWebhooks:
         if not invocations:
             return
         write = ReviewedWrite(attributes, self._parts)
-        concerned = [each for each in invocations if await each.concerns(write)]
+        webhooks = ConcernedWebhooks(write, self._parts)
+        concerned = [each for each in invocations if await webhooks.include(each)]
         if len(concerned) == 1:
             await self._reviews.review(concerned[0], write)
         elif concerned:

@@ -9,7 +9,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Final
-from uuid import uuid4
 
 from apimachinery.errors import APIError, BadRequest, InternalError, from_status
 from apimachinery.fieldpath import quote
@@ -27,6 +26,7 @@ from apis.admissionregistration.webhooks.called_webhook import CalledWebhook
 from apis.admissionregistration.webhooks.configurations import Invocation
 from apiserver import ServerParts
 from apiserver.admission.admission_metrics import CALL_FAILED, NO_ERROR, SERVER_FAILED
+from apiserver.registry.identifiers import PooledRandom, new_uid
 from apiserver.webhook_call import UnusableTarget, WebhookCallError
 
 log = logging.getLogger(__name__)
@@ -64,6 +64,7 @@ class WebhookReviews:
     def __init__(self, plugin: str, parts: ServerParts, *, mutating: bool) -> None:
         self._plugin = plugin
         self._caller = parts.webhooks
+        self._random = PooledRandom()
         self._metrics = parts.admission_metrics
         self._mutating = mutating
         self._kind = "admit" if mutating else "validating"
@@ -120,7 +121,7 @@ class WebhookReviews:
                 " AdmissionReview versions (v1, v1beta1)",
                 code=400,
             )
-        uid = str(uuid4())
+        uid = new_uid(self._random)
         shown = invocation.version
         document = encode_review(
             admission_request(write, shown),
