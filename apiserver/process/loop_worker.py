@@ -7,7 +7,6 @@ of two megabytes that the connections of this server do not use.
 import asyncio
 import signal
 from abc import abstractmethod
-from contextlib import suppress
 from typing import Any, Final
 
 from gunicorn.workers.base import Worker as WorkerBase
@@ -85,10 +84,8 @@ class LoopWorker(WorkerBase):  # type: ignore[misc]  # gunicorn has no types
         for task in tasks:
             task.cancel()
         if tasks:
-            ending = asyncio.gather(*tasks, return_exceptions=True)
             seconds = _QUICK_SECONDS if self.quick_shutdown else None
-            with suppress(TimeoutError):
-                self.loop.run_until_complete(asyncio.wait_for(ending, seconds))
+            self.loop.run_until_complete(asyncio.wait(tasks, timeout=seconds))
         self.loop.close()
         for listening in self.sockets:
             listening.close()
