@@ -85,13 +85,18 @@ class LoopWorker(WorkerBase):  # type: ignore[misc]  # gunicorn has no types
         for task in tasks:
             task.cancel()
         if tasks:
-            ending = asyncio.gather(*tasks, return_exceptions=True)
             seconds = _QUICK_SECONDS if self.quick_shutdown else None
-            with suppress(TimeoutError):
-                self.loop.run_until_complete(asyncio.wait_for(ending, seconds))
+            self.loop.run_until_complete(_ended(tasks, seconds))
         self.loop.close()
         for listening in self.sockets:
             listening.close()
+
+
+async def _ended(tasks: set[asyncio.Task[Any]], seconds: float | None) -> None:
+    """Wait until *tasks* have ended, at most for *seconds*."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _new_event_loop() -> asyncio.AbstractEventLoop:
