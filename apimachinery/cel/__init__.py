@@ -12,6 +12,7 @@ typed_library         the signatures of Kubernetes' functions, with types of the
 declared_types        types in CEL's notation
 
 checked_expression    the syntax tree of an expression
+optional_values       where an expression may pass optional values to Python
 read_fields           the fields that an expression reads
 value_bounds          how large the values of an expression can be
 cost_model            what an expression costs at most, in two models:

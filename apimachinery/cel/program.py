@@ -20,6 +20,7 @@ from apimachinery.cel.checked_expression import (
 from apimachinery.cel.definition_costs import definition_cost
 from apimachinery.cel.evaluation_costs import CONVERTED, evaluation_cost
 from apimachinery.cel.library import extension
+from apimachinery.cel.optional_values import passes_optionals
 from apimachinery.cel.read_fields import fields_weight, read_fields
 from apimachinery.cel.value_bounds import SCALAR, Bound, DeclaredBound, cut
 
@@ -68,6 +69,8 @@ class Program:
             raise InvalidExpression(f"must evaluate to a {result}")
         self._result = _RESULTS[result]
         self._tree = read_expression(self._expression.serialize())
+        if passes_optionals(self._tree):
+            raise InvalidExpression("optional values must not be passed to functions of lists")
         self.uses_old = optional_old or "oldSelf" in identifiers(self._tree)
         """Whether the expression uses `oldSelf`."""
         self.reads = read_fields(self._tree, "self")

@@ -5,9 +5,10 @@ requests. This module joins them: it feeds stored roles and bindings to the poli
 the policy, and writes the bootstrap roles when a server starts.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Final, TypedDict
 
+from apimachinery.meta.types import Object
 from apimachinery.schema import GroupResource
 from apis.rbac import GROUP
 from apis.rbac.bootstrap import Offer, bootstrap_bindings, bootstrap_roles, has_every_kind
@@ -64,29 +65,34 @@ class RoleAccess:
             _following(groups, "clusterrolebindings", *binding),
             _following(groups, "rolebindings", *binding),
         ]
-        await _reconcile_defaults(client, list(offers(own)))
+        await _reconcile_defaults(groups, client, list(offers(own)))
         for source in sources:
             await source.begin()
         self._roles.follow(sources)
 
 
-async def _reconcile_defaults(client: AsyncClient, offered: Sequence[Offer]) -> None:
+async def _reconcile_defaults(
+    groups: Groups, client: AsyncClient, offered: Sequence[Offer]
+) -> None:
     every_kind = has_every_kind(offered)
     await reconcile(
         client.of(ClusterRole, resource="clusterroles", **_SCOPE),
         bootstrap_roles(offered),
         reconciled_role,
+        create=_creation(groups, "clusterroles"),
     )
     await reconcile(
         client.of(ClusterRoleBinding, resource="clusterrolebindings", **_SCOPE),
         bootstrap_bindings(every_kind=every_kind),
         reconciled_binding,
+        create=_creation(groups, "clusterrolebindings"),
     )
     for namespace in _NAMESPACES if every_kind else ():
         await reconcile(
             client.of(Role, resource="roles", namespace=namespace, api_version=_VERSION),
             namespaced_roles(namespace),
             reconciled_role,
+            create=_creation(groups, "roles", namespace),
         )
         await reconcile(
             client.of(
@@ -94,7 +100,22 @@ async def _reconcile_defaults(client: AsyncClient, offered: Sequence[Offer]) -> 
             ),
             namespaced_bindings(namespace),
             reconciled_binding,
+            create=_creation(groups, "rolebindings", namespace),
         )
+
+
+def _creation(
+    groups: Groups, resource: str, namespace: str = ""
+) -> Callable[[Object], Awaitable[Object]]:
+    """Return what creates objects as the server itself, with all steps of a write but decoding."""
+
+    async def create(obj: Object) -> Object:
+        obj.metadata.namespace = namespace
+        obj.kind = obj.api_version = ""
+        groups.scheme.default(obj)
+        return await groups.create(GroupResource(GROUP, resource), obj)
+
+    return create
 
 
 def offers(groups: Sequence[Group]) -> Iterator[Offer]:

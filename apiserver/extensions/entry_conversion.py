@@ -25,6 +25,7 @@ from apiserver.extensions.webhook_conversion import WebhookConverter, batches
 from apiserver.storage.cache.entry import Entry
 from apiserver.storage.interface import Record
 from apiserver.storage.objects import Unconverted
+from apiserver.time_slices import TimeSlices
 from apiserver.views.resource_view import Form
 from apiserver.workload import Workload
 
@@ -164,18 +165,24 @@ class EntryConversion:
         self, records: Sequence[Record], source: str, version: GroupVersion, workload: Workload
     ) -> list[bytes]:
         """Return stored objects in another version, with their revisions. Raises Unconverted."""
-        size = sum(len(record.value) for record in records)
+        size, time = sum(len(record.value) for record in records), TimeSlices()
         try:
             if source not in self._kind.schemas:
                 raise NotConvertible(f"{_FROM_INVALID}{self._kind.version(source)}")
-            stored = [await workload.run(self._load, record, source) for record in records]
+            stored: list[Document] = []
+            for record in records:
+                stored.append(await workload.run(self._load, record, source))
+                await time.yield_loop()
             converted = await self._converter.convert(
                 stored, version.version, workload=workload, size=size
             )
-            return [
-                await workload.run(self._encode, document, version.version, record.revision)
-                for document, record in zip(converted, records, strict=True)
-            ]
+            encoded: list[bytes] = []
+            for document, record in zip(converted, records, strict=True):
+                encoded.append(
+                    await workload.run(self._encode, document, version.version, record.revision)
+                )
+                await time.yield_loop()
+            return encoded
         except (NotConvertible, CorruptObject) as error:
             failed = [(record.key, record.revision) for record in records]
             raise Unconverted(str(error), failed) from error

@@ -7,6 +7,7 @@ of two megabytes that the connections of this server do not use.
 import asyncio
 import signal
 from abc import abstractmethod
+from contextlib import suppress
 from typing import Any, Final
 
 from gunicorn.workers.base import Worker as WorkerBase
@@ -85,10 +86,17 @@ class LoopWorker(WorkerBase):  # type: ignore[misc]  # gunicorn has no types
             task.cancel()
         if tasks:
             seconds = _QUICK_SECONDS if self.quick_shutdown else None
-            self.loop.run_until_complete(asyncio.wait(tasks, timeout=seconds))
+            self.loop.run_until_complete(_ended(tasks, seconds))
         self.loop.close()
         for listening in self.sockets:
             listening.close()
+
+
+async def _ended(tasks: set[asyncio.Task[Any]], seconds: float | None) -> None:
+    """Wait until *tasks* have ended, at most for *seconds*."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _new_event_loop() -> asyncio.AbstractEventLoop:

@@ -9,6 +9,9 @@ WORKER_BYTES: Final = 120 * 2**20
 EXTRAPOLATED: Final = 10
 """The checks predict a size from one that is this many times smaller."""
 
+LEAST_FOR_MEMORY: Final = 1_000_000
+"""Objects beside which the memory in which they were loaded does not count."""
+
 Figures = Mapping[str, Any]
 
 
@@ -38,9 +41,15 @@ def constants(figures: Figures, *, objects: int, watchers: int) -> Constants:
         follow=row["follow"],
         deliver=(crowd["event"] - few["event"]) / (watchers - int(min(watched, key=int))),
         start=row["start"] / objects,
-        object_bytes=row["memory"] / objects,
+        object_bytes=_slope(figures["objects"]["sqlite"], objects),
         watcher_bytes=crowd["memory"] / watchers,
     )
+
+
+def _slope(rows: Mapping[str, Mapping[str, float]], size: int) -> float:
+    """Return the memory of one object more: the first ones come with what loading them needs."""
+    fewer = size // EXTRAPOLATED
+    return (rows[str(size)]["memory"] - rows[str(fewer)]["memory"]) / (size - fewer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +104,12 @@ def checks(figures: Figures) -> dict[str, tuple[float, float]]:
     objects, watchers = max(map(int, sqlite)), max(map(int, watched))
     of = constants(figures, objects=objects // EXTRAPOLATED, watchers=watchers // EXTRAPOLATED)
     large, crowd = sqlite[str(objects)], watched[str(watchers)]
+    tenth = sqlite[str(objects // EXTRAPOLATED)]
     few = int(min(watched, key=int))
     event = watched[str(few)]["event"] + (watchers - few) * of.deliver
-    held, crowded = objects * of.object_bytes / 1e6, watchers * of.watcher_bytes / 1e6
+    crowded = watchers * of.watcher_bytes / 1e6
     among = f"among {objects:,} objects, µs"
-    return {
-        f"memory of {objects:,} objects, MB": (held, large["memory"] / 1e6),
+    checked = {
         f"start with {objects:,} objects, s": (objects * of.start / 1e6, large["start"] / 1e6),
         f"get {among}": (of.get, large["get"]),
         f"page {among}": (of.page, large["page"]),
@@ -109,3 +118,7 @@ def checks(figures: Figures) -> dict[str, tuple[float, float]]:
         f"event for {watchers:,} watchers, ms": (event / 1e3, crowd["event"] / 1e3),
         f"memory of {watchers:,} watchers, MB": (crowded, crowd["memory"] / 1e6),
     }
+    if objects >= LEAST_FOR_MEMORY:
+        held = tenth["memory"] + (objects - objects // EXTRAPOLATED) * of.object_bytes
+        checked[f"memory of {objects:,} objects, MB"] = (held / 1e6, large["memory"] / 1e6)
+    return checked

@@ -85,9 +85,9 @@ def _objects(figures: Figures) -> str:
     for store, sizes in figures["objects"].items():
         for size, row in sizes.items():
             costs = (f"{row[name]:,.0f} µs" for name in NAMES)
-            per_object = row["memory"] / int(size)
-            rows.append((store, f"{int(size):,}", *costs, f"{per_object:,.0f} bytes"))
-    return _table(("store", "objects", *NAMES.values(), "memory of each"), rows)
+            memory = f"{row['memory'] / 1e6:,.0f} MB"
+            rows.append((store, f"{int(size):,}", *costs, memory))
+    return _table(("store", "objects", *NAMES.values(), "memory"), rows)
 
 
 def _watchers(figures: Figures) -> str:

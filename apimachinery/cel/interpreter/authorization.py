@@ -18,7 +18,7 @@ _REQUIREMENT_COST: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class AuthorizationCheck:
     """What an expression asks: whether a user may do something."""
 
     account: tuple[str, str] = ("", "")
@@ -35,7 +35,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Opaque):
+class AuthorizationAnswer(Opaque):
     """The answer to a check."""
 
     type_name: ClassVar = "kubernetes.authorization.Decision"
@@ -48,16 +48,16 @@ class Answer(Opaque):
 class Unanswered(Exception):
     """An evaluation needs the answer to a check."""
 
-    def __init__(self, check: Check) -> None:
+    def __init__(self, check: AuthorizationCheck) -> None:
         self.check = check
 
 
-Answers = MutableMapping[Check, Answer]
+Answers = MutableMapping[AuthorizationCheck, AuthorizationAnswer]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Asking(Opaque):
-    check: Check
+    check: AuthorizationCheck
     answers: Answers
 
 
@@ -102,7 +102,7 @@ def overloads() -> Iterator[Overload]:
     yield overload("labelSelector", f"{resource} string", _narrowed("label_selector"), _selecting)
     for kind in (_PathCheck.type_name, resource):
         yield overload("check", f"{kind} string", _ask, lambda value, verb: _CHECK_COST)
-    answer = Answer.type_name
+    answer = AuthorizationAnswer.type_name
     yield overload("allowed", answer, lambda value: value.allowed)
     yield overload("reason", answer, lambda value: value.reason)
     yield overload("errored", answer, lambda value: bool(value.error))
@@ -141,7 +141,7 @@ def _narrowed(field: str) -> Callable[[ResourceCheck, str], ResourceCheck]:
     return narrow
 
 
-def _ask(value: _Asking, verb: str) -> Answer:
+def _ask(value: _Asking, verb: str) -> AuthorizationAnswer:
     check = replace(value.check, verb=verb)
     answer = value.answers.get(check)
     if answer is None:

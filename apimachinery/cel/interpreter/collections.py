@@ -12,9 +12,9 @@ from apimachinery.cel.interpreter.overloads import Overload, overload
 from apimachinery.cel.interpreter.values import (
     OVERLOAD,
     CELError,
-    Comparison,
     Duration,
     Optional,
+    ValueComparison,
     equal,
     less,
     type_name,
@@ -211,12 +211,12 @@ def _range(count: int) -> list[int]:
 
 
 def _contains(items: list[Any], subset: list[Any]) -> bool:
-    comparison = Comparison()
+    comparison = ValueComparison()
     return all(any(comparison.equal(item, other) for other in items) for item in subset)
 
 
 def _intersects(left: list[Any], right: list[Any]) -> bool:
-    comparison = Comparison()
+    comparison = ValueComparison()
     return any(any(comparison.equal(item, other) for other in left) for item in right)
 
 

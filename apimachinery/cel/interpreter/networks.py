@@ -4,7 +4,6 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Final, TypeAlias
-from urllib.parse import unquote_plus
 
 from apimachinery.cel.interpreter.overloads import Overload, overload, reading, traversal
 from apimachinery.cel.interpreter.values import OVERLOAD, CELError, Opaque
@@ -21,6 +20,7 @@ _LINK_LOCAL_MULTICAST: Final = (
 _BROADCAST: Final = ipaddress.ip_address("255.255.255.255")
 _PREFIX_LENGTH: Final = re.compile(r"0|[1-9][0-9]{0,2}")
 _LONGEST: Final = 64
+_ESCAPE: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
 class URL(Opaque):
@@ -111,8 +111,14 @@ def _query(url: URL) -> dict[str, list[str]]:
     for pair in filter(None, url.parts.query.split("&")):
         key, _, value = pair.partition("=")
         if ";" not in pair:
-            values.setdefault(unquote_plus(key), []).append(unquote_plus(value))
+            values.setdefault(_unescaped(key), []).append(_unescaped(value))
     return values
+
+
+def _unescaped(text: str) -> str:
+    """Return a part of a query without its escapes."""
+    data = text.replace("+", " ").encode()
+    return _ESCAPE.sub(lambda match: bytes((int(match[1], 16),)), data).decode(errors="replace")
 
 
 def _is_valid(parse: Callable[[str], object], text: str) -> bool:

@@ -11,7 +11,7 @@ from apimachinery.cel.interpreter.values import (
     EMPTY,
     CELError,
     Duration,
-    Fields,
+    FieldValue,
     Optional,
     Timestamp,
     type_name,
@@ -22,7 +22,7 @@ _JSON_PATCH: Final = "JSONPatch"
 _TEXTS: Final = ("op", "path", "from")
 
 
-class ObjectValue(Fields):
+class ObjectValue(FieldValue):
     """A value of type Object, or of a type below it such as Object.spec."""
 
     def __init__(self, name: str, fields: dict[str, Any]) -> None:
@@ -47,7 +47,7 @@ class ObjectValue(Fields):
         return list(_mismatches(self, self.type_name))
 
 
-class JSONPatchValue(Fields):
+class JSONPatchValue(FieldValue):
     """One operation of a JSON patch."""
 
     type_name = _JSON_PATCH
@@ -73,7 +73,7 @@ class JSONPatchValue(Fields):
         return hash(self.fields.get("path"))
 
 
-def new_message(name: str, fields: dict[str, Any]) -> Fields:
+def new_message(name: str, fields: dict[str, Any]) -> FieldValue:
     """Return the value of `Name{field: value}`; raise CELError for any other type."""
     if name == _JSON_PATCH:
         return JSONPatchValue(fields)

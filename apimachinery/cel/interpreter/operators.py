@@ -11,11 +11,11 @@ from apimachinery.cel.interpreter.values import (
     EMPTY,
     OVERLOAD,
     CELError,
-    Comparison,
     Duration,
-    Fields,
+    FieldValue,
     Optional,
     Timestamp,
+    ValueComparison,
     checked_int,
     checked_uint,
     less,
@@ -38,7 +38,7 @@ def select(value: Any, name: str) -> Any:
         raise CELError(f"no such key: {name}")
     if type(value) is Optional:
         return find(value.content, name) if value.has_value else EMPTY
-    if isinstance(value, Fields):
+    if isinstance(value, FieldValue):
         found = value.find(name)
         if found.has_value:
             return found.content
@@ -53,7 +53,7 @@ def has_field(value: Any, name: str) -> bool:
         return name in value
     if type(value) is Optional:
         return value.has_value and has_field(value.content, name)
-    if isinstance(value, Fields):
+    if isinstance(value, FieldValue):
         return value.find(name).has_value
     return False
 
@@ -65,7 +65,7 @@ def find(value: Any, key: Any) -> Optional:
     if type(value) is list:
         position = _position(key)
         return Optional(value[position], True) if 0 <= position < len(value) else EMPTY
-    if isinstance(value, Fields) and isinstance(key, str):
+    if isinstance(value, FieldValue) and isinstance(key, str):
         return value.find(key)
     if type(value) is Optional:
         return find(value.content, key) if value.has_value else EMPTY
@@ -85,7 +85,7 @@ def _index(evaluation: Evaluation, value: Any, key: Any) -> Any:
         if _is_key(key) and key in value:
             return value[key]
         raise CELError(f"no such key: {_shown(key)}")
-    if isinstance(value, Fields) and isinstance(key, str):
+    if isinstance(value, FieldValue) and isinstance(key, str):
         return select(value, key)
     raise CELError(f"no such key: {_shown(key)}")
 
@@ -107,7 +107,7 @@ def _position(key: Any) -> int:
 
 
 def _equal(evaluation: Evaluation, left: Any, right: Any) -> bool:
-    comparison = Comparison()
+    comparison = ValueComparison()
     result = comparison.equal(left, right)
     evaluation.spend(traversal(min(size(left), size(right))) + comparison.cost)
     return result
@@ -138,13 +138,13 @@ def _contained(evaluation: Evaluation, value: Any, container: Any) -> bool:
     evaluation.spend(len(container))
     if type(value) is str:
         return value in container
-    comparison = Comparison()
+    comparison = ValueComparison()
     for item in container:
         if comparison.equal(value, item):
             return True
         if comparison.cost:
             evaluation.spend(comparison.cost)
-            comparison = Comparison()
+            comparison = ValueComparison()
     return False
 
 

@@ -49,18 +49,18 @@ class Functions:
         by_name: dict[str, list[Overload]] = {}
         for one in overloads:
             by_name.setdefault(one.name, []).append(one)
-        self._dispatchers: Mapping[str, Dispatcher] = {
-            name: Dispatcher(name, found) for name, found in by_name.items()
+        self._dispatchers: Mapping[str, FunctionDispatcher] = {
+            name: FunctionDispatcher(name, found) for name, found in by_name.items()
         }
 
     def __contains__(self, name: str) -> bool:
         return name in self._dispatchers
 
-    def __getitem__(self, name: str) -> "Dispatcher":
+    def __getitem__(self, name: str) -> "FunctionDispatcher":
         return self._dispatchers[name]
 
 
-class Dispatcher:
+class FunctionDispatcher:
     """The overloads of one function."""
 
     def __init__(self, name: str, overloads: list[Overload]) -> None:

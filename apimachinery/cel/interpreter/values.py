@@ -30,7 +30,7 @@ class Opaque:
     type_name: ClassVar[str]
 
 
-class Fields(Opaque):
+class FieldValue(Opaque):
     """A value with fields: one that an expression constructs, or the variables of a policy."""
 
     def find(self, name: str) -> "Optional":
@@ -108,7 +108,7 @@ def size(value: Any) -> int:
 _SIZED: Final = frozenset((str, bytes, list, dict))
 
 
-class Comparison:
+class ValueComparison:
     """Compares values, and counts the nested values that it looks at."""
 
     __slots__ = ("compared",)
@@ -162,7 +162,7 @@ class Comparison:
 
 def equal(left: Any, right: Any) -> bool:
     """Return whether two small values are equal."""
-    return Comparison().equal(left, right)
+    return ValueComparison().equal(left, right)
 
 
 def less(left: Any, right: Any) -> bool:

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from apimachinery.cel.interpreter.evaluation import CALL_LIMIT
-from apimachinery.cel.interpreter.values import CELError, Fields, Optional
+from apimachinery.cel.interpreter.values import CELError, FieldValue, Optional
 from apis.admissionregistration.policies.expressions import CompiledExpression
 
 BUDGET: Final = 10_000_000
@@ -46,7 +46,7 @@ class HeldTooLong(Exception):
     """Evaluations on the event loop have used up their allowance; they go on in a thread."""
 
 
-class Allowance:
+class CostAllowance:
     """What evaluations may still cost where they run; None for no limit of its own."""
 
     __slots__ = ("remaining",)
@@ -86,7 +86,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ExpressionResult:
     """The value of an expression, or the error of evaluating it."""
 
     value: Any
@@ -101,16 +101,16 @@ class Activation:
         self,
         values: Mapping[str, Any],
         variables: Mapping[str, CompiledExpression],
-        allowance: Allowance,
+        allowance: CostAllowance,
     ) -> None:
         self._composed = _Composed(self, variables)
         self._values = {**values, "variables": self._composed}
         self._allowance = allowance
 
-    def evaluate(self, expression: CompiledExpression, budget: Budget) -> Result:
+    def evaluate(self, expression: CompiledExpression, budget: Budget) -> ExpressionResult:
         """Evaluate an expression within a budget; raise OutOfBudget or HeldTooLong."""
         if expression.program is None:
-            return Result(None, f"compilation error: {expression.problem}", 0.0)
+            return ExpressionResult(None, f"compilation error: {expression.problem}", 0.0)
         started = perf_counter()
         self._composed.cost = 0
         value, error, cost = self.run(expression)
@@ -119,7 +119,7 @@ class Activation:
         budget.spend(cost)
         if error is not None:
             error = f"expression '{expression.text}' resulted in error: {error}"
-        return Result(value, error, seconds)
+        return ExpressionResult(value, error, seconds)
 
     def run(self, expression: CompiledExpression) -> tuple[Any, str | None, int]:
         """Return the value, error and cost of an expression that has a program."""
@@ -129,7 +129,7 @@ class Activation:
         return outcome.value, outcome.error, outcome.cost
 
 
-class _Composed(Fields):
+class _Composed(FieldValue):
     """The variables of a policy, each evaluated once, when it is first read."""
 
     type_name = "kubernetes.variables"

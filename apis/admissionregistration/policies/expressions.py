@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from apimachinery.extras import MissingExtra, name_missing_extra
 
 if TYPE_CHECKING:
-    from apimachinery.cel.interpreter.program import Program
+    from apimachinery.cel.interpreter.planned_expression import PlannedExpression
 
 VARIABLES: Final = frozenset(
     (
@@ -26,7 +26,7 @@ class CompiledExpression:
     """An expression; without a *program* it could not be compiled."""
 
     text: str
-    program: "Program | None"
+    program: "PlannedExpression | None"
     problem: str = ""
 
 
@@ -34,11 +34,11 @@ def compile_expression(text: str, variables: frozenset[str] = VARIABLES) -> Comp
     """Compile an expression of a stored policy; any thread may call it."""
     try:
         with name_missing_extra():
-            from apimachinery.cel.interpreter.program import Program
+            from apimachinery.cel.interpreter.planned_expression import PlannedExpression
             from apimachinery.cel.interpreter.values import CELError
     except MissingExtra as error:
         return CompiledExpression(text, None, f"this server cannot evaluate CEL: {error}")
     try:
-        return CompiledExpression(text, Program(text, variables))
+        return CompiledExpression(text, PlannedExpression(text, variables))
     except (CELError, RecursionError) as error:
         return CompiledExpression(text, None, f"compilation failed: {error}")

@@ -6,14 +6,14 @@ from typing import Any
 from apis.admissionregistration.policies.activation import (
     CONDITIONS_BUDGET,
     Activation,
-    Allowance,
     Budget,
+    CostAllowance,
     OutOfBudget,
 )
 from apis.admissionregistration.policies.expressions import CompiledExpression
 
 
-class ConditionFailed(Exception):
+class ConditionUnknown(Exception):
     """Conditions could not be evaluated, and none of the others is false."""
 
 
@@ -21,9 +21,9 @@ def conditions_match(
     conditions: Sequence[CompiledExpression],
     values: Mapping[str, Any],
     variables: Mapping[str, CompiledExpression],
-    allowance: Allowance,
+    allowance: CostAllowance,
 ) -> bool:
-    """Return whether all conditions are true; raise ConditionFailed if that is not known.
+    """Return whether all conditions are true; raise ConditionUnknown if that is not known.
 
     As in Kubernetes, conditions see no namespace, and the request as it was made.
     """
@@ -33,7 +33,7 @@ def conditions_match(
     try:
         results = [activation.evaluate(condition, budget) for condition in conditions]
     except OutOfBudget as error:
-        raise ConditionFailed(str(error)) from None
+        raise ConditionUnknown(str(error)) from None
     errors: list[str] = []
     for result in results:
         if result.error is not None:
@@ -41,7 +41,7 @@ def conditions_match(
         elif result.value is False:
             return False
     if errors:
-        raise ConditionFailed(_aggregate(errors))
+        raise ConditionUnknown(_aggregate(errors))
     return True
 
 

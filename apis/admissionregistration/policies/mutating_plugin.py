@@ -19,7 +19,7 @@ from apimachinery.model.decoding import DecodeError
 from apimachinery.model.semantic_equality import equal
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
 from apis.admissionregistration.policies.activation import error_type
-from apis.admissionregistration.policies.match_conditions import ConditionFailed
+from apis.admissionregistration.policies.match_conditions import ConditionUnknown
 from apis.admissionregistration.policies.mutating_policy import (
     CompiledMutatingPolicy,
     CompiledMutation,
@@ -196,7 +196,7 @@ class _Mutation:
         values = await self._values(invocation)
         try:
             return await self._evaluation.run(partial(invocation.hook.compiled.concerns, values))
-        except ConditionFailed as error:
+        except ConditionUnknown as error:
             if not invocation.hook.ignores_failures:
                 self._failed(invocation, str(error))
             return False

@@ -13,8 +13,8 @@ from typing import Any
 from apimachinery.model.type_shape import Shape
 from apis.admissionregistration.policies.activation import (
     Activation,
-    Allowance,
     Budget,
+    CostAllowance,
     OutOfBudget,
 )
 from apis.admissionregistration.policies.expressions import (
@@ -60,8 +60,8 @@ class CompiledMutatingPolicy:
     conditions: Sequence[CompiledExpression]
     mutations: Sequence[CompiledMutation]
 
-    def concerns(self, values: Mapping[str, Any], allowance: Allowance) -> bool:
-        """Return whether the conditions match; raise ConditionFailed if that is not known."""
+    def concerns(self, values: Mapping[str, Any], allowance: CostAllowance) -> bool:
+        """Return whether the conditions match; raise ConditionUnknown if that is not known."""
         if not self.conditions:
             return True
         return conditions_match(self.conditions, values, self.variables, allowance)
@@ -71,7 +71,7 @@ class CompiledMutatingPolicy:
         mutation: CompiledMutation,
         values: Mapping[str, Any],
         shape: Shape,
-        allowance: Allowance,
+        allowance: CostAllowance,
     ) -> Mutated:
         """Evaluate a mutation and apply it to the document of *values*."""
         started = perf_counter()
@@ -87,7 +87,7 @@ class CompiledMutatingPolicy:
         mutation: CompiledMutation,
         values: Mapping[str, Any],
         shape: Shape,
-        allowance: Allowance,
+        allowance: CostAllowance,
     ) -> Any:
         if mutation.expression.program is None:
             raise MutationFailed(mutation.expression.problem)

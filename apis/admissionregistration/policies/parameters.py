@@ -28,14 +28,14 @@ class ParameterError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ParameterReference:
     """A compiled ParamRef."""
 
     source: ParamRef
     selector: LabelMatch | None
 
     @classmethod
-    def compile(cls, source: ParamRef | None) -> "Reference | None":
+    def compile(cls, source: ParamRef | None) -> "ParameterReference | None":
         if source is None:
             return None
         selector = source.selector
@@ -60,7 +60,7 @@ class Parameters:
         return ""
 
     async def find(
-        self, kind: ParamKind | None, reference: Reference | None, write: ReviewedWrite
+        self, kind: ParamKind | None, reference: ParameterReference | None, write: ReviewedWrite
     ) -> Sequence[Any]:
         """Return the parameters of a binding: [None] if it needs none.
 
@@ -105,7 +105,7 @@ class Parameters:
         return version.with_resource(name)
 
     async def _entries(
-        self, resource: GroupVersionResource, reference: Reference, namespace: str
+        self, resource: GroupVersionResource, reference: ParameterReference, namespace: str
     ) -> Sequence[Entry]:
         store = self._parts.find_store(resource.group_resource)
         name = reference.source.name

@@ -14,7 +14,7 @@ from apis.admissionregistration import GROUP
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite, target_of
 from apis.admissionregistration.matching.rules import Target, is_exempt
 from apis.admissionregistration.policies.constraints import Constraints
-from apis.admissionregistration.policies.parameters import Reference
+from apis.admissionregistration.policies.parameters import ParameterReference
 from apis.admissionregistration.v1.policy_parameters import ParamKind
 from apis.admissionregistration.v1.rules import MatchResources
 from apiserver import Attributes, ServerParts
@@ -24,7 +24,7 @@ from apiserver.served_versions import ServedVersion
 C = TypeVar("C")
 
 
-class NotReady(Exception):
+class PoliciesUnread(Exception):
     """The policies have not been read from the store yet."""
 
 
@@ -39,7 +39,7 @@ class Binding:
     name: str
     actions: Sequence[str]
     constraints: Constraints | None
-    reference: Reference | None
+    reference: ParameterReference | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class PolicySource(Generic[C]):
         """
         try:
             await self._catch_up()
-        except NotReady:
+        except PoliciesUnread:
             raise write.attributes.forbidden("not yet ready to handle request") from None
         return self._hooks_of(write.target, write.own) if self._hooks else ()
 
@@ -146,7 +146,7 @@ class PolicySource(Generic[C]):
         for each in following:
             await each.refresh()
             if not each.has_begun:
-                raise NotReady
+                raise PoliciesUnread
         self._following = following
         self._changed = True
 
@@ -199,5 +199,5 @@ def _binding(source: Any) -> Binding:
         source.metadata.name,
         tuple(getattr(spec, "validation_actions", ())),
         None if resources is None else Constraints.compile(resources),
-        Reference.compile(spec.param_ref),
+        ParameterReference.compile(spec.param_ref),
     )

@@ -21,7 +21,7 @@ from apis.admissionregistration.policies.policy_source import Binding, Hook, Pol
 from apis.admissionregistration.policies.policy_variables import PolicyVariables
 from apis.admissionregistration.policies.validating_policy import (
     CompiledValidatingPolicy,
-    Decision,
+    PolicyDecision,
     Verdict,
     compile_validating_policy,
 )
@@ -157,7 +157,7 @@ class _Review:
             self._count(hook, binding, failed, "deny")
 
     def _count(
-        self, hook: ValidatingHook, binding: Binding, decision: Decision, action: str
+        self, hook: ValidatingHook, binding: Binding, decision: PolicyDecision, action: str
     ) -> None:
         self._metrics.observe_validation(
             hook.name,
@@ -172,7 +172,7 @@ class _Review:
         hook: ValidatingHook,
         binding: Binding,
         action: str,
-        decision: Decision,
+        decision: PolicyDecision,
         position: int,
     ) -> None:
         if action == DENY:

@@ -10,17 +10,17 @@ from typing import Any, Final, Literal
 from apimachinery.cel.interpreter.values import type_name
 from apis.admissionregistration.policies.activation import (
     Activation,
-    Allowance,
     Budget,
+    CostAllowance,
+    ExpressionResult,
     OutOfBudget,
-    Result,
 )
 from apis.admissionregistration.policies.expressions import (
     WITHOUT_AUTHORIZER,
     CompiledExpression,
     compile_expression,
 )
-from apis.admissionregistration.policies.match_conditions import ConditionFailed, conditions_match
+from apis.admissionregistration.policies.match_conditions import ConditionUnknown, conditions_match
 from apis.admissionregistration.v1 import ValidatingAdmissionPolicy
 from apis.admissionregistration.v1.validating_policy import AuditAnnotation, Validation
 
@@ -33,7 +33,7 @@ Evaluation = Literal["admit", "deny", "error"]
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class PolicyDecision:
     """What one expression of a policy decides."""
 
     denies: bool
@@ -47,11 +47,11 @@ class Decision:
 class Verdict:
     """What a policy decides about a write, with one binding and one parameter."""
 
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[PolicyDecision] = field(default_factory=list)
     """Those of the validations, in their order."""
     annotations: list[tuple[str, str]] = field(default_factory=list)
     """Keys and values of audit annotations."""
-    failed_annotations: list[Decision] = field(default_factory=list)
+    failed_annotations: list[PolicyDecision] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class CompiledValidatingPolicy:
     validations: Sequence[CompiledValidation]
     annotations: Sequence[CompiledAnnotation]
 
-    def validate(self, values: Mapping[str, Any], allowance: Allowance) -> Verdict:
+    def validate(self, values: Mapping[str, Any], allowance: CostAllowance) -> Verdict:
         """Evaluate the policy on a write; raise HeldTooLong or Unanswered.
 
         *values* are the variables of its expressions by their names.
@@ -92,24 +92,24 @@ class CompiledValidatingPolicy:
                 return Verdict()
             verdict = Verdict(self._decide(values, allowance))
             self._annotate(values, allowance, verdict)
-        except (ConditionFailed, OutOfBudget) as error:
+        except (ConditionUnknown, OutOfBudget) as error:
             return Verdict([self._failure(str(error))])
         return verdict
 
-    def _concerns(self, values: Mapping[str, Any], allowance: Allowance) -> bool:
+    def _concerns(self, values: Mapping[str, Any], allowance: CostAllowance) -> bool:
         if not self.conditions:
             return True
         try:
             return conditions_match(self.conditions, values, self.variables, allowance)
-        except ConditionFailed:
+        except ConditionUnknown:
             if self.ignores_failures:
                 return False
             raise
 
-    def _decide(self, values: Mapping[str, Any], allowance: Allowance) -> list[Decision]:
+    def _decide(self, values: Mapping[str, Any], allowance: CostAllowance) -> list[PolicyDecision]:
         budget, activation = Budget(), Activation(values, self.variables, allowance)
         results = [activation.evaluate(each.expression, budget) for each in self.validations]
-        messages: list[Result | None]
+        messages: list[ExpressionResult | None]
         try:
             messages = self._messages(values, allowance, budget)
         except OutOfBudget as error:
@@ -121,8 +121,8 @@ class CompiledValidatingPolicy:
         ]
 
     def _messages(
-        self, values: Mapping[str, Any], allowance: Allowance, budget: Budget
-    ) -> list[Result | None]:
+        self, values: Mapping[str, Any], allowance: CostAllowance, budget: Budget
+    ) -> list[ExpressionResult | None]:
         activation = Activation(values, self.variables, allowance)
         return [
             activation.evaluate(each.message_expression, budget)
@@ -132,16 +132,21 @@ class CompiledValidatingPolicy:
         ]
 
     def _decision(
-        self, validation: CompiledValidation, result: Result, message: Result | None
-    ) -> Decision:
+        self,
+        validation: CompiledValidation,
+        result: ExpressionResult,
+        message: ExpressionResult | None,
+    ) -> PolicyDecision:
         if result.error is not None:
             return self._failure(result.error, result.seconds)
         if result.value is True:
-            return Decision(False, "admit", seconds=result.seconds)
+            return PolicyDecision(False, "admit", seconds=result.seconds)
         text = _own_message(message) or validation.fallback_message
-        return Decision(True, "deny", text, validation.reason, result.seconds)
+        return PolicyDecision(True, "deny", text, validation.reason, result.seconds)
 
-    def _annotate(self, values: Mapping[str, Any], allowance: Allowance, verdict: Verdict) -> None:
+    def _annotate(
+        self, values: Mapping[str, Any], allowance: CostAllowance, verdict: Verdict
+    ) -> None:
         """Add the audit annotations, or why they have no value."""
         if not self.annotations:
             return
@@ -150,7 +155,7 @@ class CompiledValidatingPolicy:
             result = activation.evaluate(annotation.expression, budget)
             if result.error is not None:
                 if not self.ignores_failures:
-                    failure = Decision(True, "error", result.error, seconds=result.seconds)
+                    failure = PolicyDecision(True, "error", result.error, seconds=result.seconds)
                     verdict.failed_annotations.append(failure)
             elif isinstance(result.value, str):
                 if text := result.value.strip():
@@ -160,14 +165,14 @@ class CompiledValidatingPolicy:
                     f"valueExpression '{annotation.expression.text}' resulted in unsupported return"
                     f" type: {type_name(result.value)}. Return type must be either string or null."
                 )
-                failure = Decision(True, "error", problem, seconds=result.seconds)
+                failure = PolicyDecision(True, "error", problem, seconds=result.seconds)
                 verdict.failed_annotations.append(failure)
 
-    def _failure(self, message: str, seconds: float = 0.0) -> Decision:
-        return Decision(not self.ignores_failures, "error", message, seconds=seconds)
+    def _failure(self, message: str, seconds: float = 0.0) -> PolicyDecision:
+        return PolicyDecision(not self.ignores_failures, "error", message, seconds=seconds)
 
 
-def _own_message(result: Result | None) -> str:
+def _own_message(result: ExpressionResult | None) -> str:
     """Return the message that an expression has made, empty if it cannot be used."""
     if result is None or not isinstance(result.value, str):
         return ""

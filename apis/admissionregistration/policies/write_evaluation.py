@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from apimachinery.cel.interpreter.authorization import (
-    Answer,
+    AuthorizationAnswer,
+    AuthorizationCheck,
     AuthorizerValue,
-    Check,
     ResourceCheck,
     Unanswered,
 )
@@ -19,7 +19,7 @@ from apimachinery.errors import APIError
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
 from apis.admissionregistration.policies.activation import (
     LOOP_ALLOWANCE,
-    Allowance,
+    CostAllowance,
     HeldTooLong,
 )
 from apiserver import RequestInfo, ServerParts, User
@@ -35,14 +35,14 @@ class WriteEvaluation:
     def __init__(self, write: ReviewedWrite, parts: ServerParts) -> None:
         self._write = write
         self._authorizer = parts.authorizer
-        self._answers: dict[Check, Answer] = {}
+        self._answers: dict[AuthorizationCheck, AuthorizationAnswer] = {}
         self._allowance = LOOP_ALLOWANCE
 
-    async def run(self, evaluate: Callable[[Allowance], R]) -> R:
+    async def run(self, evaluate: Callable[[CostAllowance], R]) -> R:
         """Return the result of a function that evaluates expressions, and may be repeated."""
         workload = self._write.attributes.context.workload
         while True:
-            allowance = Allowance(None if workload.is_heavy else self._allowance)
+            allowance = CostAllowance(None if workload.is_heavy else self._allowance)
             try:
                 return await workload.run(evaluate, allowance)
             except HeldTooLong:
@@ -56,7 +56,7 @@ class WriteEvaluation:
     def authorizer_variables(self) -> dict[str, Any]:
         """Return the variables by which expressions ask the authorizer."""
         write = self._write
-        resource = Check(
+        resource = AuthorizationCheck(
             group=write.own.resource.group,
             resource=write.own.resource.resource,
             subresource=write.target.subresource,
@@ -64,11 +64,11 @@ class WriteEvaluation:
             name=write.name,
         )
         return {
-            "authorizer": AuthorizerValue(Check(), self._answers),
+            "authorizer": AuthorizerValue(AuthorizationCheck(), self._answers),
             "authorizer.requestResource": ResourceCheck(resource, self._answers),
         }
 
-    async def _ask(self, check: Check) -> Answer:
+    async def _ask(self, check: AuthorizationCheck) -> AuthorizationAnswer:
         attributes = RequestInfo(
             path=check.path,
             verb=check.verb,
@@ -83,10 +83,10 @@ class WriteEvaluation:
         try:
             decision = await self._authorizer.authorize(self._user(check), attributes)
         except APIError as error:
-            return Answer(False, error=str(error))
-        return Answer(decision.allowed, decision.reason)
+            return AuthorizationAnswer(False, error=str(error))
+        return AuthorizationAnswer(decision.allowed, decision.reason)
 
-    def _user(self, check: Check) -> User:
+    def _user(self, check: AuthorizationCheck) -> User:
         namespace, name = check.account
         if not name:
             return self._write.attributes.user

@@ -11,7 +11,7 @@ from typing import Any
 from apimachinery.errors import Forbidden
 from apis.admissionregistration.matching.admission_request import admission_request
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
-from apis.admissionregistration.policies.match_conditions import ConditionFailed, conditions_match
+from apis.admissionregistration.policies.match_conditions import ConditionUnknown, conditions_match
 from apis.admissionregistration.policies.write_evaluation import WriteEvaluation
 from apis.admissionregistration.webhooks.configurations import Invocation
 from apiserver import ServerParts
@@ -40,7 +40,7 @@ class ConcernedWebhooks:
         evaluate = partial(conditions_match, webhook.conditions, values, {})
         try:
             return await self._evaluation.run(evaluate)
-        except ConditionFailed as error:
+        except ConditionUnknown as error:
             if webhook.ignores_failures:
                 return False
             attributes = self._write.attributes

@@ -107,8 +107,7 @@ class QuotaChanges:
 
     def _put(self, quota: ResourceQuota) -> None:
         meta = quota.metadata
-        evaluators = self._evaluators.of_names(quota.spec.hard)
-        resources = frozenset(evaluator.resource for evaluator in evaluators)
+        resources = self._evaluators.limited_by(quota.spec.hard)
         self._tracked.setdefault(meta.namespace, {})[meta.name] = resources
         self._changed.add(meta.namespace)
 

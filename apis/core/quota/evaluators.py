@@ -1,6 +1,6 @@
 """Evaluators of services and claims, and the evaluators of one server."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Any, Final
 
@@ -131,11 +131,23 @@ class Evaluators:
     def of_names(self, names: Iterable[str]) -> list[Evaluator]:
         """Return the evaluators of everything that a quota limits."""
         names = list(names)
+        return [one for one in self._candidates(names) if one.matching(names)]
+
+    def limited_by(self, names: Iterable[str]) -> frozenset[GroupResource]:
+        """Return the resources that a quota limits, or may limit once a device class says so."""
+        names = list(names)
+        return frozenset(
+            one.resource
+            for one in self._candidates(names)
+            if one.resource == DEVICE_CLAIMS or one.matching(names)
+        )
+
+    def _candidates(self, names: Collection[str]) -> list[Evaluator]:
         counted = (counted_resource(name) for name in names)
         special = (PODS, SERVICES, CLAIMS, *((DEVICE_CLAIMS,) if _has_devices(names) else ()))
         resources = dict.fromkeys((*special, *(one for one in counted if one is not None)))
         candidates = (self.of(resource) for resource in resources)
-        return [one for one in candidates if one is not None and one.matching(names)]
+        return [one for one in candidates if one is not None]
 
 
 def _has_devices(names: Iterable[str]) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from apimachinery.cel.interpreter.program import Program
+from apimachinery.cel.interpreter.planned_expression import PlannedExpression
 
 ANSWERS = [
     json.loads(line) for line in (Path(__file__).parent / "answers.jsonl").read_text().splitlines()
@@ -28,11 +28,11 @@ def test_expressions_are_answered_as_by_kubernetes(
 ) -> None:
     variables = {"object": OBJECT}
 
-    shown = Program(f"'%s'.format([dyn({text})])", {"object"}).evaluate(variables)
+    shown = PlannedExpression(f"'%s'.format([dyn({text})])", {"object"}).evaluate(variables)
 
     if kind == "error":
         assert shown.error == answer
     elif answer is None:  # a value that `format` cannot show
-        assert Program(text, {"object"}).evaluate(variables).error is None
+        assert PlannedExpression(text, {"object"}).evaluate(variables).error is None
     else:
         assert (shown.value or "").strip() == answer, shown.error

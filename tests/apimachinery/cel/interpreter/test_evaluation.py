@@ -6,22 +6,22 @@ from typing import Any
 import pytest
 
 from apimachinery.cel.interpreter.authorization import (
-    Answer,
+    AuthorizationAnswer,
+    AuthorizationCheck,
     AuthorizerValue,
-    Check,
     ResourceCheck,
     Unanswered,
 )
 from apimachinery.cel.interpreter.objects import JSONPatchValue, ObjectValue, to_json
-from apimachinery.cel.interpreter.program import Outcome, Program
+from apimachinery.cel.interpreter.planned_expression import EvaluationOutcome, PlannedExpression
 from apimachinery.cel.interpreter.values import CELError
 from tests.pauses import machine_factor, measures_time
 
 EXCEEDED = "operation cancelled: actual cost limit exceeded"
 
 
-def evaluated(text: str, **variables: Any) -> Outcome:
-    return Program(text, variables).evaluate(variables)
+def evaluated(text: str, **variables: Any) -> EvaluationOutcome:
+    return PlannedExpression(text, variables).evaluate(variables)
 
 
 def value(text: str, **variables: Any) -> Any:
@@ -103,14 +103,14 @@ def test_loops_go_on_after_an_error_that_may_not_matter() -> None:
 
 
 def test_an_authorizer_is_asked_between_two_evaluations() -> None:
-    answers: dict[Check, Answer] = {}
-    program = Program(
+    answers: dict[AuthorizationCheck, AuthorizationAnswer] = {}
+    program = PlannedExpression(
         "authorizer.group('apps').resource('deployments').namespace('a').name('b')"
         ".subresource('scale').check('update').allowed()",
         {"authorizer"},
     )
-    variables = {"authorizer": AuthorizerValue(Check(), answers)}
-    wanted = Check(
+    variables = {"authorizer": AuthorizerValue(AuthorizationCheck(), answers)}
+    wanted = AuthorizationCheck(
         group="apps",
         resource="deployments",
         namespace="a",
@@ -121,7 +121,7 @@ def test_an_authorizer_is_asked_between_two_evaluations() -> None:
 
     with pytest.raises(Unanswered) as asked:
         program.evaluate(variables)
-    answers[asked.value.check] = Answer(True)
+    answers[asked.value.check] = AuthorizationAnswer(True)
 
     assert asked.value.check == wanted
     assert program.evaluate(variables).value is True
@@ -130,33 +130,38 @@ def test_an_authorizer_is_asked_between_two_evaluations() -> None:
 @pytest.mark.parametrize(
     ("text", "check"),
     [
-        ("authorizer.path('/metrics').check('get')", Check(path="/metrics", verb="get")),
+        (
+            "authorizer.path('/metrics').check('get')",
+            AuthorizationCheck(path="/metrics", verb="get"),
+        ),
         (
             "authorizer.serviceAccount('ns', 'sa').path('/a').check('get')",
-            Check(account=("ns", "sa"), path="/a", verb="get"),
+            AuthorizationCheck(account=("ns", "sa"), path="/a", verb="get"),
         ),
         (
             "authorizer.requestResource.labelSelector('a=b').check('list')",
-            Check(resource="pods", label_selector="a=b", verb="list"),
+            AuthorizationCheck(resource="pods", label_selector="a=b", verb="list"),
         ),
     ],
 )
-def test_checks_name_what_is_asked(text: str, check: Check) -> None:
+def test_checks_name_what_is_asked(text: str, check: AuthorizationCheck) -> None:
     variables = {
-        "authorizer": AuthorizerValue(Check(), {}),
-        "authorizer.requestResource": ResourceCheck(Check(resource="pods"), {}),
+        "authorizer": AuthorizerValue(AuthorizationCheck(), {}),
+        "authorizer.requestResource": ResourceCheck(AuthorizationCheck(resource="pods"), {}),
     }
 
     with pytest.raises(Unanswered) as asked:
-        Program(text, variables).evaluate(variables)
+        PlannedExpression(text, variables).evaluate(variables)
 
     assert asked.value.check == check
 
 
 def test_three_checks_are_too_many_for_one_expression() -> None:
-    answers = {Check(path=f"/{name}", verb="get"): Answer(True) for name in "abc"}
+    answers = {
+        AuthorizationCheck(path=f"/{name}", verb="get"): AuthorizationAnswer(True) for name in "abc"
+    }
     checks = [f"authorizer.path('/{name}').check('get').allowed()" for name in "abc"]
-    authorizer = AuthorizerValue(Check(), answers)
+    authorizer = AuthorizerValue(AuthorizationCheck(), answers)
 
     assert evaluated(" && ".join(checks[:2]), authorizer=authorizer).value is True
     assert evaluated(" && ".join(checks), authorizer=authorizer).error == EXCEEDED
@@ -204,6 +209,6 @@ def test_values_that_are_no_json_have_no_document() -> None:
 
 def test_unknown_names_are_refused_when_an_expression_is_planned() -> None:
     with pytest.raises(CELError, match="undeclared reference to 'nothing'"):
-        Program("nothing", ())
+        PlannedExpression("nothing", ())
     with pytest.raises(CELError, match="undeclared reference to 'missing'"):
-        Program("missing(1)", ())
+        PlannedExpression("missing(1)", ())

@@ -11,17 +11,17 @@ from apimachinery.cel.interpreter.texts import pattern_length_cost
 from apimachinery.cel.interpreter.values import EMPTY, CELError, Opaque, Optional
 from apimachinery.structural.formats import format_check
 
-Check = Callable[[str], list[str]]
+FormatCheck = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Format(Opaque):
+class NamedFormat(Opaque):
     """A format that texts can be checked for."""
 
     type_name: ClassVar = "kubernetes.NamedFormat"
 
     name: str
-    check: Check
+    check: FormatCheck
     pattern_length: int
     """By which the cost of a check is computed."""
 
@@ -33,7 +33,7 @@ def overloads() -> Iterator[Overload]:
     yield overload("format.named", "string", _named)
     yield overload(
         "validate",
-        f"{Format.type_name} string",
+        f"{NamedFormat.type_name} string",
         _validate,
         lambda found, text: pattern_length_cost(text, found.pattern_length),
     )
@@ -44,16 +44,16 @@ def _named(name: str) -> Optional:
     return EMPTY if found is None else Optional(found, True)
 
 
-def _validate(found: Format, text: str) -> Optional:
+def _validate(found: NamedFormat, text: str) -> Optional:
     problems = found.check(text)
     return Optional(problems, True) if problems else EMPTY
 
 
-def _prefix(check: Check) -> Check:
+def _prefix(check: FormatCheck) -> FormatCheck:
     return lambda text: check(names.mask_trailing_dash(text))
 
 
-def _schema_format(name: str, problem: str) -> Check:
+def _schema_format(name: str, problem: str) -> FormatCheck:
     def check(text: str) -> list[str]:
         is_valid = format_check(name)
         return [] if is_valid is None or is_valid(text) else [problem]
@@ -69,8 +69,8 @@ def _uri(text: str) -> list[str]:
     return []
 
 
-_FORMATS: Final[Mapping[str, Format]] = {
-    name: Format(name, check, length)
+_FORMATS: Final[Mapping[str, NamedFormat]] = {
+    name: NamedFormat(name, check, length)
     for name, check, length in (
         ("dns1123Label", names.is_dns1123_label, 30),
         ("dns1123Subdomain", names.is_dns1123_subdomain, 60),

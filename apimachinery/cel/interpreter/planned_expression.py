@@ -1,4 +1,4 @@
-"""Programs: expressions that are ready to be evaluated any number of times."""
+"""Planned expressions: ready to be evaluated any number of times."""
 
 from collections.abc import Collection
 from functools import cache
@@ -18,7 +18,7 @@ from apimachinery.cel.interpreter import (
     authorization,
     collections,
     conversions,
-    formats,
+    named_formats,
     networks,
     quantities,
     texts,
@@ -32,7 +32,7 @@ from apimachinery.cel.interpreter.values import CELError
 _EXCEEDED = "operation cancelled: actual cost limit exceeded"
 
 
-class Program:
+class PlannedExpression:
     """A planned expression; raises CELError if it has a name that is unknown.
 
     The expression has been compiled before, which checks its types.
@@ -54,22 +54,22 @@ class Program:
             if isinstance(part, Select) and part.operand == Identifier("variables")
         )
 
-    def evaluate(self, variables: Any, limit: int = CALL_LIMIT) -> "Outcome":
+    def evaluate(self, variables: Any, limit: int = CALL_LIMIT) -> "EvaluationOutcome":
         """Evaluate the expression, with *variables* by their names."""
         evaluation = Evaluation(variables, self._slots, limit)
         try:
             value = self._run(evaluation)
             evaluation.spend(0)
         except CELError as error:
-            return Outcome(None, evaluation.cost, str(error))
+            return EvaluationOutcome(None, evaluation.cost, str(error))
         except CostExceeded:
-            return Outcome(None, evaluation.cost, _EXCEEDED, is_exceeded=True)
+            return EvaluationOutcome(None, evaluation.cost, _EXCEEDED, is_exceeded=True)
         except RecursionError:
-            return Outcome(None, evaluation.cost, "the value is nested too deeply")
-        return Outcome(value, evaluation.cost)
+            return EvaluationOutcome(None, evaluation.cost, "the value is nested too deeply")
+        return EvaluationOutcome(value, evaluation.cost)
 
 
-class Outcome:
+class EvaluationOutcome:
     """The value of an expression, or why it has none, and what the evaluation cost."""
 
     __slots__ = ("cost", "error", "is_exceeded", "value")
@@ -102,6 +102,6 @@ def _parser() -> Any:
 def _functions() -> Functions:
     libraries = (
         *(conversions, times, texts, collections),
-        *(networks, quantities, formats, authorization),
+        *(networks, quantities, named_formats, authorization),
     )
     return Functions(one for library in libraries for one in library.overloads())
