@@ -150,7 +150,8 @@ LAYERS: dict[str, str] = {
     "apis.rbac.reconciliation": "apimachinery apis client",
     "apis.*.v1": "apimachinery apis",
     "apis.core.admission": (
-        "apimachinery apis apiserver/ apiserver.registry.identifiers apiserver.storage.clock"
+        "apimachinery apis apiserver/ apiserver.admission.configuration"
+        " apiserver.registry.identifiers apiserver.storage.clock"
     ),
     "apis.core.pod_security": (
         "apimachinery apis apiserver/ apiserver.admission apiserver.registry.store"

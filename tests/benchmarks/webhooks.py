@@ -21,9 +21,9 @@ from tests.webhook_server import Received, WebhookServer, webhook_server
 from tests.wire import Address, Wire, connected
 
 GROUPS: Final = ("apis.admissionregistration.install:ADMISSIONREGISTRATION",)
-CREATES: Final = 1500
+CREATES: Final = 1000
 CONNECTIONS: Final = 16
-ROUNDS: Final = 5
+ROUNDS: Final = 3
 
 PATH: Final = "/api/v1/namespaces/bench/configmaps"
 REGISTRATION: Final = "/apis/admissionregistration.k8s.io/v1/"

@@ -191,6 +191,7 @@ async def test_timeouts_are_failures(world: World, policy: str, code: int) -> No
     answered = await world.create("a")
 
     assert answered.code == code
+    assert world.called == ["x"]
     assert monotonic() - started < 5
     if code == 500:
         assert answered.message.endswith('/x?timeout=1s": context deadline exceeded')
