@@ -40,13 +40,13 @@ from apiserver.auth.user_tokens import SignedTokenAuthenticator, signing_key
 from apiserver.auth.x509 import CertificateAuthenticator
 from apiserver.config import ServerConfig
 from apiserver.controlplane.class_warming import build_stable_classes
-from apiserver.controlplane.controllers import running_controllers
 from apiserver.controlplane.group_objects import create_group_objects
 from apiserver.controlplane.leader import election_for
 from apiserver.controlplane.local_client import local_client
 from apiserver.controlplane.role_access import RoleAccess
 from apiserver.controlplane.server_addresses import advertised
 from apiserver.controlplane.server_admission import selected_plugins
+from apiserver.controlplane.server_controllers import running_controllers
 from apiserver.controlplane.service_addresses import allocates_addresses
 from apiserver.controlplane.stored_flows import StoredFlows, object_count
 from apiserver.controlplane.stored_identities import StoredIdentities

@@ -79,7 +79,9 @@ class ReviewedWrite:
         key = old, version.resource
         if key not in self._contents:
             encoded = await self.encoded(version, old=old)
-            self._contents[key] = None if encoded == b"null" else load_content(encoded)
+            run = self.attributes.context.workload.run
+            decoded = None if encoded == b"null" else await run(load_content, encoded)
+            self._contents[key] = decoded
         return self._contents[key]
 
     async def decode(

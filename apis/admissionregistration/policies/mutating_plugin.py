@@ -27,7 +27,7 @@ from apis.admissionregistration.policies.mutating_policy import (
 )
 from apis.admissionregistration.policies.parameters import ParameterError, Parameters
 from apis.admissionregistration.policies.policy_source import Binding, Hook, PolicySource
-from apis.admissionregistration.policies.policy_variables import PolicyVariables
+from apis.admissionregistration.policies.policy_variables import NamespaceDocuments, PolicyVariables
 from apis.admissionregistration.policies.write_evaluation import WriteEvaluation
 from apiserver import Attributes, ServerParts
 from apiserver.admission.plugins import AdmissionPlugin, PluginFunctions
@@ -51,6 +51,7 @@ class MutatingPolicies:
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
         self._parameters = Parameters(parts)
+        self._namespaces = NamespaceDocuments(parts)
         self._source = PolicySource(
             parts,
             policies="mutatingadmissionpolicies",
@@ -67,7 +68,7 @@ class MutatingPolicies:
         write = ReviewedWrite(attributes, self._parts)
         hooks = await self._source.concerning(write)
         if hooks:
-            await _Mutation(write, self._parts, self._parameters).run(hooks)
+            await _Mutation(write, self._parts, self._parameters, self._namespaces).run(hooks)
 
 
 @dataclass(slots=True)
@@ -122,12 +123,18 @@ class _Problem:
 class _Mutation:
     """One run of the policies for one write."""
 
-    def __init__(self, write: ReviewedWrite, parts: ServerParts, parameters: Parameters) -> None:
+    def __init__(
+        self,
+        write: ReviewedWrite,
+        parts: ServerParts,
+        parameters: Parameters,
+        namespaces: NamespaceDocuments,
+    ) -> None:
         self._write = write
         self._parts = parts
         self._parameters = parameters
         self._evaluation = WriteEvaluation(write, parts)
-        self._variables = PolicyVariables(write, parts, self._evaluation)
+        self._variables = PolicyVariables(write, self._evaluation, namespaces)
         self._problems: list[_Problem] = []
 
     async def run(self, hooks: Sequence[MutatingHook]) -> None:

@@ -14,17 +14,51 @@ from apiserver.served_versions import ServedVersion
 from apiserver.storage.cache.read_revision import Freshness
 
 _HIDDEN: Final = ("managedFields", "ownerReferences", "selfLink")
+_MOST_KEPT: Final = 256
+"""Namespaces that are kept."""
 _NAMESPACE: Final = GroupVersionResource("", "v1", "namespaces")
+
+
+class NamespaceDocuments:
+    """Namespaces as expressions see them (`namespaceObject`), kept until they change."""
+
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
+        self._kept: dict[str, tuple[int, Mapping[str, Any]]] = {}
+
+    async def find(self, name: str) -> Mapping[str, Any]:
+        """Return a namespace. Raises NotFound."""
+        store = self._parts.find_store(NAMESPACES)
+        try:
+            entry = await store.get(name, at=Freshness.ANY)
+        except APIError:
+            entry = await store.get(name, at=Freshness.NEWEST)
+        known = self._kept.get(name)
+        if known is not None and known[0] == entry.revision:
+            return known[1]
+        document = load_content(self._parts.versions.encode(store.decode(entry), _NAMESPACE))
+        metadata = {key: value for key, value in document["metadata"].items() if key not in _HIDDEN}
+        parts: dict[str, Any] = {
+            key: document[key] for key in ("spec", "status") if key in document
+        }
+        shown: Mapping[str, Any] = {"metadata": metadata, **parts}
+        if len(self._kept) >= _MOST_KEPT:
+            self._kept.clear()
+        self._kept[name] = entry.revision, shown
+        return shown
 
 
 class PolicyVariables:
     """The variables of expressions by their names, except `params`."""
 
     def __init__(
-        self, write: ReviewedWrite, parts: ServerParts, evaluation: WriteEvaluation
+        self,
+        write: ReviewedWrite,
+        evaluation: WriteEvaluation,
+        namespaces: NamespaceDocuments,
     ) -> None:
         self._write = write
-        self._parts = parts
+        self._namespaces = namespaces
         self._authorizer = evaluation.authorizer_variables()
         self._requests: dict[ServedVersion, Mapping[str, Any]] = {}
         self._namespace: Any = None
@@ -47,19 +81,6 @@ class PolicyVariables:
         write = self._write
         if not self._has_namespace:
             if write.namespace and not write.is_namespace:
-                self._namespace = await _namespace_document(self._parts, write.namespace)
+                self._namespace = await self._namespaces.find(write.namespace)
             self._has_namespace = True
         return self._namespace
-
-
-async def _namespace_document(parts: ServerParts, name: str) -> Mapping[str, Any]:
-    """Return a namespace as expressions see it (`namespaceObject`). Raises NotFound."""
-    store = parts.find_store(NAMESPACES)
-    try:
-        entry = await store.get(name, at=Freshness.ANY)
-    except APIError:
-        entry = await store.get(name, at=Freshness.NEWEST)
-    document = load_content(parts.versions.encode(store.decode(entry), _NAMESPACE))
-    metadata = {key: value for key, value in document["metadata"].items() if key not in _HIDDEN}
-    shown: dict[str, Any] = {key: document[key] for key in ("spec", "status") if key in document}
-    return {"metadata": metadata, **shown}

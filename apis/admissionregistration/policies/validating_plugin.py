@@ -18,7 +18,7 @@ from apis.admissionregistration.policies.activation import error_type
 from apis.admissionregistration.policies.denial import Denial
 from apis.admissionregistration.policies.parameters import ParameterError, Parameters
 from apis.admissionregistration.policies.policy_source import Binding, Hook, PolicySource
-from apis.admissionregistration.policies.policy_variables import PolicyVariables
+from apis.admissionregistration.policies.policy_variables import NamespaceDocuments, PolicyVariables
 from apis.admissionregistration.policies.validating_policy import (
     CompiledValidatingPolicy,
     PolicyDecision,
@@ -54,6 +54,7 @@ class ValidatingPolicies:
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
         self._parameters = Parameters(parts)
+        self._namespaces = NamespaceDocuments(parts)
         self._source = PolicySource(
             parts,
             policies="validatingadmissionpolicies",
@@ -68,7 +69,7 @@ class ValidatingPolicies:
         write = ReviewedWrite(attributes, self._parts)
         hooks = await self._source.concerning(write)
         if hooks:
-            review = _Review(write, self._parts, self._parameters)
+            review = _Review(write, self._parts, self._parameters, self._namespaces)
             for hook in hooks:
                 await review.apply(hook)
             review.finish()
@@ -88,13 +89,19 @@ class _Failure:
 class _Review:
     """One write, and what the policies say about it."""
 
-    def __init__(self, write: ReviewedWrite, parts: ServerParts, parameters: Parameters) -> None:
+    def __init__(
+        self,
+        write: ReviewedWrite,
+        parts: ServerParts,
+        parameters: Parameters,
+        namespaces: NamespaceDocuments,
+    ) -> None:
         self._write = write
         self._parts = parts
         self._parameters = parameters
         self._metrics = parts.admission_metrics
         self._evaluation = WriteEvaluation(write, parts)
-        self._variables = PolicyVariables(write, parts, self._evaluation)
+        self._variables = PolicyVariables(write, self._evaluation, namespaces)
         self._denials: list[Denial] = []
         self._failures: list[_Failure] = []
         self._annotations: dict[str, list[str]] = {}

@@ -98,7 +98,9 @@ async def _apply_patch(
     invocation: Invocation, write: ReviewedWrite, response: AdmissionResponse
 ) -> bool:
     """Apply the patch of a response; return whether it has changed the object."""
-    operations = _operations(response)
+    workload = write.attributes.context.workload
+    workload.add(response.patch)
+    operations = await workload.run(_operations, response)
     if not operations:
         return False
     current = write.attributes.object
@@ -110,16 +112,15 @@ async def _apply_patch(
     if response.patch_type != JSON_PATCH:
         raise CallFailed(f"unsupported patch type {quote(response.patch_type or '')}", code=400)
     document = await write.content(invocation.version)
-    run = write.attributes.context.workload.run
-    patched = await run(_patched, document, operations)
-    write.attributes.context.workload.add(patched)
+    patched = await workload.run(_patched, document, operations)
+    workload.add(patched)
     try:
         new = await write.decode(patched, invocation.version)
     except NotRegistered as error:
         raise InternalError.of(error.problem) from None
     except DecodeError as error:
         raise InternalError.of(str(error)) from None
-    changed = not await run(equal, new, current)
+    changed = not await workload.run(equal, new, current)
     write.replace(new)
     return changed
 

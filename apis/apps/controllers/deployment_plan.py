@@ -24,7 +24,7 @@ Sizes = dict[str, int]
 
 
 @dataclass(frozen=True)
-class Limits:
+class RolloutLimits:
     """How many pods a deployment wants, and how far an update may deviate from that."""
 
     wanted: int
@@ -32,7 +32,7 @@ class Limits:
     unavailable: int
 
     @classmethod
-    def of(cls, deployment: Deployment) -> "Limits":
+    def of(cls, deployment: Deployment) -> "RolloutLimits":
         replicas = deployment.spec.replicas
         wanted = 1 if replicas is None else replicas
         rolling = deployment.spec.strategy.rolling_update
@@ -63,8 +63,8 @@ class Rollout:
     old: Sequence[ReplicaSet]
 
     @cached_property
-    def limits(self) -> Limits:
-        return Limits.of(self.deployment)
+    def limits(self) -> RolloutLimits:
+        return RolloutLimits.of(self.deployment)
 
     @property
     def sets(self) -> list[ReplicaSet]:

@@ -5,16 +5,15 @@ revision is one more than that of every other, so that `kubectl rollout undo` ca
 return to. Old replica sets are kept up to `revisionHistoryLimit`.
 """
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Final
 
-import orjson
-
 from apimachinery.meta.types import LabelSelector, ObjectMeta
 from apimachinery.names import encode_generated
-from apis.apps.controllers.deployment_plan import DESIRED, MAXIMUM, Limits, Rollout, size
+from apis.apps.controllers.deployment_plan import DESIRED, MAXIMUM, Rollout, RolloutLimits, size
 from apis.apps.v1 import Deployment, ReplicaSet
 from apis.apps.v1.replica_set import ReplicaSetSpec
 from apis.core.v1.pod_template import PodTemplateSpec
@@ -73,7 +72,7 @@ def new_replica_set(deployment: Deployment, replicas: int) -> ReplicaSet:
 def template_hash(deployment: Deployment) -> str:
     """Return a short name for the template; another one after each collision."""
     content = deployment.spec.template.model_dump_json(by_alias=True, exclude_defaults=True)
-    document = orjson.dumps(orjson.loads(content), option=orjson.OPT_SORT_KEYS)
+    document = json.dumps(json.loads(content), sort_keys=True).encode()
     collisions = deployment.status.collision_count
     salt = b"" if collisions is None else str(collisions).encode()
     digest = blake2b(document + salt, digest_size=4).digest()
@@ -97,7 +96,7 @@ def annotate(replica_set: ReplicaSet, rollout: Rollout) -> None:
         annotations[HISTORY] = ",".join(history)
 
 
-def annotate_size(replica_set: ReplicaSet, limits: Limits) -> None:
+def annotate_size(replica_set: ReplicaSet, limits: RolloutLimits) -> None:
     """Note what the replica set's size is a part of, so that scaling can keep the proportion."""
     replica_set.metadata.annotations[DESIRED] = str(limits.wanted)
     replica_set.metadata.annotations[MAXIMUM] = str(limits.maximum)

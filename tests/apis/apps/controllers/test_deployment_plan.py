@@ -9,8 +9,8 @@ from apimachinery.meta.types import ObjectMeta
 from apis.apps.controllers.deployment_plan import (
     DESIRED,
     MAXIMUM,
-    Limits,
     Rollout,
+    RolloutLimits,
     recreate_step,
     rolling_step,
     scaled,
@@ -53,7 +53,7 @@ def test_a_rolling_update_keeps_within_its_limits_and_ends(
     data: st.DataObject, wanted: int, surge: int | str, unavailable: int | str
 ) -> None:
     target = deployment(wanted, surge, unavailable)
-    limits = Limits.of(target)
+    limits = RolloutLimits.of(target)
     old = [replica_set("old", wanted, available=wanted)]
     new = replica_set("new", 0)
     rollout = Rollout(target, new, old)
@@ -91,7 +91,7 @@ def test_pods_that_are_not_available_go_first(
     sizes = rolling_step(rollout)
 
     if sizes.get("serving", healthy) < healthy:
-        assert sizes.get("broken", size(broken)) == 0 or healthy > Limits.of(target).minimum
+        assert sizes.get("broken", size(broken)) == 0 or healthy > RolloutLimits.of(target).minimum
 
 
 @given(st.integers(0, 30), st.lists(st.integers(1, 10), min_size=2, max_size=5), share, share)
@@ -106,7 +106,7 @@ def test_scaling_in_the_middle_of_a_rollout_keeps_the_sum(
     sizes = scaled(rollout)
 
     assert all(count >= 0 for count in sizes.values())
-    aim = Limits.of(target).maximum if wanted else 0
+    aim = RolloutLimits.of(target).maximum if wanted else 0
     # What rounding leaves over is taken from the largest, and no more than it has: the rest follows
     # in the next step.
     assert sum(sizes.values()) == aim or (sum(sizes.values()) > aim and 0 in sizes.values())
@@ -127,5 +127,7 @@ def test_recreation_waits_for_the_old_pods() -> None:
 
 
 def test_percentages_that_round_to_nothing_still_let_an_update_begin() -> None:
-    assert Limits.of(deployment(1, "0%", "20%")) == Limits(wanted=1, surge=0, unavailable=1)
-    assert Limits.of(deployment(10, "25%", "25%")) == Limits(wanted=10, surge=3, unavailable=2)
+    tiny, ten = deployment(1, "0%", "20%"), deployment(10, "25%", "25%")
+
+    assert RolloutLimits.of(tiny) == RolloutLimits(wanted=1, surge=0, unavailable=1)
+    assert RolloutLimits.of(ten) == RolloutLimits(wanted=10, surge=3, unavailable=2)

@@ -19,8 +19,6 @@ from tests.apiserver.storage.etcd.etcd_server import start_etcd
 
 WRITERS = 50
 HARD = 20
-HOLD = 0.2
-"""Seconds for which a writer keeps its object."""
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +66,11 @@ async def enforced(place: Namespace) -> None:
 
 
 async def write(places: list[Namespace]) -> tuple[int, int]:
-    """Let every writer create and delete an object; return the creations, and the refused ones."""
-    created, refused = 0, 0
+    """Let every writer create and delete an object; return the creations, and the refused ones.
+
+    Nobody deletes before the quota is used up.
+    """
+    created, refused, full = 0, 0, asyncio.Event()
 
     async def writer(number: int) -> None:
         nonlocal created, refused
@@ -80,7 +81,9 @@ async def write(places: list[Namespace]) -> tuple[int, int]:
             refused += 1
             await asyncio.sleep(0.05)
         created += 1
-        await asyncio.sleep(HOLD)
+        if created == HARD:
+            full.set()
+        await full.wait()
         answer = await place.driver.delete(place.path("configmaps", name))
         assert answer.code == 200, answer.body
 

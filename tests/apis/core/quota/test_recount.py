@@ -14,7 +14,7 @@ from apis.core.quota.ledger import QUOTAS
 from apis.core.quota.recount import Recount
 from apis.core.quota.types import PendingCharge, ResourceQuota
 from apiserver.context import context_for
-from apiserver.controlplane import controllers
+from apiserver.controlplane import server_controllers as controllers
 from tests.apis.core.quota.quota_server import WAIT, Namespace, Server, config_map, serving
 from tests.apis.core.quota.scenarios import container, pod
 
