@@ -10,8 +10,8 @@
 The tour: a `Manager` runs controllers with their caches, leader election, probes and metrics; a
 controller calls its reconciler with the `Context` of one object. `Kind`, `Owned`, `Channel` and
 `Stream` are sources of names to reconcile, predicates filter their changes, `Mapped` maps them to
-other objects. `Finalizers` run before an object is deleted. `Result` and `Terminal` decide whether
-and when the object is reconciled again; queues and rate limiters decide the pace.
+other objects. `Finalizers` run before an object is deleted. `Result`, `Temporary` and `Terminal`
+decide whether and when the object is reconciled again; queues and rate limiters decide the pace.
 """
 
 from apimachinery.errors import AlreadyExists, APIError, Conflict, Invalid, NotFound
@@ -45,7 +45,7 @@ from client.controller.predicates import (
     none_of,
     resource_version_changed,
 )
-from client.controller.reconciler import NamespacedName, Reconcile, Result, Terminal
+from client.controller.reconciler import NamespacedName, Reconcile, Result, Temporary, Terminal
 from client.controller.runnables import Runnable
 from client.controller.sources import Channel, Kind, Owned, Source, Stream
 from client.events.recorder import NORMAL, WARNING, EventRecorder
@@ -122,6 +122,7 @@ __all__ = [
     "Runnable",
     "Source",
     "Stream",
+    "Temporary",
     "Terminal",
     "UpdatedObject",
     "WithJitter",

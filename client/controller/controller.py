@@ -17,7 +17,7 @@ from apimachinery.errors import APIError, Conflict
 from apimachinery.meta.types import Object
 from client.controller.caches import Caches
 from client.controller.context import Context, ControllerClient
-from client.controller.reconciler import NamespacedName, Reconcile, Result, Terminal
+from client.controller.reconciler import NamespacedName, Reconcile, Result, Temporary, Terminal
 from client.controller.sources import Source
 from client.events.recorder import EventRecorder
 from client.monitoring.controller_metrics import (
@@ -276,7 +276,9 @@ class Controller(Generic[T]):
 
 
 def _is_passing(error: BaseException) -> bool:
-    """Return whether the server asks for a retry, so that a traceback would tell nothing."""
+    """Return whether a retry is what is expected, so that a traceback would tell nothing."""
+    if isinstance(error, Temporary):
+        return True
     return isinstance(error, APIError) and (error.retry_after > 0 or isinstance(error, Conflict))
 
 

@@ -58,6 +58,10 @@ class Result:
         return after.total_seconds() if isinstance(after, timedelta) else float(after)
 
 
+class Temporary(Exception):
+    """An expected error: retried as any other, but logged without a traceback."""
+
+
 class Terminal(Exception):
     """An error that is not retried: the object is reconciled again only when it changes."""
 

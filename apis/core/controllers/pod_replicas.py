@@ -16,6 +16,7 @@ from apis.core.pod_readiness import is_ready, ready_since
 from apis.core.v1.pod import Pod
 from apis.core.v1.pod_template import PodTemplateSpec
 from client.controller.context import Context
+from client.controller.reconciler import Temporary
 
 BURST: Final = 500
 """The maximum number of pods that one reconcile creates or deletes."""
@@ -27,7 +28,7 @@ _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 _START: Final = datetime.fromtimestamp(0, UTC)
 
 
-class ScalingError(Exception):
+class ScalingError(Temporary):
     """Pods could not be created or deleted; *reason* is that of the condition that says so."""
 
     def __init__(self, reason: str, cause: APIError) -> None:

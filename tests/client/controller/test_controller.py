@@ -17,7 +17,7 @@ from client.controller.context import Context
 from client.controller.controller import CacheSyncTimeout
 from client.controller.enqueue_handlers import Mapped
 from client.controller.manager import Manager
-from client.controller.reconciler import NamespacedName, Reconcile, Result, Terminal
+from client.controller.reconciler import NamespacedName, Reconcile, Result, Temporary, Terminal
 from client.controller.sources import Channel, Kind, Stream
 from client.testing.env import Environment
 from client.testing.fake_clock import FakeClock
@@ -483,3 +483,23 @@ async def test_everything_is_looked_at_again_after_the_resync_period(
 
     assert calls.names == ["lamp", "lamp"]
     assert calls.contexts[1].priority == LOW_PRIORITY
+
+
+async def test_an_error_that_is_expected_is_retried_without_a_traceback(
+    env: Environment, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls = 0
+
+    async def reconcile(ctx: Context[Gadget]) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            raise Temporary("the quota is used up")
+
+    async with env.manager(with_controller(reconcile)) as mgr:
+        await env.client.of(Gadget).create(gadget())
+        await mgr.settled()
+
+    (record,) = [record for record in caplog.records if "the quota is used up" in record.message]
+    assert record.exc_info is None
+    assert calls == 2
