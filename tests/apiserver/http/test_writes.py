@@ -94,7 +94,7 @@ async def test_json_patch(client: Driver, lamp: Any) -> None:
         ({"spec": {"replicas": -1}}, "merge-patch+json", 422, "Gadget.gadgets.example.io"),
         ({"metadata": {"resourceVersion": "1"}}, "merge-patch+json", 409, "Operation cannot"),
         ({"metadata": {"name": "other"}}, "merge-patch+json", 400, "the name of the object"),
-        ({"kind": "Toy"}, "merge-patch+json", 400, 'no kind "Toy" is registered'),
+        ({"kind": "Toy"}, "merge-patch+json", 422, ' "" is invalid: patch: Invalid value: '),
         ({}, "unknown+json", 415, "the body of the request was in an unknown format"),
     ],
 )

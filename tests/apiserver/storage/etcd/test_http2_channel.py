@@ -244,8 +244,8 @@ async def test_a_deadline_leaves_a_request_in_doubt_and_a_silent_connection_is_g
         await peer.request()
         await peer.closed()
 
-    async with start_peer(fall_silent, serve_one, timeout=2) as channel:
-        assert await failure(echo(channel, timeout=0.1)) is FailureKind.UNKNOWN
+    async with start_peer(fall_silent, serve_one, timeout=0.4) as channel:
+        assert await failure(echo(channel, timeout=0.4)) is FailureKind.UNKNOWN
         assert await echo(channel) == b"hello"
 
 
