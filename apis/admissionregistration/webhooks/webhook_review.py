@@ -175,7 +175,7 @@ class WebhookReviews:
 
 
 def _logged(webhook: str, annotations: Mapping[str, str]) -> dict[str, str]:
-    """Return annotations as Kubernetes names them, no more of them than a line of a log can have."""
+    """Return annotations as Kubernetes names them, as many as a line of a log can have."""
     first = islice(annotations.items(), _MOST_ANNOTATIONS)
     return {f"{webhook}/{key[:_LONGEST]}": text[:_LONGEST] for key, text in first}
 
