@@ -1,6 +1,7 @@
 """Answers of webhooks: what a client receives for each of them, word for word as Kubernetes."""
 
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -309,3 +310,18 @@ async def test_patches_are_applied_in_order_of_the_webhooks(world: World) -> Non
 
     assert created.body["metadata"]["labels"] == {"a": "yes", "b": "yes"}
     assert world.requests[1]["object"]["metadata"]["labels"] == {"b": "yes"}
+
+
+async def test_audit_annotations_are_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    annotations = {"why": "x" * 2000, **{f"k{number}": "v" for number in range(100)}}
+    world.hook.answer = lambda received: answer(
+        received, allowed=True, auditAnnotations=annotations
+    )
+    await world.configure([world.webhook("x")])
+
+    with caplog.at_level(logging.INFO, "apis.admissionregistration"):
+        await world.create("noted")
+
+    (line,) = [text for text in caplog.messages if text.startswith("audit annotations of request")]
+    assert "x.example.com/why': 'xxx" in line
+    assert len(line) < 3000
