@@ -39,7 +39,7 @@ class ServingTLS:
 
     def __init__(self, metrics: MetricsSink, *, client_ca: str | Path = "") -> None:
         self.context = _server_context(client_ca)
-        """Of the server that listens: each connection gets the context of the newest certificate."""
+        """That of the listening server; connections get the one of the newest certificate."""
         self.context.sni_callback = self._choose
         self.expires: datetime | None = None
         """When the certificate expires; None before one is loaded."""
