@@ -116,8 +116,9 @@ class HTTPPool:
         secure = self._context is not None
         loop = asyncio.get_running_loop()
         connect: Callable[..., Awaitable[tuple[Any, PooledConnection]]] = loop.create_connection
-        if isinstance(loop, asyncio.BaseEventLoop):
-            # The loop of the server, uvloop, tries one address after the other.
+        if isinstance(loop, asyncio.BaseEventLoop) and not _is_address(self._host):
+            # The loop of the server, uvloop, tries one address after the other. And a race between
+            # addresses that is cancelled may leave a socket open.
             connect = partial(connect, happy_eyeballs_delay=_HAPPY_EYEBALLS)
         try:
             async with asyncio.timeout(self._timeout):
@@ -155,6 +156,10 @@ class HTTPPool:
         self._idle = kept
         delay = kept[0].idle_since - oldest if kept else 0.0
         self._sweep = loop.call_later(delay, self._close_old) if kept else None
+
+
+def _is_address(host: str) -> bool:
+    return ":" in host or host.replace(".", "").isdecimal()
 
 
 def _host_header(host: str, port: int | None, secure: bool) -> str:

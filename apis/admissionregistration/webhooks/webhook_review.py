@@ -6,7 +6,8 @@ patch that does not apply. The messages are those of Kubernetes.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import islice
 from time import perf_counter
 from typing import Final
 
@@ -36,6 +37,9 @@ MAX_ANSWER: Final = 8 * 1024 * 1024
 
 _UNAVAILABLE: Final = 503
 _LARGEST_CODE: Final = 999
+_MOST_ANNOTATIONS: Final = 20
+_LONGEST: Final = 1000
+"""Of the annotations of one answer, and the characters of one, that are logged."""
 
 
 class CallFailed(Exception):
@@ -137,6 +141,10 @@ class WebhookReviews:
         response = await context.workload.run(self._read, answer, webhook, uid)
         for text in response.warnings:
             context.warn(text)
+        if response.audit_annotations:
+            # There is no audit log; the request ID is that of the response's Audit-Id.
+            annotations = _logged(webhook.name, response.audit_annotations)
+            log.info("audit annotations of request %s: %s", context.request_id, annotations)
         if not response.allowed:
             raise _Denied(denial(webhook.name, response.status))
         return response
@@ -165,6 +173,12 @@ class WebhookReviews:
             raise CallFailed(f"failed to call webhook: {error}") from None
         except InvalidAnswer as error:
             raise CallFailed(f"received invalid webhook response: {error}") from None
+
+
+def _logged(webhook: str, annotations: Mapping[str, str]) -> dict[str, str]:
+    """Return annotations as Kubernetes names them, as many as a line of a log can have."""
+    first = islice(annotations.items(), _MOST_ANNOTATIONS)
+    return {f"{webhook}/{key[:_LONGEST]}": text[:_LONGEST] for key, text in first}
 
 
 def denial(name: str, status: Status | None) -> APIError:

@@ -69,4 +69,5 @@ def test_base64_without_an_error_can_be_decoded(text: str) -> None:
     except binascii.Error:
         assert base64_error(text)
     else:
-        assert not base64_error(text)
+        # Python accepts padding that is too long, Go does not.
+        assert not base64_error(text) or len(text.replace("\n", "")) % 4

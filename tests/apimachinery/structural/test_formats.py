@@ -23,6 +23,8 @@ RIGHT = {
     "isbn": "978-0-306-40615-7",
     "isbn10": "0-306-40615-2",
     "isbn13": "978-0-306-40615-7",
+    "k8slongname": "lamps.example.io",
+    "k8sshortname": "lamps",
     "mac": "01:02:03:04:05:ab",
     "password": "anything",
     "rgbcolor": "rgb(1, 2, 255)",

@@ -1,6 +1,7 @@
 """Answers of webhooks: what a client receives for each of them, word for word as Kubernetes."""
 
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -354,3 +355,18 @@ async def test_damaged_owners_of_fields_are_restored(
     managers = [each["manager"] for each in again.body["metadata"]["managedFields"]]
     assert "applier" in managers
     assert "x" not in managers
+
+
+async def test_audit_annotations_are_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    annotations = {"why": "x" * 2000, **{f"k{number}": "v" for number in range(100)}}
+    world.hook.answer = lambda received: answer(
+        received, allowed=True, auditAnnotations=annotations
+    )
+    await world.configure([world.webhook("x")])
+
+    with caplog.at_level(logging.INFO, "apis.admissionregistration"):
+        await world.create("noted")
+
+    (line,) = [text for text in caplog.messages if text.startswith("audit annotations of request")]
+    assert "x.example.com/why': 'xxx" in line
+    assert len(line) < 3000
