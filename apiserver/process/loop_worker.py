@@ -7,7 +7,6 @@ of two megabytes that the connections of this server do not use.
 import asyncio
 import signal
 from abc import abstractmethod
-from contextlib import suppress
 from typing import Any, Final
 
 from gunicorn.workers.base import Worker as WorkerBase
@@ -94,9 +93,8 @@ class LoopWorker(WorkerBase):  # type: ignore[misc]  # gunicorn has no types
 
 async def _ended(tasks: set[asyncio.Task[Any]], seconds: float | None) -> None:
     """Wait until *tasks* have ended, at most for *seconds*."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await asyncio.gather(*tasks, return_exceptions=True)
+    # A timeout around `gather` would wait for tasks that do not end when they are cancelled.
+    await asyncio.wait(tasks, timeout=seconds)
 
 
 def _new_event_loop() -> asyncio.AbstractEventLoop:

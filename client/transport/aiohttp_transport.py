@@ -216,7 +216,7 @@ def _transport_errors(operation: str) -> Iterator[None]:
     except TransportError:
         raise
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
-        raise _error_class(error)(f"{operation}: {error or type(error).__name__}") from error
+        raise _error_class(error)(f"{operation}: {str(error) or type(error).__name__}") from error
 
 
 def _error_class(error: Exception) -> type[TransportError]:

@@ -147,8 +147,8 @@ class HTTPResponse:
         while not self.complete:
             await self._wait()
         body = self._take_all()
-        if not self._is_compressed():
-            return body
+        if not body or not self._is_compressed():
+            return body  # that of HEAD is empty, whatever the headers say of it
         if len(body) < THREAD_BYTES:
             return self._decompress(body, end=True)
         return await asyncio.to_thread(self._decompress, body, end=True)
@@ -184,7 +184,8 @@ class HTTPResponse:
             pieces = self._parser.feed(data)
         except MalformedResponse as error:
             self._error = TransportError(f"malformed response: {error}")
-            self.close()
+            self.connection.abort()
+            self._wake()
             return
         self.complete = self._parser.complete
         if pieces:

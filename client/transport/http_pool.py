@@ -130,7 +130,7 @@ class HTTPPool:
                     server_hostname=(self._server_name or self._host) if secure else None,
                 )
         except (OSError, ValueError) as error:
-            text = f"{operation}: {error or 'no connection in time'}"
+            text = f"{operation}: {str(error) or 'no connection in time'}"
             raise _connect_error(error)(text) from error
         probe_when_idle(connection.transport.get_extra_info("socket"))
         return connection

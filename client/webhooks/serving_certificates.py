@@ -1,7 +1,8 @@
 """Serving certificates of webhooks: loaded when the program starts, and again when they change.
 
-A new certificate goes into the TLS context that the server already uses: it takes effect with the
-next connection, and open connections are not disturbed.
+A new certificate comes with a TLS context of its own, which the next connection gets; open
+connections are not disturbed. A context that has loaded certificates with several types of keys
+keeps one of each, so that the previous one would still be served beside another type.
 """
 
 import logging
@@ -37,14 +38,15 @@ class ServingTLS:
     """The TLS context of a server, whose certificate can be replaced."""
 
     def __init__(self, metrics: MetricsSink, *, client_ca: str | Path = "") -> None:
-        self.context = _server_context()
+        self.context = _server_context(client_ca)
+        """That of the listening server; connections get the one of the newest certificate."""
+        self.context.sni_callback = self._choose
         self.expires: datetime | None = None
         """When the certificate expires; None before one is loaded."""
         self._metrics = metrics
+        self._client_ca = client_ca
         self._loaded: KeyPair | None = None
-        if client_ca:
-            self.context.load_verify_locations(cafile=client_ca)
-            self.context.verify_mode = ssl.CERT_REQUIRED
+        self._newest: ssl.SSLContext | None = None
 
     def load(self, pair: KeyPair) -> None:
         """Use another certificate from now on. Raises CertificateError."""
@@ -53,15 +55,19 @@ class ServingTLS:
         self._metrics.count(CERTIFICATE_READS, {})
         try:
             expires = parse_certificate(pair.certificate).not_valid_after_utc
-            # Tried elsewhere first: half of a wrong pair would break the server.
-            load_key_pair(_server_context(), pair.certificate, pair.key)
-            load_key_pair(self.context, pair.certificate, pair.key)
+            newest = _server_context(self._client_ca)
+            load_key_pair(newest, pair.certificate, pair.key)
         except (CertificateError, ssl.SSLError, ValueError, OSError) as error:
             self._metrics.count(CERTIFICATE_ERRORS, {})
             raise CertificateError(f"the serving certificate cannot be used: {error}") from None
-        self._loaded, self.expires = pair, expires
+        self._loaded, self.expires, self._newest = pair, expires, newest
         self._metrics.set(CERTIFICATE_EXPIRY, expires.timestamp(), {})
         log.info("serving with a certificate that expires %s", f"{expires:%Y-%m-%d %H:%M}")
+
+    def _choose(self, connection: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> None:
+        """Give a connection its certificate; called in each handshake, with a name or without."""
+        if self._newest is not None:
+            connection.context = self._newest
 
 
 class CertificateFolder:
@@ -115,8 +121,11 @@ class IssuedCertificates:
         self._pair = pair
 
 
-def _server_context() -> ssl.SSLContext:
+def _server_context(client_ca: str | Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
+    if client_ca:
+        context.load_verify_locations(cafile=client_ca)
+        context.verify_mode = ssl.CERT_REQUIRED
     return context
