@@ -9,6 +9,8 @@ from apimachinery.lenient import young_objects
 from client.runtime.gc_pause import MIN_PAUSE_BYTES, GCPauser, gc_paused
 
 OLDEST = 2
+MANY = 2_000
+"""More objects than Python allocates before it scans them."""
 
 
 @pytest.fixture(autouse=True)
@@ -86,11 +88,15 @@ def test_each_event_of_a_burst_moves_to_the_oldest_generation() -> None:
 
     assert pauser.prepare(MIN_PAUSE_BYTES)
     with gc_paused():
-        first: list[int] = []
+        first: list[list[int]] = [[] for _ in range(MANY)]
     assert gc.isenabled()
     with gc_paused():
-        second: list[int] = []
+        second: list[list[int]] = [[] for _ in range(MANY)]
+    with gc_paused():
+        small: list[int] = []
 
     old = {id(obj) for obj in gc.get_objects(generation=OLDEST)}
     assert {id(first), id(second)} <= old
+    # So few objects would not have been scanned without a pause either.
+    assert id(small) not in old
     assert not pauser.prepare(MIN_PAUSE_BYTES - 1)
