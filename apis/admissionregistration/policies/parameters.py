@@ -70,8 +70,7 @@ class Parameters:
         if kind is None or reference is None:
             return [None]
         resource = self._resource(kind)
-        store = self._parts.find_store(resource.group_resource)
-        source, namespaced = reference.source, store.rules.namespaced
+        source, namespaced = reference.source, self._parts.versions.is_namespaced(resource)
         namespace = ""
         if namespaced:
             namespace = source.namespace or write.namespace
@@ -84,6 +83,13 @@ class Parameters:
             raise ParameterError(
                 "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"
             )
+        try:
+            self._parts.find_store(resource.group_resource)
+        except KeyError:  # such as a review, of which nothing is stored
+            described = f"&ParamKind{{APIVersion:{kind.api_version},Kind:{kind.kind},}}"
+            raise ParameterError(
+                f"paramKind kind `{described}` not yet synced to use for admission"
+            ) from None
         entries = await self._entries(resource, reference, namespace)
         if not entries and source.parameter_not_found_action == DENY_MISSING:
             raise ParameterError(
