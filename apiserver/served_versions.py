@@ -57,6 +57,11 @@ class ServedVersions:
         found = _subresource(endpoint, subresource)
         return ServedVersion(resource, found.kind or endpoint.kind) if found else None
 
+    def is_namespaced(self, resource: GroupVersionResource) -> bool:
+        """Return whether the objects of a resource are in namespaces, also if none are stored."""
+        endpoint = self._endpoint(resource)
+        return endpoint is not None and endpoint.namespaced
+
     def equivalents(
         self, resource: GroupVersionResource, subresource: str = ""
     ) -> Sequence[ServedVersion]:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-import orjson
-
 from apimachinery.fieldpath import FieldErrors, Path, quote, to_aggregate_message
 from apimachinery.meta.metadata_validation import validate_annotations, validate_labels
 from apimachinery.meta.unstructured import dump_content, load_content
@@ -297,7 +295,7 @@ def _object_problem(result: Any) -> str:
         )
     version, kind = _gvk(result)
     if not kind or version.count("/") > 1:
-        shown = orjson.dumps(result)[:_SHOWN].decode(errors="replace")
+        shown = dump_content(result)[:_SHOWN].decode(errors="replace")
         return f"Object 'Kind' is missing in '{shown}'"
     return ""
 

@@ -116,16 +116,16 @@ class FieldTracking:
         if old is None or before is None:
             if not new.metadata.managed_fields:
                 return self._track_created(after, writer)
-            return self._after_write(None, after, None, _entries(new), writer)
+            return self._after_write(None, after, None, owner_entries(new), writer)
         stored, sent = old.metadata.managed_fields, new.metadata.managed_fields
         sends_others = sent != stored
         if not sends_others or not sent or subresource:
             kept = self._kept_owners(before, after, stored, writer)
             if kept is not None:
                 return kept
-        entries = _entries(old)
+        entries = owner_entries(old)
         return self._after_write(
-            before, after, entries, _entries(new) if sends_others else entries, writer
+            before, after, entries, owner_entries(new) if sends_others else entries, writer
         )
 
     def _track_created(self, obj: Object, writer: ManagerIdentifier) -> list[ManagedFieldsEntry]:
@@ -283,7 +283,7 @@ def _compare(old: Object | None, new: Object, shape: Shape) -> Comparison:
     return compare(*changed_parts(old, new, leave_out=_SYSTEM_FIELDS), shape)
 
 
-def _entries(obj: Object) -> list[Entry] | None:
+def owner_entries(obj: Object) -> list[Entry] | None:
     """Return the managedFields as documents, None if there are none."""
     return [_entry(model) for model in obj.metadata.managed_fields] or None
 

@@ -19,6 +19,7 @@ from apimachinery.schema import GroupKind, GroupResource
 from apimachinery.scheme import Scheme
 from apiserver.admission.chain import NO_ADMISSION, Attributes, Chain, Operation
 from apiserver.context import RequestContext
+from apiserver.managed_fields.admitted_owners import restore_damaged_owners
 from apiserver.managed_fields.ownership import Ownership, Untracked
 from apiserver.registry.allocation import Allocation, PendingReservations
 from apiserver.registry.declared_fields import declared_errors
@@ -132,7 +133,10 @@ class WriteRules(Generic[T]):
         if not self.admission.mutating:
             return cast(T, obj)
         attributes = Attributes(context, operation, self.kind, obj, old, options)
+        owners = obj.metadata.managed_fields if isinstance(obj, Object) else []
         await self.admission.mutate(attributes)
+        if attributes.object is not obj:
+            restore_damaged_owners(context, attributes.object, owners)
         return cast(T, attributes.object)
 
     async def admit(

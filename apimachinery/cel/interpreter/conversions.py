@@ -16,6 +16,7 @@ from apimachinery.cel.interpreter.times import (
 from apimachinery.cel.interpreter.values import (
     EMPTY,
     MAX_UINT,
+    OVERLOAD,
     CELError,
     Duration,
     Optional,
@@ -90,12 +91,14 @@ def _optionals() -> Iterator[Overload]:
     )
     yield overload("hasValue", "optional_type", lambda value: value.has_value)
     yield overload("value", "optional_type", _content)
-    yield overload(
-        "optional.unwrap", "list", lambda items: [item.content for item in items if item.has_value]
-    )
-    yield overload(
-        "unwrapOpt", "list", lambda items: [item.content for item in items if item.has_value]
-    )
+    yield overload("optional.unwrap", "list", _unwrapped)
+    yield overload("unwrapOpt", "list", _unwrapped)
+
+
+def _unwrapped(items: list[Any]) -> list[Any]:
+    if not all(isinstance(item, Optional) for item in items):
+        raise CELError(OVERLOAD)
+    return [item.content for item in items if item.has_value]
 
 
 def _content(value: Optional) -> Any:

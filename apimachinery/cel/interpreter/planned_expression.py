@@ -66,6 +66,9 @@ class PlannedExpression:
             return EvaluationOutcome(None, evaluation.cost, _EXCEEDED, is_exceeded=True)
         except RecursionError:
             return EvaluationOutcome(None, evaluation.cost, "the value is nested too deeply")
+        except (ArithmeticError, ValueError) as error:
+            # Documents may have integers that no type of CEL can hold.
+            return EvaluationOutcome(None, evaluation.cost, str(error))
         return EvaluationOutcome(value, evaluation.cost)
 
 

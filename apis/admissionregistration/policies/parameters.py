@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from apimachinery.errors import APIError, NotFound
+from apimachinery.meta.options import ListOptions
 from apimachinery.meta.unstructured import load_content
 from apimachinery.schema import (
     GroupVersion,
@@ -69,8 +70,7 @@ class Parameters:
         if kind is None or reference is None:
             return [None]
         resource = self._resource(kind)
-        store = self._parts.find_store(resource.group_resource)
-        source, namespaced = reference.source, store.rules.namespaced
+        source, namespaced = reference.source, self._parts.versions.is_namespaced(resource)
         namespace = ""
         if namespaced:
             namespace = source.namespace or write.namespace
@@ -83,6 +83,13 @@ class Parameters:
             raise ParameterError(
                 "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"
             )
+        try:
+            self._parts.find_store(resource.group_resource)
+        except KeyError:  # such as a review, of which nothing is stored
+            described = f"&ParamKind{{APIVersion:{kind.api_version},Kind:{kind.kind},}}"
+            raise ParameterError(
+                f"paramKind kind `{described}` not yet synced to use for admission"
+            ) from None
         entries = await self._entries(resource, reference, namespace)
         if not entries and source.parameter_not_found_action == DENY_MISSING:
             raise ParameterError(
@@ -115,8 +122,7 @@ class Parameters:
             selection = EntrySelection(
                 namespace=namespace or None, labels=reference.selector.selector.matches
             )
-            listing = await store.cached.list(selection, at=Freshness.ANY)
-            return listing.entries
+            return (await store.list(selection, ListOptions(resource_version="0"))).entries
         try:
             return [await store.get(name, namespace=namespace, at=Freshness.ANY)]
         except APIError:

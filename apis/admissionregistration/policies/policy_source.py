@@ -139,6 +139,9 @@ class PolicySource(Generic[C]):
 
     async def _begin(self) -> None:
         """Follow policies and bindings; the first read waits until the cache has them."""
+        # An attempt before may have ended half way, and would not hear of what was deleted since.
+        self._policies.clear()
+        self._bindings.clear()
         following = (
             self._follow(self._names[0], self._policies),
             self._follow(self._names[1], self._bindings),

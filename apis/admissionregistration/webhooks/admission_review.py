@@ -80,7 +80,10 @@ def read_answer(data: bytes, *, version: str, uid: str, mutating: bool) -> Admis
 
 def _decode(data: bytes) -> AnsweredReview:
     try:
-        document = SERIALIZERS[detect_media_type(data)].read(data, False).json
+        serializer = SERIALIZERS.get(detect_media_type(data))
+        if serializer is None:
+            raise UnreadableAnswer("the answer is neither JSON nor YAML")
+        document = serializer.read(data, False).json
     except (DecodeError, ValueError) as error:
         raise UnreadableAnswer(str(error)) from None
     try:

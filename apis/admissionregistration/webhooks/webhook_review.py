@@ -36,6 +36,7 @@ MAX_ANSWER: Final = 8 * 1024 * 1024
 """Bytes of the largest answer: a patch with an object as large as can be stored, in base64."""
 
 _UNAVAILABLE: Final = 503
+_LARGEST_CODE: Final = 999
 _MOST_ANNOTATIONS: Final = 20
 _LONGEST: Final = 1000
 """Of the annotations of one answer, and the characters of one, that are logged."""
@@ -186,8 +187,9 @@ def denial(name: str, status: Status | None) -> APIError:
     status = status or Status()
     explanation = status.message or status.reason
     status.message = f"{denied}: {explanation}" if explanation else f"{denied} without explanation"
-    # A rejection is an error, whatever its status says.
-    status.code = max(status.code, BadRequest.code)
+    # A rejection is an error, whatever its status says, and HTTP has codes of three digits.
+    code = max(status.code, BadRequest.code)
+    status.code = code if code <= _LARGEST_CODE else InternalError.code
     return from_status(status)
 
 

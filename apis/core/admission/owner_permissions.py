@@ -23,7 +23,7 @@ class OwnerPermissions:
     def __init__(self, parts: ServerParts) -> None:
         self._authorizer: Authorizer = parts.authorizer
         self._find_resource = parts.find_resource
-        self._find_store = parts.find_store
+        self._versions = parts.versions
 
     async def __call__(self, attributes: Attributes) -> None:
         new, old = attributes.object, attributes.old_object
@@ -73,7 +73,7 @@ class OwnerPermissions:
 
     async def _check_owner(self, attributes: Attributes, reference: OwnerReference) -> None:
         kind, resource = self._resource_of(attributes, reference)
-        namespaced = self._find_store(GroupResource(kind.group, resource)).rules.namespaced
+        namespaced = self._versions.is_namespaced(kind.group_version.with_resource(resource))
         wanted = RequestInfo(
             path="",
             verb="update",

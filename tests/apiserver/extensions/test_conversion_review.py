@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apimachinery.meta.unstructured import dump_content
 from apimachinery.schema import GroupVersionKind
 from apiserver.extensions.conversion_review import (
     Failure,
@@ -67,7 +68,7 @@ def review(*documents: Document, version: str = "v1", kind: str = "Widget") -> R
 
 
 def failure(sent: Any, asked: Review | None = None) -> NotConvertible:
-    data = sent if isinstance(sent, bytes) else orjson.dumps(sent)
+    data = sent if isinstance(sent, bytes) else dump_content(sent)
     with pytest.raises(NotConvertible) as caught:
         (asked or review()).results(data)
     return caught.value
@@ -240,6 +241,7 @@ def test_the_number_of_objects_must_be_that_of_the_request(count: int) -> None:
         (None, "unexpected end of JSON input"),
         ("x", "json: cannot unmarshal string into Go value of type map[string]interface {}"),
         ({"a": 1}, "Object 'Kind' is missing in '{\"a\":1}'"),
+        ({"a": 2**64}, "Object 'Kind' is missing in '{\"a\":18446744073709551616}'"),
     ],
 )
 def test_a_converted_object_must_be_the_same_object(sent: Any, message: str) -> None:

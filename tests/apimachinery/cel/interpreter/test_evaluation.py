@@ -212,3 +212,19 @@ def test_unknown_names_are_refused_when_an_expression_is_planned() -> None:
         PlannedExpression("nothing", ())
     with pytest.raises(CELError, match="undeclared reference to 'missing'"):
         PlannedExpression("missing(1)", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "optional.unwrap(object.items)",
+        "object.items.unwrapOpt()",
+        "double(object.huge) > 0.0",
+        "quantity('1').add(object.huge).isInteger()",
+    ],
+)
+def test_values_that_a_function_cannot_take_are_errors_of_the_expression(text: str) -> None:
+    outcome = evaluated(text, object={"items": [1], "huge": 10**400})
+
+    assert outcome.error
+    assert outcome.value is None

@@ -471,6 +471,13 @@ async def test_missing_parameters_are_allowed_or_null(server: PolicyServer) -> N
             " 'rules.example.com/v1, Kind=Limit'",
         ),
         (
+            {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview"},
+            {"name": "a"},
+            "failed to configure binding: paramKind kind"
+            " `&ParamKind{APIVersion:authentication.k8s.io/v1,Kind:TokenReview,}` not yet synced to"
+            " use for admission",
+        ),
+        (
             {"apiVersion": "v1", "kind": "Namespace"},
             {"name": "default", "namespace": "default"},
             "failed to configure binding: paramRef.namespace must not be provided for a"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.apis.admissionregistration.webhooks.world import (
+    CONFIG_MAPS,
     World,
     allow,
     answer,
@@ -16,7 +17,7 @@ from tests.apis.admissionregistration.webhooks.world import (
     patching,
     reply,
 )
-from tests.webhook_server import Answer, Received
+from tests.webhook_server import Answer, Received, Reply
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -56,6 +57,12 @@ FAILURES: list[tuple[Answer, str]] = [
         "failed to call webhook: couldn't get version/kind; json parse error: json: cannot"
         f" unmarshal array into Go value of type {STRUCT}",
     ),
+    (
+        lambda received: Reply(b"\x1f\x8b", 200, {"Content-Encoding": "gzip"}),
+        "failed to call webhook: unexpected error when reading response body. Please retry."
+        ' Original error: the answer has the content encoding "gzip"',
+    ),
+    (reply(b"k8s\x00abc"), "failed to call webhook: the answer is neither JSON nor YAML"),
     (reply(b"{}"), "received invalid webhook response: webhook response was absent"),
     (
         document(response=None),
@@ -182,6 +189,7 @@ async def test_failures_are_ignored_where_the_policy_says_so(world: World, respo
         ({"code": 418, "message": "teapot", "reason": "Tea"}, 418, "Tea", "teapot"),
         ({"code": 200, "message": "fine", "status": "Success"}, 400, None, "fine"),
         ({"code": 700, "message": "big"}, 700, None, "big"),
+        ({"code": 99999, "message": "no code of HTTP"}, 500, None, "no code of HTTP"),
     ],
 )
 @pytest.mark.parametrize("mutating", [True, False])
@@ -310,6 +318,48 @@ async def test_patches_are_applied_in_order_of_the_webhooks(world: World) -> Non
 
     assert created.body["metadata"]["labels"] == {"a": "yes", "b": "yes"}
     assert world.requests[1]["object"]["metadata"]["labels"] == {"b": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ({"manager": "x"}, "operation must be `Apply` or `Update`"),
+        (
+            {
+                "manager": "x",
+                "operation": "Apply",
+                "apiVersion": "v1",
+                "fieldsType": "FieldsV1",
+                "fieldsV1": {"bad": {}},
+            },
+            'error decoding set of managed fields entry 0: fieldsV1: "bad": missing colon',
+        ),
+    ],
+)
+async def test_damaged_owners_of_fields_are_restored(
+    world: World, entry: dict[str, Any], problem: str
+) -> None:
+    operation = {"op": "add", "path": "/metadata/managedFields", "value": [entry]}
+    world.hook.answer = patch_with(operation)
+    await world.configure([world.webhook("x")])
+    applied = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "1"}}
+
+    created = await world.create("a")
+    # The owners of fields can be read: the object can be applied.
+    again = await world.request(
+        "PATCH",
+        f"{CONFIG_MAPS}/a",
+        applied,
+        content_type="application/apply-patch+yaml",
+        fieldManager="applier",
+    )
+
+    for response in (created, again):
+        assert response.code in (200, 201), response.message
+        assert [text for text in response.warnings if problem.split('"')[0] in text]
+    managers = [each["manager"] for each in again.body["metadata"]["managedFields"]]
+    assert "applier" in managers
+    assert "x" not in managers
 
 
 async def test_audit_annotations_are_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:

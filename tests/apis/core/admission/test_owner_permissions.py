@@ -12,8 +12,12 @@ from apis.core.admission.owner_permissions import OwnerPermissions
 from apis.core.v1.config_map import ConfigMap
 from apiserver import Attributes, Decision, RequestContext, RequestInfo, ServerParts, User
 from apiserver.admission.chain import Operation
+from apiserver.config import ServerConfig
+from client.testing.app_server import InMemoryServer
 from tests.apis.validating import decoded
+from tests.apiserver.http.driver import Driver
 
+RBAC = "rbac.authorization.k8s.io"
 NAMES = {"ConfigMap": "configmaps", "Node": "nodes"}
 NO_DELETION = "cannot set an ownerRef on a resource you can't delete: , <nil>"
 NO_FINALIZERS = (
@@ -36,9 +40,7 @@ def plugin(*granted: str) -> OwnerPermissions:
     parts = SimpleNamespace(
         authorizer=Grants(*granted),
         find_resource=lambda kind: NAMES.get(kind.kind, ""),
-        find_store=lambda resource: SimpleNamespace(
-            rules=SimpleNamespace(namespaced=resource.resource != "nodes")
-        ),
+        versions=SimpleNamespace(is_namespaced=lambda resource: resource.resource != "nodes"),
     )
     return OwnerPermissions(cast(ServerParts, parts))
 
@@ -120,6 +122,41 @@ async def test_a_blocking_owner_must_be_of_a_known_kind(version: str, problem: s
         "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for"
         f" APIVersion {version} Kind Other: {problem}"
     )
+
+
+async def test_a_blocking_owner_may_be_of_a_kind_that_is_not_stored() -> None:
+    config = ServerConfig(enable_admission_plugins=("OwnerReferencesPermissionEnforcement",))
+    server = InMemoryServer((), config=config)
+    role = {
+        "metadata": {"name": "writer"},
+        "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}],
+    }
+    binding = {
+        "metadata": {"name": "writer"},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "writer"},
+        "subjects": [{"apiGroup": RBAC, "kind": "User", "name": "jo"}],
+    }
+    reference = {"name": "o", "uid": "1", "blockOwnerDeletion": True}
+    await server.app.start()
+    try:
+        admin = Driver(server.app, authorization=f"Bearer {server.token}")
+        for resource, document in (("clusterroles", role), ("clusterrolebindings", binding)):
+            answer = await admin.post(f"/apis/{RBAC}/v1/{resource}", document)
+            assert answer.code == 201, answer.json
+        for group, kind in (
+            ("authentication", "TokenReview"),
+            ("authorization", "LocalSubjectAccessReview"),
+        ):
+            owners = [{"apiVersion": f"{group}.k8s.io/v1", "kind": kind, **reference}]
+            answer = await admin.post(
+                "/api/v1/namespaces/default/configmaps",
+                {"metadata": {"name": "x", "ownerReferences": owners}},
+                impersonate_user="jo",
+            )
+            assert answer.code == 403
+            assert answer.json["message"].endswith(NO_FINALIZERS)
+    finally:
+        await server.app.stop()
 
 
 async def test_the_status_of_pods_is_not_checked() -> None:
