@@ -261,6 +261,9 @@ class _Call:
 
     async def _read(self, response: Response) -> bytes:
         """Read the answer; raise WebhookCallError if it is too large."""
+        if encoding := response.headers.get("content-encoding"):
+            # It was not asked for, and a few bytes could become more than memory has.
+            raise self.error(f"the answer has the content encoding {quote(encoding)}")
         size, chunks = 0, []
         while chunk := await response.chunk():
             size += len(chunk)

@@ -17,6 +17,7 @@ from apimachinery.meta.types import Object
 from apimachinery.meta.unstructured import dump_content
 from apimachinery.model.decoding import DecodeError
 from apimachinery.model.semantic_equality import equal
+from apimachinery.scheme import NotRegistered
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
 from apis.admissionregistration.policies.activation import error_type
 from apis.admissionregistration.policies.match_conditions import ConditionUnknown
@@ -183,7 +184,8 @@ class _Mutation:
         attributes = self._write.attributes
         reinvocation = attributes.reinvocation
         invoked: _Invoked = reinvocation.notes.setdefault(NAME, _Invoked())
-        if reinvocation.running and not equal(invoked.output, attributes.object):
+        run = attributes.context.workload.run
+        if reinvocation.running and not await run(equal, invoked.output, attributes.object):
             invoked.object_changed()
         for invocation in invocations:
             if not await self._concerns(invocation):
@@ -197,7 +199,7 @@ class _Mutation:
                 invoked.called.add(invocation.key)
         if reinvocation.wanted and not reinvocation.running:
             output = attributes.object
-            invoked.output = output.deep_copy() if output is not None else None
+            invoked.output = await run(output.deep_copy) if output is not None else None
 
     async def _concerns(self, invocation: _Invocation) -> bool:
         values = await self._values(invocation)
@@ -238,6 +240,8 @@ class _Mutation:
         write.attributes.context.workload.add(document)
         try:
             new = await write.decode(document, shown, strict=True)
+        except NotRegistered as error:
+            raise InternalError.of(error.problem) from None
         except DecodeError as error:
             raise InternalError.of(str(error)) from None
         write.replace(new)

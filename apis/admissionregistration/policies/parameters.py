@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from apimachinery.errors import APIError, NotFound
+from apimachinery.meta.options import ListOptions
 from apimachinery.meta.unstructured import load_content
 from apimachinery.schema import (
     GroupVersion,
@@ -121,8 +122,7 @@ class Parameters:
             selection = EntrySelection(
                 namespace=namespace or None, labels=reference.selector.selector.matches
             )
-            listing = await store.cached.list(selection, at=Freshness.ANY)
-            return listing.entries
+            return (await store.list(selection, ListOptions(resource_version="0"))).entries
         try:
             return [await store.get(name, namespace=namespace, at=Freshness.ANY)]
         except APIError:

@@ -69,7 +69,8 @@ class MutatingWebhooks:
     async def _call_all(self, invocations: tuple[Invocation, ...], write: ReviewedWrite) -> None:
         reinvocation = write.attributes.reinvocation
         invoked: _Invoked = reinvocation.notes.setdefault(NAME, _Invoked())
-        if reinvocation.running and not equal(invoked.output, write.attributes.object):
+        run = write.attributes.context.workload.run
+        if reinvocation.running and not await run(equal, invoked.output, write.attributes.object):
             invoked.object_changed()
         concerned = ConcernedWebhooks(write, self._parts)
         for invocation in invocations:
@@ -85,7 +86,7 @@ class MutatingWebhooks:
                 invoked.called.add(webhook.uid)
         if reinvocation.wanted and not reinvocation.running:
             output = write.attributes.object
-            invoked.output = output.deep_copy() if output is not None else None
+            invoked.output = await run(output.deep_copy) if output is not None else None
 
     async def _call(self, invocation: Invocation, write: ReviewedWrite) -> bool:
         async def change(response: AdmissionResponse) -> bool:

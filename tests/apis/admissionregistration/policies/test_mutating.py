@@ -380,3 +380,16 @@ async def test_mutations_are_counted(server: PolicyServer) -> None:
     labels = 'policy="counted",policy_binding="counted-binding"'
     for error in ("no_error", "invalid_error"):
         assert f'{name}{{error_type="{error}",{labels}}} 1.0' in metrics
+
+
+async def test_a_policy_cannot_make_an_object_of_another_version(server: PolicyServer) -> None:
+    mutation = "[JSONPatch{op: 'replace', path: '/apiVersion', value: 'v2'}]"
+
+    async with policy(server, patching(mutation)):
+        refused = await server.create(config_map())
+
+    assert refused.code == 500
+    assert refused.json["message"] == (
+        'Internal error occurred: no kind "ConfigMap" is registered for version "v2" in scheme'
+        ' "apimachinery"'
+    )

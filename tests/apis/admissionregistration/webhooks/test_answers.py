@@ -17,7 +17,7 @@ from tests.apis.admissionregistration.webhooks.world import (
     patching,
     reply,
 )
-from tests.webhook_server import Answer, Received
+from tests.webhook_server import Answer, Received, Reply
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -56,6 +56,11 @@ FAILURES: list[tuple[Answer, str]] = [
         reply(b"[1]"),
         "failed to call webhook: couldn't get version/kind; json parse error: json: cannot"
         f" unmarshal array into Go value of type {STRUCT}",
+    ),
+    (
+        lambda received: Reply(b"\x1f\x8b", 200, {"Content-Encoding": "gzip"}),
+        "failed to call webhook: unexpected error when reading response body. Please retry."
+        ' Original error: the answer has the content encoding "gzip"',
     ),
     (reply(b"k8s\x00abc"), "failed to call webhook: the answer is neither JSON nor YAML"),
     (reply(b"{}"), "received invalid webhook response: webhook response was absent"),
