@@ -20,13 +20,16 @@ COMPILE := $(VENV)/lock/bin/uv pip compile --quiet --no-config --universal --pyt
 CAMPAIGN := tests/faults/test_campaign.py
 FIGURES ?= $(VENV)/figures.json
 
+# One more than there are processors: many tests wait for a process, or for time to pass.
+TESTERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+
 .PHONY: serve test check format torture bench benchmarks lock clean
 
 serve: $(VENV)/.serving ## start a server with the example group; ARGS="--bind … --storage …" for more
 	$(BIN)/apiserver serve apis.gadgets.install:GADGETS $(ARGS)
 
 test: check ## run every check and every test
-	$(BIN)/pytest -n auto -m "not torture"
+	$(BIN)/pytest -n $(TESTERS) -m "not torture"
 
 check: $(VENV)/.development ## ruff, mypy --strict and the import rules
 	$(BIN)/ruff check .

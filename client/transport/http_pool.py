@@ -149,9 +149,11 @@ class HTTPPool:
         """Close the connections that have been idle for too long; the oldest are first."""
         loop = asyncio.get_running_loop()
         oldest = loop.time() - IDLE_SECONDS
-        kept = [c for c in self._idle if c.usable and c.idle_since > oldest]
+        kept = []
         for connection in self._idle:
-            if connection not in kept:
+            if connection.usable and connection.idle_since > oldest:
+                kept.append(connection)
+            else:
                 connection.abort()
         self._idle = kept
         delay = kept[0].idle_since - oldest if kept else 0.0

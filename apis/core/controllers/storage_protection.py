@@ -38,7 +38,6 @@ VOLUMES: Final = GroupResource("", "persistentvolumes")
 ATTRIBUTES_CLASSES: Final = GroupResource("storage.k8s.io", "volumeattributesclasses")
 
 _BOUND: Final = "Bound"
-_FINISHED: Final = ("Failed", "Succeeded")
 
 
 class StorageProtection:
@@ -64,7 +63,7 @@ class StorageProtection:
     async def _is_mounted(self, claim: Any) -> bool:
         meta = claim.metadata
         pods = self._pods.in_namespace(meta.namespace)
-        return any([_mounts(pod, meta.name) async for pod in pods.list()])
+        return any([mounts(pod, meta.name) async for pod in pods.list()])
 
     async def _is_named(self, attributes_class: Any) -> bool:
         name = attributes_class.metadata.name
@@ -146,20 +145,22 @@ def _is_terminating(metadata: ObjectMeta) -> bool:
     return metadata.deletion_timestamp is not None
 
 
-def _mounts(pod: Pod, claim: str) -> bool:
+def mounts(pod: Pod, claim: str) -> bool:
     """Return whether a pod on a node has a claim as a volume.
 
-    Claims of ephemeral volumes are deleted with their pod; a finished pod does not need them.
+    Claims of ephemeral volumes are deleted with their pod: it need not be gone before them, but its
+    node must have let go of it. A pod that has finished may still have its volumes.
     """
     if not pod.spec.node_name:
         return False
-    finished = pod.status.phase in _FINISHED
+    meta = pod.metadata
+    is_shut_down = meta.deletion_timestamp is not None and meta.deletion_grace_period_seconds == 0
     for volume in pod.spec.volumes:
         named = volume.persistent_volume_claim
         if named is not None and named.claim_name == claim:
             return True
         own = f"{pod.metadata.name}-{volume.name}"
-        if volume.ephemeral is not None and own == claim and not finished:
+        if volume.ephemeral is not None and own == claim and not is_shut_down:
             return True
     return False
 

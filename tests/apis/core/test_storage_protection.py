@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from apimachinery.errors import NotFound
-from apis.core.controllers.storage_protection import StorageProtection
+from apis.core.controllers.storage_protection import StorageProtection, mounts
 from apis.core.v1 import Namespace, PersistentVolume, PersistentVolumeClaim, Pod
 from apis.kubernetes import KUBERNETES
 from apis.storage.v1 import VolumeAttributesClass
 from client.interface import ResourceClient
 from tests.apis.controlled import ControlledServer, controlled_server
+from tests.apis.validating import decoded
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
@@ -77,6 +78,31 @@ async def test_a_claim_stays_until_no_pod_on_a_node_mounts_it(server: Controlled
     await server.client.of(Pod).delete("using", grace_period=0)
 
     await gone(claims, "c")
+
+
+@pytest.mark.parametrize(
+    ("grace", "is_used"),
+    [
+        pytest.param(None, True, id="finished"),
+        pytest.param(30, True, id="being deleted"),
+        pytest.param(0, False, id="shut down"),
+    ],
+)
+async def test_the_claim_of_an_ephemeral_volume_stays_until_its_pod_is_shut_down(
+    grace: int | None, is_used: bool
+) -> None:
+    deletion = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": grace}
+    volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
+    pod = decoded(
+        Pod,
+        {
+            "metadata": {"name": "p", **(deletion if grace is not None else {})},
+            "spec": {"nodeName": "n", "volumes": [volume]},
+            "status": {"phase": "Succeeded"},
+        },
+    )
+
+    assert mounts(pod, "p-v") is is_used
 
 
 async def test_a_volume_stays_while_it_is_bound(server: ControlledServer) -> None:
