@@ -29,6 +29,7 @@ from apimachinery.serialization.media_types import (
     STRATEGIC_PATCH,
 )
 from apimachinery.storage_codec import StorageCodec
+from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.context import RequestContext
 from apiserver.group import Group, Resource, Subresource, selectable_of
 from apiserver.http.exchange import Exchange
@@ -53,12 +54,15 @@ class Endpoint:
         *,
         codec: Codec,
         store: ResourceStore[Any] | None,
+        admission: Chain = NO_ADMISSION,
     ) -> None:
+        """*admission* is that of documents that are answered and not stored."""
         self.group = group
         self.resource = resource
         self.codec = codec
         self.scheme: Scheme = codec.scheme
         self.store = store
+        self.admission = admission
         self.version = GroupVersion(group.name, version)
         self.kind: GroupVersionKind = self.version.with_kind(resource.kind)
         self.gvr: GroupVersionResource = self.version.with_resource(resource.name)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from apimachinery.codec import Codec
 from apimachinery.schema import GroupResource, GroupVersion
+from apiserver.admission.chain import NO_ADMISSION, Chain
 from apiserver.admission.plugins import Admission
 from apiserver.endpoint import Endpoint
 from apiserver.group import Group, Resource
@@ -77,13 +78,28 @@ class BuiltInGroup(InstalledGroup):
             store = self._store(resource, foundation)
             if store is not None and resource.stored_as is None:
                 self.stores[resource.name] = store
+            admission = self._admission_of_answers(resource, foundation)
             for version in self.group.versions:
                 kind = GroupVersion(self.group.name, version).with_kind(resource.kind)
                 # A resource need not be in every version of its group.
                 if foundation.codec.scheme.recognizes(kind):
                     self.versions[version][resource.name] = Endpoint(
-                        self.group, resource, version, codec=foundation.codec, store=store
+                        self.group,
+                        resource,
+                        version,
+                        codec=foundation.codec,
+                        store=store,
+                        admission=admission,
                     )
+
+    def _admission_of_answers(self, resource: Resource, foundation: Foundation) -> Chain:
+        """Return the admission of documents that are answered; stores have their own."""
+        if resource.answer is None:
+            return NO_ADMISSION
+        group, name = self.group, GroupResource(self.group.name, resource.name)
+        return foundation.admission.chain(
+            name, mutating=group.mutating, validating=group.validating
+        )
 
     def _store(self, resource: Resource, foundation: Foundation) -> ResourceStore[Any] | None:
         """Return the store of a resource, None for a resource that stores nothing."""

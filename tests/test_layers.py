@@ -100,7 +100,8 @@ LAYERS: dict[str, str] = {
     "apiserver.group_check": "apimachinery",
     "apiserver.resource_check": "apimachinery apiserver.registry.status apiserver.views.table",
     "apiserver.endpoint": (
-        "apimachinery apiserver.workload apiserver.http apiserver.registry apiserver.views"
+        "apimachinery apiserver.admission.chain apiserver.workload apiserver.http"
+        " apiserver.registry apiserver.views"
     ),
     "apiserver.group": (
         "apimachinery apiserver.admission apiserver.registry.allocation"

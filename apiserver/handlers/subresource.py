@@ -15,7 +15,6 @@ from apimachinery.meta.options import CreateOptions, DeleteOptions, UpdateOption
 from apimachinery.meta.status import Status
 from apimachinery.meta.types import Object
 from apimachinery.serialization.media_types import APPLY_PATCH
-from apiserver.admission.chain import Attributes, Operation
 from apiserver.context import RequestContext
 from apiserver.endpoint import SubEndpoint, field_validation
 from apiserver.handlers.apply import applied_change
@@ -26,7 +25,7 @@ from apiserver.handlers.body import (
     read_body,
     valid_object,
 )
-from apiserver.handlers.create import create_options
+from apiserver.handlers.create import admit_document, create_options
 from apiserver.handlers.object_response import negotiate, write_document, write_object
 from apiserver.handlers.patch import PatchedObject, as_update_options, patch_options, patch_type
 from apiserver.handlers.patch_body import read_patch
@@ -179,13 +178,9 @@ async def _admit(
     sub: SubEndpoint, context: RequestContext, body: Any, options: CreateOptions
 ) -> Object:
     """Run admission on a posted document as for a creation; return the resulting document."""
-    rules = sub.endpoint.stored.rules
+    admission = sub.endpoint.stored.rules.admission
     kind = sub.subresource.kind or sub.endpoint.kind
-    attributes = Attributes(context, Operation.CREATE, kind.group_kind, body, None, options)
-    await rules.admission.mutate(attributes)
-    await rules.admission.validate(attributes)
-    assert attributes.object is not None
-    return attributes.object
+    return await admit_document(admission, kind, context, body, options)
 
 
 async def _handle(

@@ -376,3 +376,39 @@ async def test_a_deletion_waits_for_the_node(server: Driver) -> None:
     assert again.json["metadata"]["generation"] == 2
     assert (forced.code, forced.json["kind"]) == (200, "Pod")
     assert (await server.get(f"{PODS}/leaving")).code == 404
+
+
+@pytest.mark.parametrize("resource", ["bindings", "pods/binding"])
+async def test_policies_see_bindings_at_both_paths(server: Driver, resource: str) -> None:
+    group = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
+    rule = {
+        "operations": ["CREATE"],
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "resources": [resource],
+    }
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": "object.target.name != 'closed'"}],
+    }
+    policy = {"metadata": {"name": "nodes"}, "spec": spec}
+    assert (await server.post(f"{group}ies", policy)).code == 201
+    bound = {"policyName": "nodes", "validationActions": ["Deny"]}
+    binding = {"metadata": {"name": "nodes"}, "spec": bound}
+    assert (await server.post(f"{group}ybindings", binding)).code == 201
+    # Consistent reads wait until the cache has the policy.
+    for plural in ("ies", "ybindings"):
+        await server.get(f"{group}{plural}")
+    name = f"bound-{resource.replace('/', '-')}"
+    await create_pod(server, name)
+    path = PODS.replace("pods", resource.replace("pods/", f"pods/{name}/"))
+
+    codes = [
+        (await server.post(path, {"metadata": {"name": name}, "target": {"name": node}})).code
+        for node in ("closed", "open")
+    ]
+
+    for plural in ("ies", "ybindings"):
+        await server.delete(f"{group}{plural}/nodes")
+        await server.get(f"{group}{plural}")
+    assert codes == [422, 201]
