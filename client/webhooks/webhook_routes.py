@@ -16,6 +16,7 @@ from apimachinery.codec import dump_json
 from apimachinery.errors import (
     APIError,
     BadRequest,
+    InternalError,
     MethodNotAllowed,
     NotFound,
     Timeout,
@@ -133,10 +134,17 @@ class WebhookRoutes:
         body = await read_body(MAX_ADMISSION_REVIEW if webhook else MAX_CONVERSION_REVIEW)
         if not body:
             raise BadRequest("the request has no body")
-        if webhook is not None:
-            return _json(await self._admit(webhook, body, timeout))
-        assert converter is not None
-        return _json(await self._convert(converter, body, timeout))
+        try:
+            if webhook is not None:
+                return _json(await self._admit(webhook, body, timeout))
+            assert converter is not None
+            return _json(await self._convert(converter, body, timeout))
+        except APIError:
+            raise
+        except Exception as error:  # such as a warning of a function that is no text
+            log.exception("%s failed", request.path)
+            reason = f"{request.path} failed: {type(error).__name__}: {error}"
+            raise InternalError.of(reason) from error
 
     async def _admit(self, webhook: AnyAdmissionWebhook, body: bytes, timeout: float) -> bytes:
         api_version, write = await run_step(len(body), read_admission_review, body)

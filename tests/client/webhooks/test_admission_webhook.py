@@ -22,6 +22,7 @@ from tests.client.webhooks.reviews import (
     gadget,
     gadget_webhooks,
     patched,
+    post,
     review,
 )
 
@@ -180,6 +181,21 @@ async def test_an_error_of_the_api_is_the_answer() -> None:
         "reason": "Forbidden",
         "code": 403,
     }
+
+
+async def test_an_answer_that_cannot_be_written_is_a_500() -> None:
+    """Without an answer the server would only know that the connection has ended."""
+    webhooks = gadget_webhooks()
+
+    @webhooks.validator(v1.Gadget)
+    def check(gadget: v1.Gadget, request: AdmissionRequest[v1.Gadget]) -> None:
+        warnings: list[Any] = request.warnings
+        warnings.append(object())
+
+    answer = await post(webhooks, VALIDATE, admission_review(gadget()))
+
+    assert answer.code == 500
+    assert b"TypeError" in answer.body
 
 
 async def test_a_bug_is_a_500_with_a_traceback_in_the_log(caplog: Any) -> None:
