@@ -17,6 +17,7 @@ from client.config import Config
 from client.controller.manager import Manager
 from client.errors import ConfigError
 from client.leaderelection.leader_election import LeadershipLost
+from client.monitoring.probes import InvalidProbeAddress, parse_address
 from client.monitoring.prometheus import PrometheusMetrics
 
 NAME: Final = "apiserver-workloads"
@@ -84,6 +85,11 @@ def run(args: argparse.Namespace) -> int:
         raise ServerConfigError(f"--controllers: {error}") from None
     if not names:
         raise ServerConfigError("--controllers: chooses none")
+    for flag, address in (
+        ("--probes-address", args.probes_address),
+        ("--metrics-address", args.metrics_address),
+    ):
+        _check_address(flag, address)
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )
@@ -93,6 +99,15 @@ def run(args: argparse.Namespace) -> int:
         print(f"apiserver: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _check_address(flag: str, address: str) -> None:
+    if not address:
+        return
+    try:
+        parse_address(address)
+    except InvalidProbeAddress as error:
+        raise ServerConfigError(f"{flag}: {error}") from None
 
 
 async def _run(config: Config, names: list[str], args: argparse.Namespace) -> None:

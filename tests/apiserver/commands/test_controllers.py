@@ -101,6 +101,8 @@ def test_controllers_that_were_killed_are_replaced(tmp_path: Path) -> None:
         (["--controllers=jobs"], "apiserver: --controllers: unknown controllers: jobs"),
         (["--controllers=-deployment"], "apiserver: --controllers: chooses none"),
         (["--kubeconfig", "/nowhere"], "/nowhere"),
+        (["--probes-address", "bad"], "apiserver: --probes-address: address 'bad': must be"),
+        (["--metrics-address", ":x"], "apiserver: --metrics-address: address ':x': must be"),
     ],
 )
 def test_mistakes_are_reported(tmp_path: Path, flags: list[str], expected: str) -> None:
