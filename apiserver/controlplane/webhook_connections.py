@@ -46,6 +46,8 @@ WAITING: Final = 1024
 ADDRESSES: Final = 200
 """Addresses whose connections are kept."""
 CONNECT_TIMEOUT: Final = 30.0
+LONGEST_MESSAGE: Final = 10_000
+"""Characters of the message of a webhook's error, which is logged for every call."""
 USER_AGENT: Final = "kube-apiserver-admission"
 
 _HEADERS: Final = (
@@ -230,7 +232,7 @@ class _Call:
             delay = retry_delay_after_response(status, headers)
             if delay is None or attempt == MAX_RETRIES:
                 error = error_from_response(self._request, status, headers, body)
-                raise WebhookCallError(error.message, status=error)
+                raise WebhookCallError(error.message[:LONGEST_MESSAGE], status=error)
             await asyncio.sleep(delay)
         raise AssertionError("the last attempt has returned or raised")
 

@@ -375,3 +375,17 @@ async def test_audit_annotations_are_logged(world: World, caplog: pytest.LogCapt
     (line,) = [text for text in caplog.messages if text.startswith("audit annotations of request")]
     assert "x.example.com/why': 'xxx" in line
     assert len(line) < 3000
+
+
+async def test_long_messages_of_errors_are_cut(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    status = {"kind": "Status", "apiVersion": "v1", "message": "long" * 100_000}
+    world.hook.answer = reply(json.dumps(status).encode(), 500)
+    await world.configure([world.webhook("x")])
+
+    refused = await world.create("a")
+
+    assert "longlong" in refused.message
+    assert len(refused.message) < 11_000
+    assert max(map(len, caplog.messages)) < 11_000
