@@ -69,10 +69,20 @@ class PendingReservations:
         traceback: TracebackType | None,
     ) -> None:
         if error is None:
-            for reservation in self.held:
-                await reservation.commit()
+            await self._commit()
         elif _was_refused(error):
             await self.revert()
+
+    async def _commit(self) -> None:
+        """Commit every reservation, also if that fails for one of them; raise the first error."""
+        failures = []
+        for reservation in self.held:
+            try:
+                await reservation.commit()
+            except Exception as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
 
 
 def _was_refused(error: BaseException) -> bool:

@@ -114,7 +114,8 @@ class StorageMigrationController:
                 return False
             await self._fail(migration, "resource does not exist in discovery")
             return True
-        if not migration.status.resource_version:
+        # Whoever may write the status may write anything into it.
+        if not migration.status.resource_version.isdecimal():
             migration.status.resource_version = await self._current_version(served)
             await self._migrations.status.update(migration)
             return True  # the update is the next reason to reconcile
