@@ -20,7 +20,8 @@ COMPILE := $(VENV)/lock/bin/uv pip compile --quiet --no-config --universal --pyt
 CAMPAIGN := tests/faults/test_campaign.py
 FIGURES ?= $(VENV)/figures.json
 
-# One more than there are processors: many tests wait for a process, or for time to pass.
+# One more than there are processors: many tests wait for a process, or for time to pass. Those that
+# have nothing left take tests from the others.
 TESTERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
 .PHONY: serve test check format torture bench benchmarks lock clean
@@ -29,7 +30,7 @@ serve: $(VENV)/.serving ## start a server with the example group; ARGS="--bind â
 	$(BIN)/apiserver serve apis.gadgets.install:GADGETS $(ARGS)
 
 test: check ## run every check and every test
-	$(BIN)/pytest -n $(TESTERS) -m "not torture"
+	$(BIN)/pytest -n $(TESTERS) --dist worksteal -m "not torture"
 
 check: $(VENV)/.development ## ruff, mypy --strict and the import rules
 	$(BIN)/ruff check .
