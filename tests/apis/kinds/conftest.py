@@ -13,7 +13,13 @@ from client.testing.app_server import InMemoryServer
 from client.transport.in_process import ASGITransport
 from tests.apis.kinds.kind_server import KindServer
 
-CONFIG = ServerConfig(disable_admission_plugins=("LimitRanger", "ResourceQuota"))
+STORED_ONLY = (
+    *("LimitRanger", "ResourceQuota"),
+    *("MutatingAdmissionPolicy", "MutatingAdmissionWebhook"),
+    *("ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook"),
+)
+"""Plugins by which one manifest would decide about others."""
+CONFIG = ServerConfig(disable_admission_plugins=STORED_ONLY)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
