@@ -4,6 +4,7 @@ import json
 import logging
 import re
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,6 +16,14 @@ from apiserver.http.logs import (
     request_id,
     write_line,
 )
+
+
+@pytest.fixture(autouse=True)
+def outside_of_a_request() -> Iterator[None]:
+    """Forget the request that another test has made in this context."""
+    token = request_id.set("")
+    yield
+    request_id.reset(token)
 
 
 def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
