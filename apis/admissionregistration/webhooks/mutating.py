@@ -20,6 +20,7 @@ from apimachinery.patch.json_patch_failures import failure_message
 from apimachinery.patch.json_values import JSONValue
 from apimachinery.patch.patch_errors import PatchError, PatchFailed
 from apimachinery.scheme import NotRegistered
+from apimachinery.serialization.document_size import TooLarge, check_values
 from apimachinery.serialization.go_json import syntax_error
 from apis.admissionregistration.matching.reviewed_write import ReviewedWrite
 from apis.admissionregistration.webhooks.admission_review import JSON_PATCH, AdmissionResponse
@@ -131,8 +132,12 @@ def _operations(response: AdmissionResponse) -> JSONValue:
     if not response.patch:
         return []
     try:
+        # In the answer it was one text: its values have not been counted yet.
+        check_values(response.patch)
         operations = load_json(response.patch)
         json_patch.check(operations)
+    except TooLarge as error:
+        raise CallFailed(f"received undecodable patch in webhook response: {error}") from None
     except DecodeError as error:
         reason = syntax_error(response.patch) or str(error)
         raise CallFailed(f"received undecodable patch in webhook response: {reason}") from None
