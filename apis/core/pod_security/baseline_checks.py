@@ -1,5 +1,7 @@
 """Baseline checks: what lets a container break out of its pod, or meddle with the node."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from apimachinery.fieldpath import quote
@@ -14,7 +16,13 @@ from apis.core.pod_security.violation import (
     setters,
     uses,
 )
-from apis.core.v1.security_context import SELinuxOptions
+from apis.core.v1.security_context import (
+    AppArmorProfile,
+    PodSecurityContext,
+    SeccompProfile,
+    SecurityContext,
+    SELinuxOptions,
+)
 
 DEFAULT_CAPABILITIES: Final = frozenset(
     (
@@ -164,26 +172,8 @@ def windows_host_process(pod: PodToCheck) -> Violation | None:
 
 
 def app_armor_profile(pod: PodToCheck) -> Violation | None:
-    types: set[str] = set()
-
-    def is_bad(type_: str | None) -> bool:
-        if type_ is None or type_ in _PROFILES:
-            return False
-        types.add(type_)
-        return True
-
-    context = pod.spec.security_context
-    of_pod = is_bad(
-        context.app_armor_profile.type if context and context.app_armor_profile else None
-    )
-    names = pod.containers_with(
-        lambda container: is_bad(
-            own.app_armor_profile.type
-            if (own := container.security_context) and own.app_armor_profile
-            else None
-        )
-    )
-    who = [part for part in (setters(names, pod=of_pod),) if part]
+    bad = _bad_profiles(pod, lambda context: context.app_armor_profile)
+    who = [bad.setters] if bad.types else []
     annotations = sorted(
         f"{key}={quote(value)}"
         for key, value in pod.annotations.items()
@@ -193,7 +183,7 @@ def app_armor_profile(pod: PodToCheck) -> Violation | None:
         who.append(plural("annotation", annotations))
     if not who:
         return None
-    values = [*sorted(types), *annotations]
+    values = [*bad.types, *annotations]
     return Violation(
         plural("forbidden AppArmor profile", values),
         f"{' and '.join(who)} must not set AppArmor profile type to {quoted(values)}",
@@ -215,29 +205,12 @@ def seccomp_annotations(pod: PodToCheck) -> Violation | None:
 
 
 def seccomp_profile(pod: PodToCheck) -> Violation | None:
-    types: set[str] = set()
-
-    def is_bad(type_: str | None) -> bool:
-        if type_ is None or type_ in _PROFILES:
-            return False
-        types.add(type_)
-        return True
-
-    context = pod.spec.security_context
-    of_pod = is_bad(context.seccomp_profile.type if context and context.seccomp_profile else None)
-    names = pod.containers_with(
-        lambda container: is_bad(
-            own.seccomp_profile.type
-            if (own := container.security_context) and own.seccomp_profile
-            else None
-        )
-    )
-    if not types:
+    bad = _bad_profiles(pod, lambda context: context.seccomp_profile)
+    if not bad.types:
         return None
     return Violation(
         "seccompProfile",
-        f"{setters(names, pod=of_pod)} must not set securityContext.seccompProfile.type to"
-        f" {quoted(sorted(types))}",
+        f"{bad.setters} must not set securityContext.seccompProfile.type to {quoted(bad.types)}",
     )
 
 
@@ -291,6 +264,34 @@ def unless_own_users(check: Check) -> Check:
 def unless_windows(check: Check) -> Check:
     """Return the check for pods that are not said to run on Windows."""
     return lambda pod: None if pod.is_windows else check(pod)
+
+
+@dataclass(frozen=True, slots=True)
+class _BadProfiles:
+    """The types of profiles that confine nothing, in order, and the words for who has them."""
+
+    types: list[str]
+    setters: str
+
+
+def _bad_profiles(
+    pod: PodToCheck,
+    profile_of: Callable[
+        [SecurityContext | PodSecurityContext], AppArmorProfile | SeccompProfile | None
+    ],
+) -> _BadProfiles:
+    types: set[str] = set()
+
+    def is_bad(context: SecurityContext | PodSecurityContext | None) -> bool:
+        profile = profile_of(context) if context is not None else None
+        if profile is None or profile.type in _PROFILES:
+            return False
+        types.add(profile.type)
+        return True
+
+    of_pod = is_bad(pod.spec.security_context)
+    names = pod.containers_with(lambda container: is_bad(container.security_context))
+    return _BadProfiles(sorted(types), setters(names, pod=of_pod))
 
 
 def _handler_hosts(container: AnyContainer) -> list[str]:
