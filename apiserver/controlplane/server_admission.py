@@ -21,7 +21,7 @@ from apiserver.admission.plugins import (
 )
 from apiserver.config import ServerConfig
 from apiserver.controlplane.stored_namespaces import StoredNamespaces
-from apiserver.controlplane.webhook_users import webhook_users
+from apiserver.controlplane.webhook_calls.webhook_users import webhook_users
 from apiserver.group import Group
 from apiserver.registry.store import ResourceStore
 

@@ -50,9 +50,9 @@ from apiserver.controlplane.server_controllers import running_controllers
 from apiserver.controlplane.service_addresses import allocates_addresses
 from apiserver.controlplane.stored_flows import StoredFlows, object_count
 from apiserver.controlplane.stored_identities import StoredIdentities
-from apiserver.controlplane.webhook_connections import WebhookConnections
-from apiserver.controlplane.webhook_services import ServiceAddresses
-from apiserver.controlplane.webhook_users import webhook_users
+from apiserver.controlplane.webhook_calls.webhook_connections import WebhookConnections
+from apiserver.controlplane.webhook_calls.webhook_services import ServiceAddresses
+from apiserver.controlplane.webhook_calls.webhook_users import webhook_users
 from apiserver.evolution.accepted_loss import AcceptedLoss
 from apiserver.extensions.conversion_metrics import ConversionMetrics
 from apiserver.extensions.definition_follower import DefinitionFollower

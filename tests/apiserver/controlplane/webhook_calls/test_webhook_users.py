@@ -9,7 +9,7 @@ from apiserver.admission.configuration import (
     AdmissionConfiguration,
     InvalidAdmissionConfiguration,
 )
-from apiserver.controlplane.webhook_users import KubeconfigUsers, webhook_users
+from apiserver.controlplane.webhook_calls.webhook_users import KubeconfigUsers, webhook_users
 from client.auth.kubeconfig import Kubeconfig
 
 PLUGIN = "MutatingAdmissionWebhook"

@@ -13,7 +13,7 @@ from apiserver.admission.configuration import (
     InvalidAdmissionConfiguration,
 )
 from apiserver.admission.webhook_configuration import WEBHOOK_ADMISSION, WEBHOOK_PLUGINS
-from apiserver.controlplane.webhook_connections import WebhookUsers
+from apiserver.controlplane.webhook_calls.webhook_connections import WebhookUsers
 from client.auth.auth_info import AuthInfo
 from client.auth.kubeconfig import Kubeconfig, KubeconfigEntry
 from client.auth.kubeconfig_entries import auth_info

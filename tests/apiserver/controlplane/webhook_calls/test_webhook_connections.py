@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from apiserver.controlplane import webhook_connections
-from apiserver.controlplane.webhook_connections import WebhookConnections
-from apiserver.controlplane.webhook_services import ServiceAddresses
+from apiserver.controlplane.webhook_calls import webhook_connections
+from apiserver.controlplane.webhook_calls.webhook_connections import WebhookConnections
+from apiserver.controlplane.webhook_calls.webhook_services import ServiceAddresses
 from apiserver.webhook_call import (
     UnusableTarget,
     WebhookCallError,

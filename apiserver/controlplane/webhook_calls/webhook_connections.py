@@ -18,8 +18,11 @@ from urllib.parse import unquote
 
 from apimachinery.fieldpath import quote
 from apimachinery.urls import MalformedURL, ParsedURL, parse_url
-from apiserver.controlplane.webhook_services import NoServiceAddress, ServiceAddresses
-from apiserver.controlplane.webhook_transport_errors import DEADLINE_EXCEEDED, go_message
+from apiserver.controlplane.webhook_calls.webhook_services import NoServiceAddress, ServiceAddresses
+from apiserver.controlplane.webhook_calls.webhook_transport_errors import (
+    DEADLINE_EXCEEDED,
+    go_message,
+)
 from apiserver.webhook_call import (
     MAX_ANSWER,
     UnusableTarget,

@@ -8,8 +8,8 @@ import pytest
 
 from apis.core.install_full import FULL_CORE
 from apis.discovery.install import DISCOVERY
-from apiserver.controlplane.webhook_connections import WebhookConnections
-from apiserver.controlplane.webhook_services import (
+from apiserver.controlplane.webhook_calls.webhook_connections import WebhookConnections
+from apiserver.controlplane.webhook_calls.webhook_services import (
     NoServiceAddress,
     ServiceAddress,
     ServiceAddresses,

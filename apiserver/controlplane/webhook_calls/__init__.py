@@ -1,0 +1,1 @@
+"""Webhook calls: how the server reaches webhooks, which groups call by `ServerParts.webhooks`."""
